@@ -1,0 +1,59 @@
+# The two commands of the README are `make demo` and `make test`; both work on a fresh clone with Python >= 3.11 and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+DEMO ?= demo
+
+.PHONY: help demo test test-all lint format docs bench clean
+
+help:
+	@echo "make demo      compare models on a bundled table and write a report"
+	@echo "make test      run the tests (under 15 minutes on two cores)"
+	@echo "make test-all  run the long tests too"
+	@echo "make lint      check style and types"
+	@echo "make docs      build the documentation into docs/_build/html"
+	@echo "make bench     measure against the peers and write docs/benchmarks.md"
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("qed needs Python 3.11 or newer; set PYTHON=/path/to/it") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp per set of extras, renewed when the project file changes.
+$(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[$*]'
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable .
+	@touch $@
+
+demo: $(VENV)/.installed
+	@mkdir -p $(DEMO)
+	$(BIN)/qed compare penguins --target species --report $(DEMO)/report.html --model $(DEMO)/best.qed
+	@echo "Open $(DEMO)/report.html in a browser; the best model is in $(DEMO)/best.qed."
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+test-all: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m ""
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "The documentation is in docs/_build/html/index.html."
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) $(DEMO) docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

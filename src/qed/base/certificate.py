@@ -1,0 +1,113 @@
+"""Certificates: what a fitted model claims, with numbers that anyone can recompute.
+
+A claim is a sentence, a value and a bound; it holds when ``value <= bound``. A certificate is a few claims together.
+Claims are computed from the model's public attributes and the data, not from what a solver believed, and never say
+more than is true: a method that finds local optima claims that its answer is stationary, not that it is best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence about a model that holds when `value` is at most `bound`.
+
+    Parameters
+    ----------
+    says : str
+        What is claimed, in words.
+    value : float
+        The number that was computed.
+    bound : float
+        The largest value for which the claim holds, rounding included.
+
+    Examples
+    --------
+    >>> Claim("residuals are orthogonal to every column", 3e-16, 1e-10).holds
+    True
+    """
+
+    says: str
+    value: float
+    bound: float
+
+    @property
+    def holds(self) -> bool:
+        return math.isfinite(self.value) and self.value <= self.bound
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"says": self.says, "value": self.value, "bound": self.bound, "holds": self.holds}
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The claims of one fitted model. True when all of them hold.
+
+    Parameters
+    ----------
+    claims : tuple of Claim
+        What is claimed.
+    source : {"data", "statistics"}
+        Whether the values were computed from the rows themselves, or from the statistics folded from them during the fit.
+
+    Examples
+    --------
+    >>> certificate = Certificate((Claim("the gradient vanishes", 2e-9, 1e-6),))
+    >>> bool(certificate)
+    True
+    >>> print(certificate)
+    claim                      value     bound  holds
+    the gradient vanishes    2.0e-09   1.0e-06    yes
+    ∎
+    """
+
+    claims: tuple[Claim, ...]
+    source: str = "data"
+
+    def __init__(self, claims: Iterable[Claim], source: str = "data") -> None:
+        object.__setattr__(self, "claims", tuple(claims))
+        object.__setattr__(self, "source", source)
+
+    def __bool__(self) -> bool:
+        return bool(self.claims) and all(claim.holds for claim in self.claims)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self.claims)
+
+    def __len__(self) -> int:
+        return len(self.claims)
+
+    def __getitem__(self, says: str) -> Claim:
+        """Find the claim whose sentence is, or begins with, `says`."""
+        for claim in self.claims:
+            if claim.says.startswith(says):
+                return claim
+        raise KeyError(f"No claim begins with {says!r}; there are: {[claim.says for claim in self.claims]}.")
+
+    @property
+    def failures(self) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"holds": bool(self), "source": self.source, "claims": [claim.to_dict() for claim in self.claims]}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Certificate:
+        claims = (Claim(item["says"], float(item["value"]), float(item["bound"])) for item in content["claims"])
+        return cls(claims, content.get("source", "data"))
+
+    def __str__(self) -> str:
+        width = max([len(claim.says) for claim in self.claims], default=5) + 2
+        lines = [f"{'claim':<{width}}{'value':>9}{'bound':>10}  holds"]
+        for claim in self.claims:
+            answer = "yes" if claim.holds else "NO"
+            lines.append(f"{claim.says:<{width}}{claim.value:>9.1e}{claim.bound:>10.1e}{answer:>7}")
+        if not self.claims:
+            lines.append("nothing is claimed")
+        lines.append("∎" if self else "not proven")
+        return "\n".join(lines)

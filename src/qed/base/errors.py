@@ -1,0 +1,49 @@
+"""Every error and warning of qed, in one small family.
+
+A message of ours says three things: what was wrong, where (the column, the row, the parameter), and what to do.
+Errors that stand for bad values are also ``ValueError``s, and those that stand for a model used before it was fitted are
+also scikit-learn's ``NotFittedError``, so that code written for scikit-learn catches them.
+"""
+
+from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+
+class QedError(Exception):
+    """Whatever qed raises on purpose."""
+
+
+class InputError(QedError, ValueError):
+    """The data can not be used as they are."""
+
+
+class ParameterError(InputError):
+    """A parameter of a model has a value that makes no sense."""
+
+
+class DegenerateError(InputError):
+    """The problem has no solution for these data, such as variances from a single row."""
+
+
+class SourceError(QedError, OSError):
+    """A file or cluster could not be read, or a cache could not be written."""
+
+
+class SavingError(QedError, ValueError):
+    """A model file is damaged, of another format, or holds what can not be stored safely."""
+
+
+class NotAvailableError(QedError, AttributeError, ValueError):
+    """A quantity that theory does not give for this model, with the reason."""
+
+
+class NotFittedError(QedError, SklearnNotFittedError):
+    """The model has to be fitted first."""
+
+
+class ConvergenceWarning(SklearnConvergenceWarning):
+    """The fit ended before its certificate held; the text says how far off it is and what to change."""
+
+
+class DegenerateWarning(UserWarning):
+    """The data leave the answer undetermined; the text says which columns or classes are to blame."""

@@ -1,0 +1,37 @@
+"""Rooms whose doors open when someone knocks: public names that are imported on first use.
+
+``import qed`` has to be fast, and a user of ridge regression should not wait for the code of trees. A room's ``__init__``
+lists its files and their public names, one line each, and that list is the registry of everything: the top of the package, the documentation and
+``qed compare`` read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def room(
+    package: str, files: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its list of files and names.
+
+    Parameters
+    ----------
+    package : str
+        The package's ``__name__``.
+    files : mapping of str to sequence of str
+        For each file (a module of the package, or a full module name) its public names.
+    """
+    place = {name: file if "." in file else f"{package}.{file}" for file, names in files.items() for name in names}
+
+    def get(name: str) -> Any:
+        if name in place:
+            return getattr(import_module(place[name]), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    def names() -> list[str]:
+        return sorted(place)
+
+    return get, names, sorted(place)

@@ -1,0 +1,112 @@
+"""What a parameter may be, said once per model.
+
+A model lists its parameters with a rule each and with their kind, as the course has it: a *model* parameter shapes the set of
+hypotheses (a degree, a number of clusters), an *optimization* parameter belongs to the way a hypothesis is found (a penalty's
+weight, a tolerance). Values are checked when ``fit`` is called, never in ``__init__``, as scikit-learn's contract asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A rule for one parameter.
+
+    Parameters
+    ----------
+    wanted : str
+        What is wanted, for the message: ``"a number >= 0"``.
+    accepts : callable
+        Says whether a value is right.
+    kind : {"model", "optimization"}
+        What the parameter shapes.
+    """
+
+    wanted: str
+    accepts: Callable[[Any], bool]
+    kind: str = "optimization"
+
+    def __or__(self, other: Parameter) -> Parameter:
+        """Accept what either rule accepts."""
+        return Parameter(f"{self.wanted} or {other.wanted}", lambda v: self.accepts(v) or other.accepts(v), self.kind)
+
+
+def number(
+    low: float = -math.inf, high: float = math.inf, *, above: bool = False, kind: str = "optimization"
+) -> Parameter:
+    """Accept a finite number from `low` to `high`; with ``above=True`` it must be larger than `low`.
+
+    Examples
+    --------
+    >>> number(0).accepts(0.5), number(0, above=True).accepts(0)
+    (True, False)
+    """
+    wanted = "a finite number"
+    if low > -math.inf:
+        wanted += f" {'>' if above else '>='} {low:g}"
+    if high < math.inf:
+        wanted += f"{' and' if low > -math.inf else ''} <= {high:g}"
+
+    def accepts(value: Any) -> bool:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
+            return False
+        return bool((value > low if above else value >= low) and value <= high)
+
+    return Parameter(wanted, accepts, kind)
+
+
+def integer(low: int = 0, *, kind: str = "optimization") -> Parameter:
+    """Accept a whole number of at least `low`."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and value >= low
+
+    return Parameter(f"a whole number >= {low}", accepts, kind)
+
+
+def choice(*options: Any, kind: str = "optimization") -> Parameter:
+    """Accept one of `options`."""
+    wanted = " or ".join(repr(option) for option in options)
+
+    def accepts(value: Any) -> bool:
+        return any(type(value) is type(option) and value == option for option in options)
+
+    return Parameter(wanted, accepts, kind)
+
+
+def boolean(*, kind: str = "model") -> Parameter:
+    """Accept True or False."""
+    return Parameter("True or False", lambda value: isinstance(value, (bool, np.bool_)), kind)
+
+
+def array(kind: str = "model") -> Parameter:
+    """Accept an array, a list or a frame; its content is checked where it is used."""
+    return Parameter("an array", lambda value: hasattr(value, "__array__") or isinstance(value, (list, tuple)), kind)
+
+
+def anything(wanted: str = "anything", kind: str = "model") -> Parameter:
+    """Accept everything; what it has to be is checked where it is used."""
+    return Parameter(wanted, lambda value: True, kind)
+
+
+def random_state() -> Parameter:
+    """Accept what :func:`qed.base.random.seed_of` accepts, which checks it."""
+    return anything("None, a non-negative integer or a NumPy generator", "optimization")
+
+
+def check_parameters(model: Any, rules: Mapping[str, Parameter]) -> None:
+    """Raise a `ParameterError` for the first parameter of `model` that breaks its rule."""
+    for name, rule in rules.items():
+        value = getattr(model, name)
+        if not rule.accepts(value):
+            raise ParameterError(f"{type(model).__name__}: {name} must be {rule.wanted}, not {value!r}.")

@@ -1,0 +1,216 @@
+"""How each kind of file is read: its columns, its number of rows, and its rows as a stream of Arrow batches.
+
+A reader opens its file anew for every pass and holds no more than a few batches of it. Whatever goes wrong inside Arrow comes out as one of
+our errors with the path in it.
+
+Parquet is read page by page through a small buffer for each column: Arrow's default fetches whole row groups ahead, and its datasets
+several of them, which for a file of one row group means all of it. The types of a ``.csv`` are those of its first megabytes. If the file goes
+on after them, whole numbers are read as floats, since a later row may have a fraction; a value that fits even less is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import types
+
+from qed.base.errors import InputError, SourceError
+
+MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "#N/A", "<NA>"]
+SAMPLE_BYTES = 4 << 20
+BUFFER_BYTES = 1 << 20
+
+
+class Reader(ABC):
+    """One file.
+
+    Parameters
+    ----------
+    path : str
+        Where it is.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with reading(path):
+            self.stamp = self._stamp()
+        if self.stamp[0] == 0:
+            raise SourceError(f"{path!r} is empty: it has 0 bytes.")
+
+    @cached_property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """Count the rows."""
+
+    @abstractmethod
+    def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+        """Give the columns of `schema` in batches of about `size` rows."""
+
+    def batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+        """Give the columns of `schema`, with its types, in batches of about `size` rows; the last ends the file."""
+        with reading(self.path):
+            if self._stamp() != self.stamp:
+                raise SourceError(f"{self.path!r} was changed while it was in use: make the rows anew.")
+            for batch in self._batches(schema, size):
+                yield batch if batch.schema.equals(schema) else batch.select(schema.names).cast(schema)
+
+    def _stamp(self) -> tuple[int, int]:
+        found = os.stat(self.path)
+        return found.st_size, found.st_mtime_ns
+
+
+class ParquetReader(Reader):
+    """A ``.parquet`` file."""
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        with reading(self.path), self._open() as file:
+            return file.schema_arrow.remove_metadata()
+
+    def count(self) -> int:
+        with reading(self.path), self._open() as file:
+            return int(file.metadata.num_rows)
+
+    def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+        with self._open() as file:
+            yield from file.iter_batches(size, columns=schema.names, use_threads=True)
+
+    def _open(self) -> Any:
+        from pyarrow.parquet import ParquetFile
+
+        return ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True)
+
+
+class ArrowReader(Reader):
+    """A ``.feather`` or ``.arrow`` file: Arrow's own format, memory-mapped."""
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        with reading(self.path), self._open() as reader:
+            return reader.schema.remove_metadata()
+
+    def count(self) -> int:
+        with reading(self.path):
+            first = pa.schema([self.schema.field(0)]) if len(self.schema) else self.schema
+            return sum(batch.num_rows for batch in self._batches(first, 0))
+
+    def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+        with self._open([self.schema.get_field_index(name) for name in schema.names]) as reader:
+            if isinstance(reader, pa.ipc.RecordBatchFileReader):
+                yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
+            else:
+                yield from reader
+
+    def _open(self, fields: Sequence[int] = ()) -> Any:
+        import pyarrow.ipc
+
+        options = pyarrow.ipc.IpcReadOptions(included_fields=list(fields))
+        with open(self.path, "rb") as file:
+            is_stream = file.read(6) != b"ARROW1"
+        opened = pyarrow.ipc.open_stream if is_stream else pyarrow.ipc.open_file
+        return opened(pa.memory_map(self.path), options=options)
+
+
+class CsvReader(Reader):
+    """A ``.csv`` or ``.tsv`` file, possibly compressed, with the names of the columns in its first line."""
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        with reading(self.path):
+            found = self._open({}, SAMPLE_BYTES)
+            batches = [batch for batch, _ in zip(found, range(2))]
+        whole = len(batches) < 2
+        return pa.schema([pa.field(field.name, _settled(field, whole, self.path)) for field in found.schema])
+
+    def count(self) -> int:
+        first = self.schema.names[:1]
+        with reading(self.path, self.schema.names):
+            return sum(
+                batch.num_rows for batch in self._open({name: pa.string() for name in first}, BUFFER_BYTES, first)
+            )
+
+    def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+        with reading(self.path, self.schema.names):
+            yield from self._open({field.name: field.type for field in schema}, BUFFER_BYTES, schema.names)
+
+    def _open(self, kinds: dict[str, pa.DataType], size: int, names: Sequence[str] = ()) -> Any:
+        from pyarrow import csv
+
+        return csv.open_csv(
+            self.path,
+            csv.ReadOptions(use_threads=False, block_size=size),
+            csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            csv.ConvertOptions(
+                column_types=kinds, include_columns=list(names), null_values=MISSING, strings_can_be_null=True
+            ),
+        )
+
+    @cached_property
+    def _delimiter(self) -> str:
+        """The one of tab, comma, semicolon and bar that the first line has most often."""
+        if ".tsv" in Path(self.path).suffixes:
+            return "\t"
+        with pa.input_stream(self.path) as stream:
+            line = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
+        return max(",;\t|", key=line.count)
+
+
+def _settled(field: pa.Field, whole: bool, path: str) -> pa.DataType:
+    """Give the type in which a column that was inferred from the beginning of a file is to be read."""
+    if types.is_binary(field.type):
+        raise InputError(f"{path!r}: column {field.name!r} is not UTF-8 text: save the file in UTF-8.")
+    if types.is_date(field.type):
+        return pa.timestamp("us")
+    if types.is_timestamp(field.type):
+        return pa.timestamp("ns" if field.type.unit == "ns" else "us", field.type.tz)
+    if not whole and (types.is_integer(field.type) or types.is_null(field.type)):
+        return pa.float64()
+    return field.type
+
+
+@contextmanager
+def reading(path: str, names: Sequence[str] = ()) -> Iterator[None]:
+    """Turn what Arrow and the system raise while `path` is read into our errors."""
+    try:
+        yield
+    except (SourceError, InputError):
+        raise
+    except FileNotFoundError:
+        raise SourceError(f"There is no file {path!r} (any more).") from None
+    except PermissionError:
+        raise SourceError(f"{path!r} can not be opened: permission denied.") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _translated(path, names, str(error)) from error
+
+
+def _translated(path: str, names: Sequence[str], words: str) -> SourceError | InputError:
+    words = words.splitlines()[0][:300] if words else "unknown error"
+    row = re.search(r"Row #(\d+)", words)
+    where = f", line {row.group(1)}" if row else ""
+    column = re.search(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (.+?): (.*)", words)
+    if column and int(column.group(1)) < len(names):
+        return InputError(
+            f"{path!r}{where}: column {names[int(column.group(1))]!r} looked like {column.group(2)} at the beginning of "
+            f"the file, but later has an {column.group(3)}. Correct the value, leave it empty, or leave the column out."
+        )
+    ragged = re.search(r"Expected (\d+) columns, got (\d+)", words)
+    if ragged:
+        return InputError(
+            f"{path!r}{where}: the row has {ragged.group(2)} values for {ragged.group(1)} columns. Correct the row, or quote "
+            "values that hold the delimiter."
+        )
+    if "Empty CSV" in words:
+        return SourceError(f"{path!r} is empty: the first line of a .csv file names its columns.")
+    return SourceError(f"{path!r} can not be read: it is damaged, cut short or of another format ({words}).")

@@ -1,0 +1,151 @@
+"""A table at a glance: per column the weight, mean, spread, range and number of missing values, in one pass.
+
+This statistic is what validation looks at (is anything missing or infinite?), what fingerprints are made of (is this the
+table that the model was fitted on?) and what scalers and imputers learn. Means and sums of squared deviations are merged by the
+pairwise update of Chan, Golub and LeVeque (1979), about the means, so large offsets cost no digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.base.rows import Block
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Weighted count, mean, sum of squared deviations, minimum and maximum of each column.
+
+    Missing values (NaN) are counted and left out; rows of zero weight are left out altogether.
+
+    Attributes
+    ----------
+    count : int
+        Rows with a positive weight.
+    weight : ndarray of shape (p,)
+        The weight of the values that are there.
+    mean, deviation : ndarray of shape (p,)
+        Mean, and sum of weighted squared deviations from it.
+    low, high : ndarray of shape (p,)
+        Range.
+    missing : ndarray of shape (p,)
+        How many values are missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from qed.base.rows import rows
+    >>> seen = rows(np.array([[1.0, 5.0], [3.0, np.nan]])).fold(Summary.of)
+    >>> seen.mean, seen.missing
+    (array([2., 5.]), array([0, 1]))
+    """
+
+    count: int
+    weight: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    missing: np.ndarray
+
+    @classmethod
+    def of(cls, block: Block) -> Summary:
+        X, weight = block.X, block.weight
+        if weight is not None and not weight.all():
+            chosen = weight > 0
+            X, weight = X[chosen], weight[chosen]
+        if hasattr(X, "tocsr"):
+            return cls._of_sparse(X, weight)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return cls._of_dense(np.asarray(X), weight)
+
+    @classmethod
+    def _of_dense(cls, X: np.ndarray, weight: np.ndarray | None) -> Summary:
+        n, p = X.shape
+        if n == 0:
+            return cls.empty(p)
+        w = np.ones(n) if weight is None else weight
+        total = w @ X
+        if np.isfinite(total).all():
+            missing, there = np.zeros(p, dtype=np.int64), np.full(p, w.sum())
+            mean = total / there
+            deviation = _squared_deviations(X, w, mean)
+            return cls(n, there, mean, deviation, X.min(axis=0).astype(float), X.max(axis=0).astype(float), missing)
+        hole = np.isnan(X)
+        there = w @ ~hole
+        filled = np.where(hole, 0, X)
+        mean = np.divide(w @ filled, there, out=np.zeros(p), where=there > 0)
+        deviation = w @ np.where(hole, 0, (X - mean) ** 2)
+        low = np.where(hole, np.inf, X).min(axis=0)
+        high = np.where(hole, -np.inf, X).max(axis=0)
+        return cls(n, there, mean, deviation, low.astype(float), high.astype(float), hole.sum(axis=0))
+
+    @classmethod
+    def _of_sparse(cls, X: Any, weight: np.ndarray | None) -> Summary:
+        n, p = X.shape
+        if n == 0:
+            return cls.empty(p)
+        w = np.ones(n) if weight is None else weight
+        X = X.tocsr()
+        hole = np.isnan(X.data)
+        missing = np.bincount(X.indices[hole], minlength=p)
+        row_weight = np.repeat(w, np.diff(X.indptr))
+        value = np.where(hole, 0, X.data).astype(np.float64)
+        there = w.sum() - np.bincount(X.indices[hole], row_weight[hole], minlength=p)
+        mean = np.divide(
+            np.bincount(X.indices, row_weight * value, minlength=p), there, out=np.zeros(p), where=there > 0
+        )
+        spread = np.where(hole, 0, (value - mean[X.indices]) ** 2)
+        stored = np.bincount(X.indices, row_weight, minlength=p)
+        deviation = np.bincount(X.indices, row_weight * spread, minlength=p) + (w.sum() - stored) * mean**2
+        zeros = np.bincount(X.indices, minlength=p) < n
+        low, high = np.where(zeros, 0.0, np.inf), np.where(zeros, 0.0, -np.inf)
+        np.minimum.at(low, X.indices[~hole], value[~hole])
+        np.maximum.at(high, X.indices[~hole], value[~hole])
+        return cls(n, there, mean, deviation, low, high, missing)
+
+    @classmethod
+    def empty(cls, p: int) -> Summary:
+        """Give the summary of no rows: the zero of addition."""
+        zero = np.zeros(p)
+        return cls(0, zero, zero, zero, np.full(p, np.inf), np.full(p, -np.inf), np.zeros(p, dtype=np.int64))
+
+    def __add__(self, other: Summary) -> Summary:
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            gap = other.mean - self.mean
+            deviation = self.deviation + other.deviation + gap**2 * self.weight * share
+            mean = self.mean + gap * share
+        return Summary(
+            self.count + other.count,
+            weight,
+            mean,
+            deviation,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            self.missing + other.missing,
+        )
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Give the variance of each column, divided by the weight."""
+        return np.divide(self.deviation, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)
+
+    @property
+    def is_complete(self) -> bool:
+        """Say whether nothing is missing and nothing is infinite."""
+        return bool(not self.missing.any() and np.isfinite(self.mean).all() and np.isfinite(self.low + self.high).all())
+
+
+def _squared_deviations(X: np.ndarray, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Sum weighted squared deviations in pieces that stay in the cache."""
+    total = np.zeros(X.shape[1])
+    for start in range(0, len(X), 1024):
+        gap = X[start : start + 1024] - mean
+        np.multiply(gap, gap, out=gap)
+        total += weight[start : start + 1024] @ gap
+    return total

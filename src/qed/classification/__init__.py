@@ -1,0 +1,5 @@
+"""Classification: one method a file; this list is the registry."""
+
+from qed.base.lazy import room
+
+__getattr__, __dir__, __all__ = room(__name__, {})

@@ -1,0 +1,12 @@
+"""Regression: one method a file; this list is the registry."""
+
+from qed.base.lazy import room
+
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "gradient_ridge": ["GradientRidge"],
+        "least_squares": ["LinearRegression"],
+        "ridge": ["Ridge"],
+    },
+)

@@ -1,0 +1,55 @@
+"""What linear models share: a statistic (`Moments`), predictions, and the proof of least squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.estimator import OnePass
+from qed.base.roles import Regressor
+from qed.base.rows import Block, Rows
+from qed.stats.moments import Moments
+
+
+class LinearModel(Regressor, OnePass):
+    """A model that predicts ``X @ coef_ + intercept_`` and learns it from moments."""
+
+    sparse = True
+    coef_: np.ndarray
+    intercept_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _statistic(self, block: Block) -> Moments:
+        return Moments.of(block)
+
+    def _collect(self, rows: Rows) -> Moments:
+        self._target_ndim = rows.target_ndim
+        return super()._collect(rows)
+
+    def _centered(self, moments: Moments) -> Moments:
+        """Give the moments about the means, or about zero when there is no intercept."""
+        return moments if getattr(self, "fit_intercept", False) else moments.uncentered()
+
+    def _set_coef(self, coef: np.ndarray, moments: Moments) -> None:
+        """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q)."""
+        if getattr(self, "fit_intercept", False):
+            intercept = moments.y_mean - moments.x_mean @ coef
+        else:
+            intercept = np.zeros(coef.shape[1])
+        flat = self._target_ndim == 1
+        self.coef_ = np.ascontiguousarray(coef[:, 0] if flat else coef.T)
+        self.intercept_ = float(intercept[0]) if flat else intercept
+
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give the coefficients as columns, one per output, and the intercepts."""
+        coef = np.asarray(self.coef_, dtype=np.float64)
+        return np.atleast_2d(coef).T, np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
+
+    def _predict(self, block: Block) -> np.ndarray:
+        coef = self.coef_.T.astype(block.X.dtype, copy=False)
+        return np.asarray(block.X @ coef) + np.asarray(self.intercept_, dtype=block.X.dtype)

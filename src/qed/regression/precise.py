@@ -1,0 +1,42 @@
+"""Least squares with as many digits as the data allow.
+
+The Gram matrix is folded first, because that is the fastest pass there is; but it squares the condition number. Where its condition
+says that too few digits would survive, and the rows are at hand, the R factor of a QR is folded instead, which does not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.rows import Rows
+from qed.optim.gram import EPS, Solution, solve
+from qed.stats.factor import Factor
+from qed.stats.moments import Moments
+
+
+def solve_precisely(
+    moments: Moments, alpha: float, rows: Rows | None, *, centered: bool, digits_wanted: float
+) -> Solution:
+    """Solve ``min ||y - Xw||^2 + alpha ||w||^2`` from moments, or from a QR of the rows where moments are too coarse.
+
+    Parameters
+    ----------
+    moments : Moments
+        About the means when `centered`, about zero when not.
+    alpha : float
+        The penalty.
+    rows : Rows or None
+        The rows, for a second look; None when they are gone.
+    centered : bool
+        Whether there is an intercept.
+    digits_wanted : float
+        A second look is taken when the moments give fewer digits than this.
+    """
+    solution = solve(moments.xx, moments.xy, alpha)
+    full = solution.rank == len(moments.xx)
+    if rows is None or (full and solution.digits >= digits_wanted):
+        return solution
+    factor = rows.fold(Factor.of)
+    found = factor.solve(alpha=alpha, centered=centered)
+    condition = found.condition
+    return Solution(found.coef, found.rank, condition, float(-np.log10(EPS * condition)))

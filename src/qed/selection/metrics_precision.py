@@ -1,0 +1,279 @@
+"""Precision and recall: of what was called positive, how much is; of what is positive, how much was called so.
+
+With the true positives TP, false positives FP and false negatives FN of a class, precision is TP / (TP + FP),
+recall TP / (TP + FN), and their weighted harmonic mean is :math:`F_\\beta = (1+\\beta^2)\\,TP /
+((1+\\beta^2)\\,TP + \\beta^2 FN + FP)`. Several classes are averaged: "macro" counts classes the same,
+"weighted" by their true members, "micro" pools their counts, None gives all of them. Where nothing was
+predicted, or nothing is there, the quotient is 0/0 and `zero_division` decides. Cost: O(n log k).
+
+Reference: C. J. van Rijsbergen (1979), Information Retrieval, chapter 7.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qed.base.errors import InputError, ParameterError
+from qed.selection.inputs import Labels, classes_of, label_pair, positions, same_kind, undefined
+from qed.selection.inputs import labels as as_labels
+
+AVERAGES = ("binary", "macro", "micro", "weighted", None)
+
+
+def precision_recall_fscore_support(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    beta: float = 1.0,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = None,
+    warn_for: tuple[str, ...] = ("precision", "recall", "f-score"),
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+) -> tuple[Any, Any, Any, Any]:
+    """Give precision, recall, F-score and the number of true members of every class.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels: integers or strings.
+    beta : float, default=1
+        Recall counts `beta` times as much as precision.
+    labels : array-like, optional
+        The classes to report or to average over; the default is every label that occurs, sorted.
+    pos_label : int or str, default=1
+        The positive class, for ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted"}, optional
+        How classes are averaged; None gives one value for each.
+    warn_for : tuple of str
+        The quantities for which ``zero_division="warn"`` warns.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    zero_division : {"warn", 0, 1, nan}
+        The value of 0/0; "warn" means 0, with a warning. NaN is left out of averages.
+
+    Returns
+    -------
+    precision, recall, fscore, support
+        Arrays with one value per class, or floats and None for the support.
+
+    Examples
+    --------
+    >>> precision, recall, fscore, support = precision_recall_fscore_support([0, 0, 1, 1], [0, 1, 1, 1])
+    >>> recall, support
+    (array([0.5, 1. ]), array([2, 2]))
+    """
+    if not beta >= 0:
+        raise ParameterError(f"beta must not be negative, but it is {beta!r}.")
+    instead = _value_of_zero_division(zero_division)
+    hits, called, members = _counts(y_true, y_pred, labels, pos_label, average, sample_weight)
+    quotients = {
+        "precision": (hits, called, "no row was predicted as such"),
+        "recall": (hits, members, "no row is such"),
+        "f-score": (*_fscore_parts(hits, called, members, beta), "no row is such or was predicted as such"),
+    }
+    values = []
+    for name, (part, whole, reason) in quotients.items():
+        if zero_division == "warn" and name in warn_for and not whole.all():
+            undefined(
+                f"The {name} of {np.count_nonzero(whole == 0)} of {len(whole)} classes is 0/0, as {reason}: "
+                "it was set to 0. Choose the value with zero_division."
+            )
+        value = np.full(len(whole), instead)
+        np.divide(part, whole, out=value, where=whole != 0)
+        values.append(value if average is None else _average(value, members if average == "weighted" else None))
+    return values[0], values[1], values[2], members if average is None else None
+
+
+def precision_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Give the share of rows called positive that are positive; parameters as in `precision_recall_fscore_support`.
+
+    Examples
+    --------
+    >>> precision_score(["spam", "ham", "spam"], ["spam", "spam", "spam"], pos_label="spam")
+    0.666...
+    """
+    return precision_recall_fscore_support(
+        y_true,
+        y_pred,
+        labels=labels,
+        pos_label=pos_label,
+        average=average,
+        warn_for=("precision",),
+        sample_weight=sample_weight,
+        zero_division=zero_division,
+    )[0]
+
+
+def recall_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Give the share of positive rows that were called positive; parameters as in `precision_recall_fscore_support`.
+
+    Examples
+    --------
+    >>> recall_score([1, 1, 0, 1], [1, 0, 0, 0])
+    0.333...
+    """
+    return precision_recall_fscore_support(
+        y_true,
+        y_pred,
+        labels=labels,
+        pos_label=pos_label,
+        average=average,
+        warn_for=("recall",),
+        sample_weight=sample_weight,
+        zero_division=zero_division,
+    )[1]
+
+
+def fbeta_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    beta: float,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Give the harmonic mean of precision and recall in which recall counts `beta` times.
+
+    Parameters are those of `precision_recall_fscore_support`.
+
+    Examples
+    --------
+    >>> fbeta_score([1, 1, 0, 1], [1, 0, 0, 0], beta=2.0)
+    0.384...
+    """
+    return precision_recall_fscore_support(
+        y_true,
+        y_pred,
+        beta=beta,
+        labels=labels,
+        pos_label=pos_label,
+        average=average,
+        warn_for=("f-score",),
+        sample_weight=sample_weight,
+        zero_division=zero_division,
+    )[2]
+
+
+def f1_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    pos_label: Any = 1,
+    average: str | None = "binary",
+    sample_weight: Any = None,
+    zero_division: Any = "warn",
+) -> Any:
+    """Give the harmonic mean of precision and recall; parameters as in `precision_recall_fscore_support`.
+
+    Examples
+    --------
+    >>> f1_score([1, 1, 0, 1], [1, 0, 0, 0])
+    0.5
+    """
+    return fbeta_score(
+        y_true,
+        y_pred,
+        beta=1.0,
+        labels=labels,
+        pos_label=pos_label,
+        average=average,
+        sample_weight=sample_weight,
+        zero_division=zero_division,
+    )
+
+
+def _value_of_zero_division(zero_division: Any) -> float:
+    if isinstance(zero_division, str):
+        if zero_division == "warn":
+            return 0.0
+    elif zero_division in (0, 1) or np.isnan(zero_division):
+        return float(zero_division)
+    raise ParameterError(f"zero_division must be 'warn', 0, 1 or nan, not {zero_division!r}.")
+
+
+def _counts(
+    y_true: Any, y_pred: Any, labels: Any, pos_label: Any, average: str | None, sample_weight: Any
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Give the true positives, the predicted and the true members of each class that counts."""
+    if average not in AVERAGES:
+        raise ParameterError(f"average must be 'binary', 'macro', 'micro', 'weighted' or None, not {average!r}.")
+    true, predicted, weight = label_pair(y_true, y_pred, sample_weight)
+    if average == "binary":
+        classes = _positive_class(pos_label, classes_of(true, predicted))
+    elif labels is None:
+        classes = classes_of(true, predicted)
+    else:
+        classes = as_labels(labels, "labels")
+        same_kind(classes, true, ("labels", "y_true"))
+    is_class, called_class = positions(true, classes), positions(predicted, classes)
+
+    def total(places: NDArray[np.intp], chosen: NDArray[np.bool_]) -> NDArray[Any]:
+        counted = chosen & (places >= 0)
+        return np.bincount(places[counted], None if weight is None else weight[counted], minlength=len(classes))
+
+    everything = np.ones(len(true), dtype=bool)
+    found = total(is_class, true == predicted), total(called_class, everything), total(is_class, everything)
+    if average == "micro":
+        return found[0].sum(keepdims=True), found[1].sum(keepdims=True), found[2].sum(keepdims=True)
+    return found
+
+
+def _positive_class(pos_label: Any, present: Labels) -> Labels:
+    """Give the positive class, after making sure that there are but two."""
+    if len(present) > 2:
+        raise InputError(
+            f"average='binary' is for two classes, but there are {len(present)}: "
+            "use average='macro', 'micro', 'weighted' or None."
+        )
+    positive = as_labels([pos_label], "pos_label")
+    strange = (positive.dtype.kind in "US") != (present.dtype.kind in "US")
+    if strange or (len(present) == 2 and positive[0] not in present):
+        raise ParameterError(
+            f"pos_label={pos_label!r} is none of the labels {present.tolist()}: name the positive one."
+        )
+    return positive
+
+
+def _fscore_parts(
+    hits: NDArray[Any], called: NDArray[Any], members: NDArray[Any], beta: float
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give numerator and denominator of the F-score, divided by 1 + beta² so that an infinite beta gives recall."""
+    share = 1 / (1 + beta**2)
+    return hits, share * called + (1 - share) * members
+
+
+def _average(values: NDArray[Any], members: NDArray[Any] | None) -> float:
+    """Average classes, leaving out those without a value; weights that are all zero count the same."""
+    known = ~np.isnan(values)
+    if not known.any():
+        return float("nan")
+    if members is None or not members[known].any():
+        return float(values[known].mean())
+    return float(np.average(values[known], weights=members[known]))

@@ -1,0 +1,303 @@
+"""Scorers: metrics that know how to ask a model for what they judge.
+
+A scorer is called as ``scorer(model, X, y)``; it takes the labels, the probabilities or the ranking scores
+that its metric wants, and gives a number of which *greater is better*: errors are negated, hence names like
+"neg_mean_squared_error". Scorers are values. A search can read which metric is behind one, and whether it
+follows from sums that were folded once, fold by fold (`Scorer.additive`), in which case no model has to
+predict anything.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import NotAvailableError, ParameterError
+from qed.selection import metrics_classification as by_label
+from qed.selection import metrics_precision as by_class
+from qed.selection import metrics_probability as by_probability
+from qed.selection import metrics_ranking as by_rank
+from qed.selection import metrics_regression as by_number
+
+RESPONSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "predict": ("predict",),
+        "predict_proba": ("predict_proba",),
+        "decision_function": ("decision_function",),
+        "score": ("decision_function", "predict_proba"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A metric, its sign, and what it asks of a model.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    function : callable or None
+        The metric, ``function(y, response, **options)``; None stands for the model's own ``score``.
+    sign : {1, -1}
+        -1 for an error, so that greater is better.
+    response : {"predict", "predict_proba", "decision_function", "score"}
+        What the metric judges: predictions, probabilities, decision values, or whichever scores the model has
+        to rank rows by (decision values rather than probabilities). For two classes, probabilities and scores
+        are one column: those of the positive class.
+    options : mapping
+        Further arguments of the metric.
+
+    Examples
+    --------
+    >>> scorer = get_scorer("neg_mean_squared_error")
+    >>> scorer.sign, scorer.additive, float(scorer.from_sums(weight=10.0, squared_error=5.0, scatter=20.0))
+    (-1, True, -0.5)
+    """
+
+    name: str
+    function: Callable[..., Any] | None
+    sign: int = 1
+    response: str = "predict"
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.response not in RESPONSES:
+            raise ParameterError(f"response must be one of {', '.join(RESPONSES)}, not {self.response!r}.")
+        if self.sign not in (1, -1):
+            raise ParameterError(f"sign must be 1 (greater is better) or -1, not {self.sign!r}.")
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score a fitted model on these rows; greater is better."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if self.function is None:
+            return float(estimator.score(X, y, **given))
+        accepted = inspect.signature(self.function).parameters
+        if given and "sample_weight" not in accepted and not _takes_anything(accepted):
+            raise ParameterError(f"The metric of scorer {self.name!r} does not accept sample_weight.")
+        response, implied = self._ask(estimator, X, accepted)
+        return float(self.sign * self.function(y, response, **implied, **self.options, **given))
+
+    @property
+    def additive(self) -> bool:
+        """Whether the score follows from the total weight, the sum of squared errors and the scatter of y."""
+        return self.function in by_number.FROM_SUMS and not self.options
+
+    def from_sums(self, weight: Any, squared_error: Any, scatter: Any) -> Any:
+        """Give the score from sums over the rows, element by element: for many folds, models and outputs at once.
+
+        Parameters
+        ----------
+        weight : float or ndarray
+            The total weight of the rows.
+        squared_error : float or ndarray
+            The weighted sum of squared errors. For several outputs, average the scores over their axis.
+        scatter : float or ndarray
+            The weighted sum of squares of y about its mean over these rows.
+        """
+        if not self.additive:
+            raise NotAvailableError(f"Scorer {self.name!r} does not follow from sums: it needs the rows themselves.")
+        assert self.function is not None
+        return self.sign * by_number.FROM_SUMS[self.function](weight, squared_error, scatter)
+
+    def _ask(self, estimator: Any, X: Any, accepted: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Give the response of the model, and what its classes imply for the arguments of the metric."""
+        method = next((name for name in RESPONSES[self.response] if hasattr(estimator, name)), None)
+        if method is None:
+            wanted = " or ".join(RESPONSES[self.response])
+            raise ParameterError(
+                f"Scorer {self.name!r} needs {wanted}, which {type(estimator).__name__} does not have: "
+                "choose another scorer."
+            )
+        response = getattr(estimator, method)(X)
+        classes = getattr(estimator, "classes_", None)
+        if method == "predict" or classes is None:
+            return response, {}
+        implied: dict[str, Any] = {}
+        if "labels" in accepted and "labels" not in self.options:
+            implied["labels"] = classes
+        if len(classes) != 2:
+            return response, implied
+        positive = self.options.get("pos_label", accepted["pos_label"].default if "pos_label" in accepted else None)
+        if positive is None:
+            positive = classes[1]
+            if "pos_label" in accepted and "pos_label" not in self.options:
+                implied["pos_label"] = positive
+        return _of_positive(np.asarray(response), is_first=bool(positive == classes[0])), implied
+
+
+def _takes_anything(accepted: Mapping[str, Any]) -> bool:
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
+
+
+def _of_positive(response: Any, is_first: bool) -> Any:
+    """Give the scores of the positive one of two classes: a column of probabilities, or decision values of its sign."""
+    if response.ndim == 2 and response.shape[1] == 2:
+        return response[:, 0 if is_first else 1]
+    return -response if is_first else response
+
+
+def make_scorer(
+    function: Callable[..., Any],
+    *,
+    greater_is_better: bool = True,
+    response: str = "predict",
+    name: str | None = None,
+    **options: Any,
+) -> Scorer:
+    """Make a scorer of a metric.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, response, **options)``, giving a number.
+    greater_is_better : bool, default=True
+        False for errors, whose sign is then turned.
+    response : {"predict", "predict_proba", "decision_function", "score"}
+        What the metric judges; "score" takes decision values, or probabilities where there are none.
+    name : str, optional
+        What to call it; the default is the name of the function.
+    **options
+        Further arguments of the metric, such as ``beta=2.0``.
+
+    Examples
+    --------
+    >>> make_scorer(by_class.fbeta_score, beta=2.0).name
+    'fbeta_score'
+    """
+    if not callable(function):
+        raise ParameterError(f"A scorer is made of a function of (y_true, y_pred), not of {function!r}.")
+    called = name if name is not None else getattr(function, "__name__", type(function).__name__)
+    return Scorer(called, function, 1 if greater_is_better else -1, response, options)
+
+
+def _named() -> dict[str, Scorer]:
+    """Make all scorers that have a name."""
+    gains: dict[str, tuple[Any, ...]] = {
+        "r2": (by_number.r2_score,),
+        "explained_variance": (by_number.explained_variance_score,),
+        "accuracy": (by_label.accuracy_score,),
+        "balanced_accuracy": (by_label.balanced_accuracy_score,),
+        "matthews_corrcoef": (by_label.matthews_corrcoef,),
+        "cohen_kappa": (by_label.cohen_kappa_score,),
+        "roc_auc": (by_rank.roc_auc_score, "score"),
+        "average_precision": (by_rank.average_precision_score, "score"),
+    }
+    losses: dict[str, tuple[Any, ...]] = {
+        "neg_mean_squared_error": (by_number.mean_squared_error,),
+        "neg_root_mean_squared_error": (by_number.root_mean_squared_error,),
+        "neg_mean_absolute_error": (by_number.mean_absolute_error,),
+        "neg_median_absolute_error": (by_number.median_absolute_error,),
+        "neg_mean_absolute_percentage_error": (by_number.mean_absolute_percentage_error,),
+        "neg_max_error": (by_number.max_error,),
+        "neg_error_rate": (by_label.error_rate,),
+        "neg_log_loss": (by_probability.log_loss, "predict_proba"),
+        "neg_brier_score": (by_probability.brier_score_loss, "predict_proba"),
+    }
+    found = {name: Scorer(name, what[0], 1, *what[1:]) for name, what in gains.items()}
+    found |= {name: Scorer(name, what[0], -1, *what[1:]) for name, what in losses.items()}
+    for short, function in (
+        ("precision", by_class.precision_score),
+        ("recall", by_class.recall_score),
+        ("f1", by_class.f1_score),
+    ):
+        found[short] = Scorer(short, function)
+        for average in ("macro", "micro", "weighted"):
+            found[f"{short}_{average}"] = Scorer(f"{short}_{average}", function, options={"average": average})
+    for scheme in ("ovr", "ovo"):
+        for suffix, average in (("", "macro"), ("_weighted", "weighted")):
+            name = f"roc_auc_{scheme}{suffix}"
+            options = {"multi_class": scheme, "average": average}
+            found[name] = Scorer(name, by_rank.roc_auc_score, 1, "predict_proba", options)
+    return found
+
+
+SCORERS: Mapping[str, Scorer] = MappingProxyType(_named())
+
+
+def get_scorer_names() -> list[str]:
+    """List the names that `get_scorer` knows.
+
+    Examples
+    --------
+    >>> get_scorer_names()[:2]
+    ['accuracy', 'average_precision']
+    """
+    return sorted(SCORERS)
+
+
+def get_scorer(scoring: Any) -> Any:
+    """Give the scorer of a name; a scorer, or any callable ``scorer(model, X, y)``, is given back.
+
+    Parameters
+    ----------
+    scoring : str, Scorer or callable
+        Such as "r2", "neg_log_loss" or "f1_macro"; `get_scorer_names` lists them.
+
+    Examples
+    --------
+    >>> get_scorer("roc_auc").response
+    'score'
+    """
+    if isinstance(scoring, str):
+        if scoring in SCORERS:
+            return SCORERS[scoring]
+        near = get_close_matches(scoring, SCORERS, n=3) or get_close_matches(f"neg_{scoring}", SCORERS, n=3)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "get_scorer_names() lists all."
+        raise ParameterError(f"There is no scorer {scoring!r}: {hint}")
+    if not callable(scoring):
+        raise ParameterError(
+            f"scoring must be the name of a scorer or a callable scorer(model, X, y), not {scoring!r}."
+        )
+    if (getattr(scoring, "__module__", None) or "").startswith("qed.selection.metrics_"):
+        raise ParameterError(
+            f"{scoring.__name__} is a metric of (y_true, y_pred), not a scorer: "
+            f"wrap it with make_scorer({scoring.__name__})."
+        )
+    return scoring
+
+
+def default_scorer(task: Any) -> Scorer:
+    """Give the scorer of a task or a model: R², accuracy, or else the model's own ``score``.
+
+    Parameters
+    ----------
+    task : {"regressor", "classifier"} or estimator
+        What is scored.
+
+    Examples
+    --------
+    >>> default_scorer("classifier").name
+    'accuracy'
+    """
+    kind = task if isinstance(task, str) else _kind(task)
+    named = {"regressor": "r2", "classifier": "accuracy"}
+    if kind in named:
+        return SCORERS[named[kind]]
+    if isinstance(task, str):
+        raise ParameterError(f"task must be 'regressor' or 'classifier', not {task!r}.")
+    if not hasattr(task, "score"):
+        raise ParameterError(f"{type(task).__name__} has no score of its own: give scoring.")
+    return Scorer("score", None)
+
+
+def check_scoring(estimator: Any, scoring: Any = None) -> Any:
+    """Give the scorer that `scoring` means for a model; None means its `default_scorer`.
+
+    Examples
+    --------
+    >>> check_scoring(None, "accuracy").name
+    'accuracy'
+    """
+    return default_scorer(estimator) if scoring is None else get_scorer(scoring)
+
+
+def _kind(estimator: Any) -> str | None:
+    tags = getattr(estimator, "__sklearn_tags__", None)
+    return tags().estimator_type if tags is not None else None

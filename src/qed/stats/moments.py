@@ -1,0 +1,253 @@
+r"""Weight, mean and scatter of features and targets: what least squares, PCA, discriminants and Gaussians need of the rows.
+
+.. math:: W = \sum_i w_i, \qquad \bar z = \frac1W \sum_i w_i z_i, \qquad
+          S = \sum_i w_i\,(z_i - \bar z)(z_i - \bar z)^\top, \qquad z = (x, y).
+
+Two of them are added by the pairwise update (Chan, Golub and LeVeque, 1983)
+
+.. math:: S = S_a + S_b + \frac{W_a W_b}{W_a + W_b}\,(\bar z_a - \bar z_b)(\bar z_a - \bar z_b)^\top,
+
+and so never as :math:`\sum zz^\top - W\bar z\bar z^\top`, which cancels when the means are large. Within a block the sums are taken
+about a typical row, and once more about the mean should that row have been a bad choice. One pass of :math:`nm^2` operations for
+:math:`m` columns; the result has :math:`m^2` numbers whatever :math:`n` is. Subtraction undoes addition: rows are forgotten exactly, up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import DegenerateError, InputError
+from qed.stats.products import gram, present_rows, typical_row
+
+# A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
+CANCELLATION = 100.0
+ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weight, mean and scatter of the columns of ``(x, y)``.
+
+    Attributes
+    ----------
+    weight : float
+        The sum of the weights.
+    count : int
+        The number of rows whose weight is not zero.
+    mean : ndarray of shape (p + q,)
+        The weighted mean of features, then targets.
+    scatter : ndarray of shape (p + q, p + q)
+        The weighted sums of squares and products about the mean, float64.
+    n_features : int
+        How many of the columns are features: p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from qed.base.rows import rows
+    >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]]), np.array([1.0, 2.0, 3.0])
+    >>> moments = rows(X, y).fold(Moments.of)
+    >>> moments.x_mean, moments.y_mean
+    (array([3., 5.]), array([2.]))
+    >>> moments.xx
+    array([[ 8., 14.],
+           [14., 26.]])
+    >>> moments.xy
+    array([[4.],
+           [7.]])
+    """
+
+    weight: float
+    count: int
+    mean: np.ndarray
+    scatter: np.ndarray
+    n_features: int
+
+    def __post_init__(self) -> None:
+        for name in ("mean", "scatter"):
+            array = np.asarray(getattr(self, name), dtype=np.float64).view()
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def of(cls, block: Any) -> Moments:
+        """Take the moments of a block's features and targets together."""
+        return cls._of(*present_rows(block, target=True))
+
+    @classmethod
+    def of_features(cls, block: Any) -> Moments:
+        """Take the moments of a block's features alone."""
+        return cls._of(*present_rows(block, target=False))
+
+    @classmethod
+    def empty(cls, n_features: int, n_targets: int = 0) -> Moments:
+        """Make the moments of no rows, which change nothing when added."""
+        m = n_features + n_targets
+        return cls(0.0, 0, np.zeros(m), np.zeros((m, m)), n_features)
+
+    @classmethod
+    def _of(cls, X: Any, Y: np.ndarray, weight: np.ndarray | None) -> Moments:
+        count, p = X.shape
+        if count == 0:
+            return cls.empty(p, Y.shape[1])
+        root = None if weight is None else np.sqrt(weight)
+        shift = typical_row(X, Y)
+        offset, scatter, lossy = _about(X, Y, root, shift)
+        for _ in range(2):
+            if not lossy.any():
+                break
+            shift = np.where(lossy, shift + offset, shift)
+            offset, scatter, lossy = _about(X, Y, root, shift)
+        total = float(count) if weight is None else float(weight.sum())
+        return cls(total, count, shift + offset, _cleaned(scatter, 0.0), p)
+
+    def __add__(self, other: Moments) -> Moments:
+        self._check_alike(other)
+        if other.count == 0:
+            return self
+        if self.count == 0:
+            return other
+        weight = self.weight + other.weight
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            apart = other.mean - self.mean
+            step = apart * np.sqrt(self.weight * (other.weight / weight))
+            scatter = np.multiply.outer(step, step)
+            scatter += self.scatter
+            scatter += other.scatter
+            mean = self.mean + apart * (other.weight / weight)
+        return Moments(weight, self.count + other.count, mean, scatter, self.n_features)
+
+    def __sub__(self, other: Moments) -> Moments:
+        self._check_alike(other)
+        if other.count == 0:
+            return self
+        count, weight = self.count - other.count, self.weight - other.weight
+        if count < 0 or weight < -ROUNDING * self.weight or (count > 0 and weight <= 0):
+            raise InputError(
+                f"Can not subtract {other.count} rows of weight {other.weight:g} from {self.count} rows of weight "
+                f"{self.weight:g}: there are not that many. Subtract only rows that were added, each once."
+            )
+        if count == 0:
+            return Moments.empty(self.n_features, self.n_targets)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            apart = (self.mean - other.mean) * (other.weight / weight)
+            step = apart * np.sqrt(weight * (self.weight / other.weight))
+            scatter = self.scatter - other.scatter - np.multiply.outer(step, step)
+            mean = self.mean + apart
+        self._check_remains(scatter, step**2)
+        return Moments(weight, count, mean, _cleaned(scatter, ROUNDING * self.scatter.diagonal()), self.n_features)
+
+    def _check_alike(self, other: Moments) -> None:
+        if (self.n_features, self.n_targets) != (other.n_features, other.n_targets):
+            raise InputError(
+                f"Moments of {self.n_features} features and {self.n_targets} targets do not go together with moments of "
+                f"{other.n_features} features and {other.n_targets} targets. Give all blocks the same columns."
+            )
+
+    def _check_remains(self, scatter: np.ndarray, taken: np.ndarray) -> None:
+        wrong = scatter.diagonal() < -1e-8 * (self.scatter.diagonal() + taken)
+        if wrong.any():
+            raise InputError(
+                f"Subtracting leaves a negative variance in column {int(wrong.argmax())} of (X, y): the rows taken away are "
+                "not among those that were added. Subtract only rows that were added, each once."
+            )
+
+    @property
+    def n_targets(self) -> int:
+        """How many of the columns are targets: q."""
+        return len(self.mean) - self.n_features
+
+    @property
+    def x_mean(self) -> np.ndarray:
+        """The mean of the features, of shape (p,)."""
+        return self.mean[: self.n_features]
+
+    @property
+    def y_mean(self) -> np.ndarray:
+        """The mean of the targets, of shape (q,)."""
+        return self.mean[self.n_features :]
+
+    @property
+    def xx(self) -> np.ndarray:
+        """The scatter of the features, of shape (p, p)."""
+        return self.scatter[: self.n_features, : self.n_features]
+
+    @property
+    def xy(self) -> np.ndarray:
+        """The scatter of features with targets, of shape (p, q)."""
+        return self.scatter[: self.n_features, self.n_features :]
+
+    @property
+    def yy(self) -> np.ndarray:
+        """The scatter of the targets, of shape (q, q)."""
+        return self.scatter[self.n_features :, self.n_features :]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all sums are finite; if not, some value was missing, infinite or too large to be squared."""
+        return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter.diagonal()).all())
+
+    def covariance(self, ddof: float = 0) -> np.ndarray:
+        """Give the covariance matrix of ``(x, y)``: the scatter divided by the weight less `ddof`.
+
+        Examples
+        --------
+        >>> Moments(4.0, 4, np.zeros(1), np.array([[12.0]]), 1).covariance(ddof=1)
+        array([[4.]])
+        """
+        if self.weight <= ddof:
+            raise DegenerateError(
+                f"A covariance with ddof={ddof:g} needs a total weight above {ddof:g}, but the rows weigh "
+                f"{self.weight:g}. Give more rows, or a smaller ddof."
+            )
+        return self.scatter / (self.weight - ddof)
+
+    def uncentered(self) -> np.ndarray:
+        """Give the sums of squares and products about zero, for models without an intercept.
+
+        Examples
+        --------
+        >>> Moments(4.0, 4, np.array([2.0]), np.array([[12.0]]), 1).uncentered()
+        array([[28.]])
+        """
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            step = self.mean * np.sqrt(self.weight)
+            return self.scatter + np.multiply.outer(step, step)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give numbers and arrays, for saving."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Moments:
+        """Make the moments again from what `to_dict` gave."""
+        return cls(
+            float(saved["weight"]), int(saved["count"]), saved["mean"], saved["scatter"], int(saved["n_features"])
+        )
+
+
+def _about(
+    X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give the mean relative to `shift`, the scatter, and in which columns the sums about `shift` were too far off."""
+    total = gram(X, Y, root, shift)
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        offset = total[-1, :-1] / total[-1, -1]
+        scatter = np.multiply.outer(offset, offset)
+        scatter *= -total[-1, -1]
+        scatter += total[:-1, :-1]
+        lossy = total.diagonal()[:-1] > CANCELLATION * np.maximum(scatter.diagonal(), 0)
+    return offset, scatter, lossy & np.isfinite(offset)
+
+
+def _cleaned(scatter: np.ndarray, noise: Any) -> np.ndarray:
+    """Set columns to zero whose sum of squares is nothing but rounding."""
+    constant = scatter.diagonal() <= noise
+    if constant.any():
+        scatter[constant, :] = 0.0
+        scatter[:, constant] = 0.0
+    return scatter

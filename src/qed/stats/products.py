@@ -1,0 +1,120 @@
+r"""Sums of squares and products of a block's columns about a point, by whichever way is fastest.
+
+The three ways give the same matrix :math:`\sum_i w_i\,(z_i - c, 1)(z_i - c, 1)^\top` with :math:`z = (x, y)`: one call of BLAS for
+small blocks, which then need no compiler; the compiled kernel of :mod:`qed.stats.gram` for large ones; and
+a sparse product for sparse ones, where only columns that are mostly non-zero are shifted, and so made dense.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import InputError
+
+COMPILED_FROM = 1 << 20
+
+
+def present_rows(block: Any, *, target: bool) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """Give features, targets (always two-dimensional) and weights of the rows whose weight is not zero."""
+    X, y, weight = block.X, block.y if target else None, block.weight
+    Y = np.empty((X.shape[0], 0)) if y is None else _numbers(y)
+    if weight is not None:
+        weight = np.asarray(weight, dtype=np.float64)
+        present = weight != 0
+        if not present.all():
+            X, Y, weight = X[present], Y[present], weight[present]
+    if isinstance(X, np.ndarray):
+        X = np.require(X, requirements="A") if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    return X, np.ascontiguousarray(Y), weight
+
+
+def _numbers(y: Any) -> np.ndarray:
+    try:
+        Y = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"The target holds values that are not numbers ({error}); "
+            "encode labels as numbers first, or use the moments of the features alone."
+        ) from None
+    return Y.reshape(len(Y), -1)
+
+
+def dense(X: Any) -> np.ndarray:
+    """Give rows as a dense array of float64."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def typical_row(X: Any, Y: np.ndarray) -> np.ndarray:
+    """Give, for each column, the middle one of up to five values spread over the block.
+
+    Sums taken about it lose no digits to a large mean. Being a value of the column, it makes the sums of a constant
+    column exactly zero; being a median, it is hardly ever an outlier.
+    """
+    size = min(5, len(Y) - 1 + len(Y) % 2)
+    chosen = np.linspace(0, len(Y) - 1, size).astype(np.intp)
+    middle = np.sort(np.hstack([dense(X[chosen]), Y[chosen]]), axis=0)[size // 2]
+    return np.where(np.isfinite(middle), middle, 0.0)
+
+
+def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
+    """Give the Gram matrix of ``root * [X - shift, Y - shift, 1]``.
+
+    Parameters
+    ----------
+    X : ndarray or scipy.sparse.csr_array of shape (n, p)
+        The features.
+    Y : ndarray of shape (n, q)
+        The targets; q may be 0.
+    root : ndarray of shape (n,) or None
+        The square roots of the weights; None when all are one.
+    shift : ndarray of shape (p + q,)
+        Where the sums are taken about.
+
+    Returns
+    -------
+    ndarray of shape (p + q + 1, p + q + 1)
+        Symmetric; its last row holds the sums, its corner the sum of the weights.
+    """
+    if not isinstance(X, np.ndarray):
+        return _sparse_gram(X, Y, root, shift)
+    if len(Y) * len(shift) ** 2 < COMPILED_FROM:
+        return _small_gram(X, Y, root, shift)
+    from qed.stats.gram import gram_kernel
+
+    return gram_kernel(X, Y, np.ones(len(Y)) if root is None else root, shift)
+
+
+def _small_gram(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
+    p = X.shape[1]
+    Z = np.ones((len(Y), len(shift) + 1))
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        np.subtract(X, shift[:p], out=Z[:, :p])
+        np.subtract(Y, shift[p:], out=Z[:, p:-1])
+        if root is not None:
+            Z *= root[:, None]
+        return Z.T @ Z
+
+
+def _sparse_gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
+    from scipy import sparse
+
+    p = X.shape[1]
+    shifted, kept = np.flatnonzero(shift[:p]), np.flatnonzero(shift[:p] == 0)
+    S = sparse.csr_array(X if len(shifted) == 0 else X[:, kept], dtype=np.float64)
+    D = np.empty((len(Y), 0)) if len(shifted) == 0 else dense(X[:, shifted])
+    if root is not None:
+        S = sparse.csr_array((S.data * np.repeat(root, np.diff(S.indptr)), S.indices, S.indptr), S.shape)
+    Z = np.hstack([D - shift[shifted], Y - shift[p:], np.ones((len(Y), 1))])
+    if root is not None:
+        Z *= root[:, None]
+    k = len(kept)
+    total = np.empty((len(shift) + 1, len(shift) + 1))
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        total[:k, :k] = (S.T @ S).toarray()
+        total[:k, k:] = S.T @ Z
+        total[k:, :k] = total[:k, k:].T
+        total[k:, k:] = Z.T @ Z
+    order = np.argsort(np.concatenate([kept, shifted, np.arange(p, len(shift) + 1)]))
+    return total[np.ix_(order, order)]
