@@ -141,7 +141,7 @@ def test_too_few_rows_or_members_say_so():
         StratifiedKFold(3).assign(9, [1, 2, 3])
     with pytest.raises(InputError, match="no label in row 2"):
         StratifiedKFold(2).assign(4, ["a", "a", None, "b"])
-    with pytest.raises(InputError, match="row 0 is 0.5"):
+    with pytest.raises(InputError, match=r"row 0 is 0\.5"):
         StratifiedKFold(2).assign(4, [0.5, 1.5, 2.5, 3.5])
     with pytest.raises(InputError, match="groups"):
         list(KFold(2).split(np.zeros(4), groups=[1, 1, 2, 2]))

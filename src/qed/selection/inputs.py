@@ -148,7 +148,7 @@ def same_length(true: NDArray[Any], other: NDArray[Any], name: str) -> None:
 
 def classes_of(*arrays: Labels) -> Labels:
     """Give the distinct labels of all arrays, sorted."""
-    return np.unique(np.concatenate([np.unique(array) for array in arrays]))
+    return np.unique(np.concatenate([_distinct(array) for array in arrays]))
 
 
 def positions(array: Labels, classes: Labels) -> NDArray[np.intp]:
@@ -159,7 +159,27 @@ def positions(array: Labels, classes: Labels) -> NDArray[np.intp]:
     >>> positions(np.array(["b", "a", "z"]), np.array(["a", "b"]))
     array([ 1,  0, -1])
     """
+    if array.dtype.kind == "i" and (span := _span(classes)) is not None:
+        low, width = span
+        place = np.full(width + 1, -1)
+        place[classes.astype(np.int64) - low] = np.arange(len(classes))
+        return place[np.clip(array.astype(np.int64), low - 1, low + width) - low]
     order = np.argsort(classes, kind="stable")
     ranked = classes[order]
-    place = np.minimum(np.searchsorted(ranked, array), len(classes) - 1)
-    return np.where(ranked[place] == array, order[place], -1)
+    nearest = np.minimum(np.searchsorted(ranked, array), len(classes) - 1)
+    return np.where(ranked[nearest] == array, order[nearest], -1)
+
+
+def _distinct(array: Labels) -> Labels:
+    """Do what `numpy.unique` does, by counting where labels are small integers."""
+    if (span := _span(array)) is None:
+        return np.unique(array)
+    return np.flatnonzero(np.bincount(array.astype(np.int64) - span[0])) + span[0]
+
+
+def _span(array: Labels) -> tuple[int, int] | None:
+    """Give the least label and the number of integers up to the greatest, if so few that a table of them is cheap."""
+    if array.dtype.kind != "i":
+        return None
+    low, width = int(array.min()), int(array.max()) - int(array.min()) + 1
+    return (low, width) if width <= 4096 and abs(low) < 2**31 - 4096 else None

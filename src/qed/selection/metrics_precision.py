@@ -21,6 +21,7 @@ from qed.selection.inputs import Labels, classes_of, label_pair, positions, same
 from qed.selection.inputs import labels as as_labels
 
 AVERAGES = ("binary", "macro", "micro", "weighted", None)
+REASONS = {"precision": "predicted", "recall": "true", "f-score": "true or predicted"}
 
 
 def precision_recall_fscore_support(
@@ -69,23 +70,11 @@ def precision_recall_fscore_support(
     """
     if not beta >= 0:
         raise ParameterError(f"beta must not be negative, but it is {beta!r}.")
-    instead = _value_of_zero_division(zero_division)
     hits, called, members = _counts(y_true, y_pred, labels, pos_label, average, sample_weight)
-    quotients = {
-        "precision": (hits, called, "no row was predicted as such"),
-        "recall": (hits, members, "no row is such"),
-        "f-score": (*_fscore_parts(hits, called, members, beta), "no row is such or was predicted as such"),
-    }
-    values = []
-    for name, (part, whole, reason) in quotients.items():
-        if zero_division == "warn" and name in warn_for and not whole.all():
-            undefined(
-                f"The {name} of {np.count_nonzero(whole == 0)} of {len(whole)} classes is 0/0, as {reason}: "
-                "it was set to 0. Choose the value with zero_division."
-            )
-        value = np.full(len(whole), instead)
-        np.divide(part, whole, out=value, where=whole != 0)
-        values.append(value if average is None else _average(value, members if average == "weighted" else None))
+    wholes = {"precision": called, "recall": members, "f-score": _fscore_whole(called, members, beta)}
+    values = [_divide(hits, whole, name, zero_division, name in warn_for) for name, whole in wholes.items()]
+    if average is not None:
+        values = [_average(value, members if average == "weighted" else None) for value in values]
     return values[0], values[1], values[2], members if average is None else None
 
 
@@ -209,13 +198,20 @@ def f1_score(
     )
 
 
-def _value_of_zero_division(zero_division: Any) -> float:
+def _divide(hits: NDArray[Any], whole: NDArray[Any], name: str, zero_division: Any, warn: bool) -> Any:
+    """Divide class by class, with what was asked for in the place of 0/0."""
     if isinstance(zero_division, str):
-        if zero_division == "warn":
-            return 0.0
-    elif zero_division in (0, 1) or np.isnan(zero_division):
-        return float(zero_division)
-    raise ParameterError(f"zero_division must be 'warn', 0, 1 or nan, not {zero_division!r}.")
+        known, instead = zero_division == "warn", 0.0
+    else:
+        known, instead = zero_division in (0, 1) or np.isnan(zero_division), float(zero_division)
+    if not known:
+        raise ParameterError(f"zero_division must be 'warn', 0, 1 or nan, not {zero_division!r}.")
+    if warn and zero_division == "warn" and not whole.all():
+        undefined(
+            f"The {name} of {np.count_nonzero(whole == 0)} of {len(whole)} classes is 0/0, as they have no "
+            f"{REASONS[name]} rows: it was set to 0. Choose the value with zero_division."
+        )
+    return np.divide(hits, whole, out=np.full(len(whole), instead), where=whole != 0)
 
 
 def _counts(
@@ -261,12 +257,10 @@ def _positive_class(pos_label: Any, present: Labels) -> Labels:
     return positive
 
 
-def _fscore_parts(
-    hits: NDArray[Any], called: NDArray[Any], members: NDArray[Any], beta: float
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give numerator and denominator of the F-score, divided by 1 + beta² so that an infinite beta gives recall."""
+def _fscore_whole(called: NDArray[Any], members: NDArray[Any], beta: float) -> NDArray[Any]:
+    """Give the weighted mean of predicted and true members: true positives over it are the F-score."""
     share = 1 / (1 + beta**2)
-    return hits, share * called + (1 - share) * members
+    return np.asarray(share * called + (1 - share) * members)
 
 
 def _average(values: NDArray[Any], members: NDArray[Any] | None) -> float:

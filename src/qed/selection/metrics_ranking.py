@@ -225,7 +225,7 @@ def _curve(is_positive: Flags, score: Floats, weight: Floats | None) -> tuple[Fl
     if weight is not None and not weight.all():
         counted = weight > 0
         is_positive, score, weight = is_positive[counted], score[counted], weight[counted]
-    order = np.argsort(-score, kind="stable")
+    order = np.argsort(-score, kind=None if weight is None else "stable")
     ranked, hit = score[order], is_positive[order].astype(np.float64)
     last = np.r_[np.flatnonzero(np.diff(ranked)), len(ranked) - 1]
     if weight is None:

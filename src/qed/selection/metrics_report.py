@@ -114,25 +114,16 @@ def classification_report(
     true, predicted, _ = label_pair(y_true, y_pred, sample_weight)
     present = classes_of(true, predicted)
     chosen = present if labels is None else as_labels(labels, "labels")
-    names = [str(label) for label in chosen.tolist()] if target_names is None else [str(n) for n in target_names]
+    names = [str(name) for name in (chosen.tolist() if target_names is None else target_names)]
     if len(names) != len(chosen):
         raise ParameterError(f"target_names has {len(names)} names for {len(chosen)} classes: {chosen.tolist()}.")
-
-    def table(average: str | None, zero_division: Any = zero_division) -> tuple[Any, ...]:
-        return precision_recall_fscore_support(
-            true,
-            predicted,
-            labels=chosen,
-            average=average,
-            sample_weight=sample_weight,
-            zero_division=zero_division,
-        )
-
-    rows = np.column_stack([np.asarray(column, dtype=np.float64) for column in table(None)])
-    quiet = 0 if zero_division == "warn" else zero_division
-    complete = bool(np.isin(present, chosen).all())
-    kinds = ("macro", "weighted") if complete else ("micro", "macro", "weighted")
-    support = float(rows[:, 3].sum())
-    averages = {f"{kind} avg": (*table(kind, quiet)[:3], support) for kind in kinds}
-    accuracy = float(table("micro", quiet)[0]) if complete else None
+    given: dict[str, Any] = {"labels": chosen, "sample_weight": sample_weight}
+    columns = precision_recall_fscore_support(true, predicted, zero_division=zero_division, **given)
+    rows = np.column_stack(columns).astype(np.float64)
+    given["zero_division"] = 0 if zero_division == "warn" else zero_division
+    averages: dict[str, tuple[float, ...]] = {}
+    for kind in ("micro", "macro", "weighted"):
+        values = precision_recall_fscore_support(true, predicted, average=kind, **given)
+        averages[f"{kind} avg"] = (*values[:3], float(rows[:, 3].sum()))
+    accuracy = averages.pop("micro avg")[0] if np.isin(present, chosen).all() else None
     return ClassificationReport(dict(zip(names, map(tuple, rows.tolist()))), averages, accuracy, digits)

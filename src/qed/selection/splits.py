@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.random import generator, seed_of
-from qed.selection.inputs import Labels, count_rows, labels
+from qed.selection.inputs import Labels, classes_of, count_rows, labels, positions
 
 Indices = NDArray[np.intp]
 
@@ -316,5 +316,7 @@ def class_codes(y: Any, n: int, who: str) -> Indices:
     found: Labels = labels(y, "y")
     if len(found) != n:
         raise InputError(f"y has {len(found)} labels for {n} rows: give one for each.")
-    _, first, code = np.unique(found, return_index=True, return_inverse=True)
+    classes = classes_of(found)
+    code, first = positions(found, classes), np.empty(len(classes), dtype=np.intp)
+    first[code[::-1]] = np.arange(n)[::-1]
     return np.argsort(np.argsort(first))[code]
