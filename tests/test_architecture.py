@@ -9,7 +9,17 @@ SOURCE = Path(__file__).parent.parent / "src" / "qed"
 FLOORS = [
     {"cli", "commands", "report", "lab"},
     {"selection", "plots"},
-    {"regression", "classification", "neighbors", "clustering", "reduction", "trees", "neural", "reinforcement", "association"},
+    {
+        "regression",
+        "classification",
+        "neighbors",
+        "clustering",
+        "reduction",
+        "trees",
+        "neural",
+        "reinforcement",
+        "association",
+    },
     {"features", "kernels", "optim", "stats"},
     {"data"},
     {"base"},
@@ -89,7 +99,9 @@ def test_files_and_functions_are_short(path):
             assert lines <= 60, f"{module_name(path)}.{node.name} has {lines} lines"
 
 
-@pytest.mark.parametrize("peer", ["statsmodels", "lightgbm", "torch", "xgboost", "pandas", "polars", "sklearnex", "celer"])
+@pytest.mark.parametrize(
+    "peer", ["statsmodels", "lightgbm", "torch", "xgboost", "pandas", "polars", "sklearnex", "celer"]
+)
 def test_peers_are_never_imported_at_the_top(peer):
     for path in MODULES:
         found = [name for name in imports_of(path, top_level=True) if name.split(".")[0] == peer]

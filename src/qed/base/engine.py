@@ -17,7 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from typing import Any
 
@@ -94,6 +94,11 @@ class _OneBlasThread:
 
 
 one_blas_thread = _OneBlasThread()
+
+
+def blas_for(size: int) -> AbstractContextManager[Any]:
+    """Give BLAS one thread for matrices of so few rows that more would only get in each other's way."""
+    return one_blas_thread if size < 512 else nullcontext()
 
 
 def add_pairwise(results: Iterable[Any]) -> Any:

@@ -17,14 +17,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
-from sklearn.callback._callback_support import callback_management_context
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
+from qed.base.callbacks import iterations_told, told_to_callbacks
 from qed.base.certificate import Certificate, Claim
 from qed.base.checks import check_rows, is_finite, overflowed, refuse_missing
-from qed.base.errors import ConvergenceWarning, NotFittedError
-from qed.base.fingerprint import Fingerprint
+from qed.base.engine import blas_for
+from qed.base.errors import ConvergenceWarning, InputError, NotFittedError
+from qed.base.fingerprint import Fingerprint, target_sums
 from qed.base.parameters import Parameter, check_parameters
 from qed.base.rows import Block, Rows
 from qed.base.steps import Ending, Reason, Rule, Step, run
@@ -70,18 +71,15 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with callback_management_context(self):
-            context = self._init_callback_context(max_subtasks=self._max_tasks())
-            rows = self._open(X, y, sample_weight, reset=True)
-            told = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-            context.call_on_fit_task_begin(estimator=self, **told)
-            self._fit(rows)
-            context.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes=self._attributes)
+        with told_to_callbacks(self, X, y, sample_weight):
+            self._fit(self._open(X, y, sample_weight, reset=True, target=self.target))
         return self
 
-    def _open(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool) -> Rows:
+    def _open(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
+    ) -> Rows:
         """Turn what the user gave into checked rows: of numbers here, of a mixed table in encoders."""
-        return check_rows(self, X, y, sample_weight, reset=reset, target=self.target)
+        return check_rows(self, X, y, sample_weight, reset=reset, target=target)
 
     @abstractmethod
     def _fit(self, rows: Rows) -> None:
@@ -91,7 +89,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _claims(self, rows: Rows) -> list[Claim]:
         """Compute the claims from the model's public attributes and the data."""
 
-    def _max_tasks(self) -> int | None:
+    def _max_tasks(self) -> int:
+        """Say how many tasks callbacks can expect inside a fit."""
         return 0
 
     def _attributes(self) -> dict[str, Any]:
@@ -106,12 +105,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         """Work out ``function(block, *args)`` for all rows of `X`, after the checks that every model needs."""
         self._check_fitted()
-        rows = check_rows(self, X, reset=False)
+        rows = self._open(X, reset=False)
         return rows.map(_checked, function, self, rows, *args)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") and bool(
-            self._attributes().keys() - {"n_features_in_", "feature_names_in_"}
+            self._attributes().keys() - {"n_features_in_", "feature_names_in_", "fingerprint_"}
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -157,9 +156,10 @@ class OnePass(Estimator):
     def _learn(self, statistic: Any, rows: Rows | None) -> None:
         """Set everything from a statistic; `rows` are there in ``fit``, for models that may need a second look."""
         self.statistic_ = statistic
-        self._solve(statistic)
+        with blas_for(self.n_features_in_):
+            self._solve(statistic)
+            self.certificate_ = Certificate(self._claims_from(statistic), source="statistics")
         self.fingerprint_ = self._fingerprint(statistic)
-        self.certificate_ = Certificate(self._claims_from(statistic), source="statistics")
 
     def _fingerprint(self, statistic: Any) -> Fingerprint:
         p = self.n_features_in_
@@ -177,7 +177,7 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        rows = self._open(X, y, sample_weight, reset=first)
+        rows = self._open(X, y, sample_weight, reset=first, target=self.target)
         statistic = self._collect(rows)
         self._learn(statistic if first else self.statistic_ + statistic, None)
         return self
@@ -191,7 +191,7 @@ class OnePass(Estimator):
             Rows that were learned from, with the weights they had.
         """
         self._check_fitted()
-        rows = self._open(X, y, sample_weight, reset=False)
+        rows = self._open(X, y, sample_weight, reset=False, target=self.target)
         self._learn(self.statistic_ - self._collect(rows), None)
         return self
 
@@ -214,8 +214,8 @@ class Iterative(Estimator):
     def _prepare(self, rows: Rows, summary: Summary) -> None:
         """Set what has to be known before the first step, such as the classes."""
 
-    def _max_tasks(self) -> int | None:
-        return None
+    def _max_tasks(self) -> int:
+        return self.max_iter + 1
 
     def _rule(self) -> Rule:
         seconds = [seen.seconds for seen in watches() if seen.seconds is not None]
@@ -234,56 +234,43 @@ class Iterative(Estimator):
         """
         self._check_fitted()
         check_parameters(self, self.parameters)
-        with callback_management_context(self):
-            self._init_callback_context(max_subtasks=None)
-            rows = self._open(X, y, sample_weight, reset=False)
-            self._iterate(rows.cached(), start=self.ending_.step)
+        with told_to_callbacks(self, X, y, sample_weight):
+            rows = self._open(X, y, sample_weight, reset=False, target=self.target)
+            self._iterate(rows.cached(), start=self.ending_.last or self.ending_.step)
         return self
 
-    def _look(self, rows: Rows) -> None:
-        """Look at the data once: is all there, what is the fingerprint, what must be known beforehand."""
+    def _look(self, rows: Rows, known: Fingerprint | None = None) -> None:
+        """Look at the data once: is all there, is it what is `known`, what must be known before the first step."""
         summary = rows.fold(Summary.of)
         if not summary.is_complete:
             refuse_missing(rows, self)
             raise overflowed(self)
-        self.fingerprint_ = Fingerprint.of(summary)
+        target = rows.fold(target_sums) if self.target is not None else None
+        fingerprint = Fingerprint.of(summary, target)
+        difference = "" if known is None else known.difference(fingerprint)
+        if difference:
+            raise InputError(f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew.")
+        self.fingerprint_ = fingerprint
         self._prepare(rows, summary)
 
     def _iterate(self, rows: Rows, start: Step | None) -> None:
-        self._look(rows)
+        """Run the steps, from the beginning, from a checkpoint, or from a step of an earlier fit on the same data."""
+        self._look(rows, None if start is None else self.fingerprint_)
         rule = self._rule()
-        start = start or _from_checkpoint(self)
+        checkpoints = [checkpoint for seen in watches() for checkpoint in seen.checkpoints(self)]
+        for checkpoint in checkpoints:
+            start = start or checkpoint.load()
         with ExitStack() as stack:
             watchers = [w for seen in watches() for w in stack.enter_context(seen.of(self, rule))]
-            if getattr(self, "_skl_callbacks", None):
-                watchers.append(self._tell_callbacks(rows))
+            watchers += [*checkpoints, *iterations_told(self, rows)]
             ending = run(self._steps(rows, start), rule, watchers, start)
-        for seen in watches():
-            if seen.checkpoint is not None:
-                from qed.base.saving import save_checkpoint
-
-                save_checkpoint(seen.checkpoint, self, ending.step)
+        for checkpoint in checkpoints:
+            checkpoint.write(ending.last)
         self._finish(rows, ending.step)
         self.ending_ = ending
         self.n_iter_ = max(1, ending.n_iter)
         self.certificate_ = Certificate(self._claims(rows))
         self._warn(ending)
-
-    def _tell_callbacks(self, rows: Rows) -> Callable[[Step], bool]:
-        """Speak scikit-learn's callback protocol: a task per iteration."""
-        context = self._callback_fit_ctx
-
-        def tell(step: Step) -> bool:
-            task = context.subcontext(task_name=f"iteration {step.number}")
-            task.call_on_fit_task_begin(estimator=self)
-
-            def attributes() -> dict[str, Any]:
-                self._finish(rows, step)
-                return self._attributes()
-
-            return bool(task.call_on_fit_task_end(estimator=self, reconstruction_attributes=attributes))
-
-        return tell
 
     def _warn(self, ending: Ending) -> None:
         if self.certificate_ or ending.reason is Reason.CERTIFIED:
@@ -306,15 +293,6 @@ def _advice(model: Iterative, ending: Ending) -> str:
     if ending.reason is Reason.STALLED and ending.step.gap is not None:
         return f"This is as far as floating-point numbers go; tol={ending.step.gap * 2:.1g} would be reached."
     return "Scaling the columns, for example with qed.StandardScaler, often helps."
-
-
-def _from_checkpoint(model: Iterative) -> Step | None:
-    for seen in watches():
-        if seen.checkpoint is not None and seen.checkpoint.exists():
-            from qed.base.saving import load_checkpoint
-
-            return load_checkpoint(seen.checkpoint, model)
-    return None
 
 
 def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
@@ -346,5 +324,5 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     False
     """
     model._check_fitted()
-    rows = model._open(X, y, sample_weight, reset=False)
+    rows = model._open(X, y, sample_weight, reset=False, target=model.target)
     return Certificate(model._claims(rows))

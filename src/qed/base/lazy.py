@@ -1,8 +1,8 @@
 """Rooms whose doors open when someone knocks: public names that are imported on first use.
 
 ``import qed`` has to be fast, and a user of ridge regression should not wait for the code of trees. A room's ``__init__``
-lists its files and their public names, one line each, and that list is the registry of everything: the top of the package, the documentation and
-``qed compare`` read it.
+lists its files and their public names, one line each, and that list is the registry of everything: the top of the
+package, the documentation and ``qed compare`` read it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from qed.base.parameters import check_parameters
 from qed.base.steps import Ending, Reason, Step
 
 
-class steps:  # noqa: N801 - used like a function, as zip and enumerate are
+class steps:
     """The steps of a method, for those who want to drive it themselves.
 
     Parameters

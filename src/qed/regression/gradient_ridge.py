@@ -3,11 +3,11 @@ r"""Ridge regression by gradients: steepest descent and conjugate gradients, one
 .. math:: f(w) = \|y - Xw\|^2 + \alpha\|w\|^2, \qquad
    -\tfrac12 \nabla f(w) = r = X^\top y - A w, \quad A = X^\top X + \alpha I,
 
-with centred columns when there is an intercept. Both methods go from :math:`w` along a direction :math:`d` to the lowest point on that
-line, :math:`w + t d` with :math:`t = r^\top d / d^\top A d`; a pass over the rows gives :math:`A d`. Steepest descent takes
-:math:`d = r` and needs about :math:`\kappa(A)` iterations per digit, conjugate gradients keep the directions :math:`A`-orthogonal and need
-:math:`\sqrt{\kappa(A)}`, at most :math:`p` but for rounding. No :math:`p \times p` matrix is formed, so this is the way for very many columns.
-Strong convexity bounds what is missing: :math:`f(w) - \min f \le \|r\|^2 / \alpha`.
+with centred columns when there is an intercept. Both methods go from :math:`w` along a direction :math:`d` to the lowest point
+on that line, :math:`w + t d` with :math:`t = r^\top d / d^\top A d`; a pass over the rows gives :math:`A d`. Steepest descent takes
+:math:`d = r` and needs about :math:`\kappa(A)` iterations per digit; conjugate gradients keep the directions
+:math:`A`-orthogonal and need :math:`\sqrt{\kappa(A)}`, at most :math:`p` but for rounding. No :math:`p \times p` matrix is formed, so this
+is the way for very many columns. Strong convexity bounds what is missing: :math:`f(w) - \min f \le \|r\|^2 / \alpha`.
 
 Hestenes and Stiefel (1952), Methods of conjugate gradients for solving linear systems.
 """
@@ -154,10 +154,16 @@ class GradientRidge(Regressor, Iterative):
         scale = np.sqrt(np.maximum(size, np.finfo(float).tiny))
         offset = np.abs(target) + np.abs(center) @ np.abs(coef)
         noise = float((1e-15 * weight**0.5 * offset / scale).max())
-        words = "objective above its minimum, at most (relative)" if self.alpha > 0 else "squared gradient, relative to zero"
+        words = (
+            "objective above its minimum, at most (relative)"
+            if self.alpha > 0
+            else "squared gradient, relative to zero"
+        )
         claims = [Claim(words, self._gap(length, value, right), max(self.tol, 1e-15))]
         if self.fit_intercept:
-            claims.append(Claim("residuals sum to zero", float((np.abs(lost) / weight**0.5 / scale).max()), 1e-9 + noise))
+            claims.append(
+                Claim("residuals sum to zero", float((np.abs(lost) / weight**0.5 / scale).max()), 1e-9 + noise)
+            )
         return claims
 
 

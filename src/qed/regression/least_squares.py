@@ -25,9 +25,9 @@ from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.parameters import Parameter, boolean
 from qed.base.rows import Rows
 from qed.optim.gram import EPS, equilibrate
-from qed.regression.evidence import condition_claim, least_squares_claims, residual_moments, residual_moments_from
+from qed.regression.evidence import Evidence, condition_claim, least_squares_claims
 from qed.regression.linear import LinearModel
-from qed.regression.precise import solve_precisely
+from qed.regression.precise import solve_by_factor, solve_precisely
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 
@@ -86,9 +86,7 @@ class LinearRegression(LinearModel):
 
     def _solve(self, statistic: Moments) -> None:
         moments = self._centered(statistic)
-        solution = solve_precisely(
-            moments, 0.0, self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
-        )
+        solution = solve_precisely(moments, 0.0, self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED)
         self.rank_, self.condition_ = solution.rank, solution.condition
         self._set_coef(solution.coef, statistic)
 
@@ -117,26 +115,26 @@ class LinearRegression(LinearModel):
 
     def _claims_from(self, statistic: Moments) -> list[Claim]:
         coef, intercept = self._columns()
-        seen = residual_moments_from(statistic, coef, intercept)
+        seen = Evidence.from_moments(statistic, coef, intercept, centered=self.fit_intercept)
         return [*self._claims_about(seen), condition_claim(self.condition_)]
 
     def _claims(self, rows: Rows) -> list[Claim]:
-        seen = rows.fold(residual_moments, *self._columns())
+        seen = Evidence.from_rows(rows, *self._columns(), centered=self.fit_intercept)
         return [*self._claims_about(seen), condition_claim(self._condition(seen, rows))]
 
-    def _claims_about(self, seen: Moments) -> list[Claim]:
+    def _claims_about(self, seen: Evidence) -> list[Claim]:
         coef, _ = self._columns()
         return least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
 
-    def _condition(self, seen: Moments, rows: Rows) -> float:
+    def _condition(self, seen: Evidence, rows: Rows) -> float:
         """Recompute the condition number from the data: from moments where they can tell, else from a QR."""
-        scaled, _ = equilibrate(self._centered(seen).xx)
+        scaled, _ = equilibrate(seen.xx)
         value = np.linalg.eigvalsh(scaled)[len(scaled) - self.rank_ :]
         if len(value) == 0:
             return 1.0
         if value[0] > 1e4 * len(scaled) * EPS:
             return float(np.sqrt(value[-1] / value[0]))
-        return rows.fold(Factor.of).solve(alpha=0.0, centered=self.fit_intercept).condition
+        return solve_by_factor(rows.fold(Factor.of), centered=self.fit_intercept).condition
 
     @cached_property
     def _inference(self) -> Any:

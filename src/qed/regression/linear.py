@@ -9,6 +9,7 @@ import numpy as np
 from qed.base.estimator import OnePass
 from qed.base.roles import Regressor
 from qed.base.rows import Block, Rows
+from qed.regression.evidence import about_zero
 from qed.stats.moments import Moments
 
 
@@ -18,6 +19,7 @@ class LinearModel(Regressor, OnePass):
     sparse = True
     coef_: np.ndarray
     intercept_: Any
+    fit_intercept: bool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -33,14 +35,11 @@ class LinearModel(Regressor, OnePass):
 
     def _centered(self, moments: Moments) -> Moments:
         """Give the moments about the means, or about zero when there is no intercept."""
-        return moments if getattr(self, "fit_intercept", False) else moments.uncentered()
+        return moments if self.fit_intercept else about_zero(moments)
 
     def _set_coef(self, coef: np.ndarray, moments: Moments) -> None:
         """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q)."""
-        if getattr(self, "fit_intercept", False):
-            intercept = moments.y_mean - moments.x_mean @ coef
-        else:
-            intercept = np.zeros(coef.shape[1])
+        intercept = moments.y_mean - moments.x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1])
         flat = self._target_ndim == 1
         self.coef_ = np.ascontiguousarray(coef[:, 0] if flat else coef.T)
         self.intercept_ = float(intercept[0]) if flat else intercept

@@ -6,11 +6,13 @@ says that too few digits would survive, and the rows are at hand, the R factor o
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from qed.base.rows import Rows
 from qed.optim.gram import EPS, Solution, solve
-from qed.stats.factor import Factor
+from qed.stats.factor import Factor, least_squares
 from qed.stats.moments import Moments
 
 
@@ -36,7 +38,16 @@ def solve_precisely(
     full = solution.rank == len(moments.xx)
     if rows is None or (full and solution.digits >= digits_wanted):
         return solution
-    factor = rows.fold(Factor.of)
-    found = factor.solve(alpha=alpha, centered=centered)
-    condition = found.condition
-    return Solution(found.coef, found.rank, condition, float(-np.log10(EPS * condition)))
+    return solve_by_factor(rows.fold(Factor.of), alpha, centered=centered)
+
+
+def solve_by_factor(factor: Factor, alpha: float = 0.0, *, centered: bool = True) -> Solution:
+    """Solve the same problem from the R factor of the rows; a penalty is so many rows more."""
+    if alpha > 0:
+        p, q = factor.n_features, factor.n_targets
+        penalty = np.hstack([np.sqrt(alpha) * np.eye(p), np.zeros((p, q))])
+        factor = replace(factor, R=np.linalg.qr(np.vstack([factor.R, penalty]), mode="r"))
+    found = least_squares(factor, intercept=centered)
+    kept = found.singular_values[: found.rank]
+    condition = float(kept[0] / kept[-1]) if found.rank else 1.0
+    return Solution(found.coefficients, found.rank, condition, float(-np.log10(EPS * condition)))

@@ -22,7 +22,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.parameters import Parameter, array, boolean, number
 from qed.base.rows import Rows
-from qed.regression.evidence import least_squares_claims, residual_moments, residual_moments_from
+from qed.regression.evidence import Evidence, least_squares_claims
 from qed.regression.linear import LinearModel
 from qed.regression.precise import solve_precisely
 from qed.stats.moments import Moments
@@ -101,12 +101,12 @@ class Ridge(LinearModel):
 
     def _claims_from(self, statistic: Moments) -> list[Claim]:
         coef, intercept = self._columns()
-        return self._claims_about(residual_moments_from(statistic, coef, intercept))
+        return self._claims_about(Evidence.from_moments(statistic, coef, intercept, centered=self.fit_intercept))
 
     def _claims(self, rows: Rows) -> list[Claim]:
-        return self._claims_about(rows.fold(residual_moments, *self._columns()))
+        return self._claims_about(Evidence.from_rows(rows, *self._columns(), centered=self.fit_intercept))
 
-    def _claims_about(self, seen: Moments) -> list[Claim]:
+    def _claims_about(self, seen: Evidence) -> list[Claim]:
         coef, _ = self._columns()
         return least_squares_claims(seen, coef, alpha=self._alphas(coef.shape[1]), centered=self.fit_intercept)
 

@@ -1,0 +1,30 @@
+"""Run the benchmarks: ``python -m bench`` for all, ``python -m bench ols ridge_search`` for some."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from bench.harness import measure, write
+
+HERE = Path(__file__).parent
+WORKLOADS = ("ols", "ridge", "ridge_search", "ridge_leave_one_out", "logistic", "kmeans", "parquet", "start")
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(WORKLOADS)
+    results = []
+    for name in chosen:
+        result = measure(import_module(f"bench.{name}").workload())
+        results.append(result)
+        ratio = "" if result["ratio"] is None else f"  ratio {result['ratio']:.2f} ({result['verdict']})"
+        print(f"{result['workload']}{ratio}", flush=True)
+        for row in result["rows"]:
+            print(f"    {row['name']:<28}{row['median']:>10.4f} s   objective {row['objective']:.10g}", flush=True)
+        for note in result["notes"]:
+            print(f"    {note}")
+    if not sys.argv[1:]:
+        write(results, str(HERE / "results.json"), str(HERE.parent / "docs" / "benchmarks.md"))
+
+
+if __name__ == "__main__":
+    main()

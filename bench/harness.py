@@ -1,0 +1,164 @@
+"""How a benchmark is run: every contestant once to warm up, then round after round in turn, so that a noisy moment hits all alike.
+
+A workload is a module of ``bench`` with a ``workload()`` that gives a `Workload`. Times are medians over rounds; the ratio is the best peer's
+time over ours, and counts only at an equal or better objective.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+
+@dataclass
+class Contestant:
+    """A way of doing the job.
+
+    Attributes
+    ----------
+    name : str
+        Who it is; ours starts with ``qed``.
+    run : callable
+        Does the whole job, certificate included, and returns its result.
+    judge : callable
+        Turns the result into the objective that is to be small.
+    rounds : int, optional
+        For slow peers: fewer rounds.
+    """
+
+    name: str
+    run: Callable[[], Any]
+    judge: Callable[[Any], float]
+    rounds: int | None = None
+
+
+@dataclass
+class Workload:
+    """A job on given data, with those who can do it."""
+
+    name: str
+    says: str
+    contestants: list[Contestant]
+    rounds: int = 9
+    tolerance: float = 1e-8
+    notes: list[str] = field(default_factory=list)
+
+
+def measure(workload: Workload) -> dict[str, Any]:
+    """Run a workload and give its times, objectives and ratio."""
+    times: dict[str, list[float]] = {c.name: [] for c in workload.contestants}
+    objective: dict[str, float] = {}
+    for contestant in workload.contestants:
+        objective[contestant.name] = float(contestant.judge(contestant.run()))
+    for turn in range(workload.rounds):
+        for contestant in workload.contestants:
+            if contestant.rounds is not None and turn >= contestant.rounds:
+                continue
+            gc.collect()
+            began = time.perf_counter()
+            contestant.run()
+            times[contestant.name].append(time.perf_counter() - began)
+    rows = [
+        {
+            "name": name,
+            "median": statistics.median(taken),
+            "low": min(taken),
+            "high": max(taken),
+            "objective": objective[name],
+        }
+        for name, taken in times.items()
+    ]
+    return {
+        "workload": workload.name,
+        "says": workload.says,
+        "rows": rows,
+        "notes": workload.notes,
+        **_verdict(rows, workload),
+    }
+
+
+def _verdict(rows: list[dict[str, Any]], workload: Workload) -> dict[str, Any]:
+    ours = min((row for row in rows if row["name"].startswith("qed")), key=lambda row: row["median"])
+    peers = [row for row in rows if not row["name"].startswith("qed")]
+    if not peers:
+        return {"ratio": None, "verdict": "no peer"}
+    best = min(peers, key=lambda row: row["median"])
+    ratio = best["median"] / ours["median"]
+    allowed = best["objective"] + workload.tolerance * max(abs(best["objective"]), 1e-300)
+    if not ours["objective"] <= allowed:
+        return {"ratio": ratio, "best_peer": best["name"], "verdict": "loss: worse objective"}
+    word = "win" if ratio >= 1.3 else "loss" if ratio <= 1 / 1.3 else "tie"
+    return {"ratio": ratio, "best_peer": best["name"], "verdict": word}
+
+
+def machine() -> dict[str, str]:
+    """Say what was measured on."""
+    packages = ("numpy", "scipy", "numba", "scikit-learn", "scikit-learn-intelex", "statsmodels", "pyarrow")
+    versions = {}
+    for name in packages:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "not installed"
+    return {"python": platform.python_version(), "processor": _processor(), **versions}
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
+            names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+        return f"{len(names)} x {names[0]}"
+    except (OSError, IndexError):
+        return platform.processor() or platform.machine()
+
+
+def to_markdown(results: list[dict[str, Any]], where: dict[str, str]) -> str:
+    """Write the results as the page of the documentation."""
+    lines = [
+        "# Benchmarks",
+        "",
+        "Made by `make bench`: every contestant on the same data in one process, alternating; median of the rounds with their range, in seconds. A fit of",
+        "ours is timed together with its certificate. The ratio is the best peer's time over ours; from 1.3 on we call it a win, below",
+        "1/1.3 a loss, and a win with a worse objective would be a loss.",
+        "",
+        ", ".join(f"{key} {value}" for key, value in where.items()) + ".",
+        "",
+    ]
+    for result in results:
+        lines += [
+            f"## {result['workload']}",
+            "",
+            result["says"],
+            "",
+            "| who | median s | range | objective |",
+            "|---|---|---|---|",
+        ]
+        lines += [
+            f"| {row['name']} | {row['median']:.4f} | {row['low']:.4f} - {row['high']:.4f} | {row['objective']:.10g} |"
+            for row in result["rows"]
+        ]
+        if result["ratio"] is not None:
+            lines += [
+                "",
+                f"Ratio to the best peer ({result['best_peer']}): **{result['ratio']:.2f}** ({result['verdict']}).",
+            ]
+        lines += [f"\n{note}" for note in result["notes"]]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def write(results: list[dict[str, Any]], json_path: str, markdown_path: str) -> None:
+    """Write ``results.json`` and the documentation's page."""
+    where = machine()
+    with open(json_path, "w", encoding="utf-8") as file:
+        json.dump({"machine": where, "results": results}, file, indent=1)
+        file.write("\n")
+    with open(markdown_path, "w", encoding="utf-8") as file:
+        file.write(to_markdown(results, where))

@@ -1,0 +1,50 @@
+"""One specimen of every public estimator, found through the registry: a new model is tested here without another line."""
+
+import inspect
+
+import numpy as np
+
+import qed
+from qed.base.estimator import Estimator
+
+NEEDS = {
+    "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
+    "FeatureMap": lambda: qed.FeatureMap(np.sin),
+}
+
+
+def estimators() -> dict[str, type]:
+    """Give all public estimator classes by name."""
+    found = {name: getattr(qed, name) for name in dir(qed) if name[0].isupper()}
+    return {
+        name: kind
+        for name, kind in sorted(found.items())
+        if inspect.isclass(kind) and issubclass(kind, Estimator) and not inspect.isabstract(kind)
+    }
+
+
+def specimen(name: str) -> Estimator:
+    """Make an instance of the estimator with that name, with few clusters or candidates so that it fits in no time."""
+    if name in NEEDS:
+        return NEEDS[name]()
+    model = getattr(qed, name)()
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    if "n_clusters" in model.get_params():
+        model.set_params(n_clusters=3)
+    return model
+
+
+def table(n: int = 400, p: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give features, a number to predict and a label to predict, none of them too easy."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, p)) * [1.0, 10.0, 0.1, 3.0] + [0.0, 5.0, 1.0, -2.0]
+    score = X @ [1.0, 0.1, -3.0, 0.2]
+    number = score + generator.standard_normal(n)
+    label = (score + 2 * generator.standard_normal(n) > np.median(score)).astype(int)
+    return X, number, label
+
+
+def target_for(model: Estimator, number: np.ndarray, label: np.ndarray) -> np.ndarray | None:
+    """Choose the target that a model asks for."""
+    return {"number": number, "label": label, None: None}[model.target]

@@ -1,0 +1,113 @@
+"""The same model from every source and with every engine: bit for bit across threads, to 1e-10 across sources."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import qed
+from tests.conformance.specimens import estimators, specimen, table, target_for
+
+dask_array = pytest.importorskip("dask.array")
+dask_frame = pytest.importorskip("dask.dataframe")
+
+NAMES = sorted(estimators())
+SOURCES = ["array", "float32", "memory map", "parquet", "dask"]
+X, NUMBER, LABEL = table(n=3000)
+COLUMNS = ["a", "b", "c", "d"]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as running,
+        distributed.Client(running) as client,
+    ):
+        yield client
+
+
+def source(kind, y, folder):
+    """Give ``(X, y)`` for fit from one kind of source."""
+    if kind == "array":
+        return X, y
+    if kind == "float32":
+        return X.astype(np.float32), y
+    if kind == "memory map":
+        path = folder / "X.npy"
+        np.save(path, X)
+        return np.load(path, mmap_mode="r"), y
+    if kind == "parquet":
+        frame = dict(zip(COLUMNS, X.T))
+        path = folder / "table.parquet"
+        pq.write_table(pa.table({**frame, **({} if y is None else {"y": y})}), path, row_group_size=700)
+        return qed.rows(path, target=None if y is None else "y"), None
+    target = None if y is None else dask_array.from_array(y, chunks=1024)
+    return qed.rows(dask_array.from_array(X, chunks=(1024, 4)), target), None
+
+
+def numbers(value, path=""):
+    """List all numbers that a fitted model holds, with where they are."""
+    if isinstance(value, (bool, str, type(None))):
+        return {}
+    if isinstance(value, (int, float, np.number)):
+        return {path: np.asarray(float(value))}
+    if isinstance(value, np.ndarray):
+        return {path: value.astype(float)} if value.dtype.kind in "fiub" else {}
+    if dataclasses.is_dataclass(value):
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {k: v for name, item in value.items() for k, v in numbers(item, f"{path}.{name}").items()}
+    if isinstance(value, (list, tuple)):
+        return {k: v for j, item in enumerate(value) for k, v in numbers(item, f"{path}[{j}]").items()}
+    return {}
+
+
+LEARNED = {"ending_", "certificate_", "cv_results_", "how_", "refit_time_"}
+
+
+def learned(model):
+    """Give the numbers in the public fitted attributes, without traces and times."""
+    return numbers({name: value for name, value in model._attributes().items() if name not in LEARNED})
+
+
+def fit(name, kind, folder):
+    model = specimen(name)
+    data, target = source(kind, target_for(model, NUMBER, LABEL), folder)
+    return model.fit(data, target)
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("name", NAMES)
+def test_threads_change_no_bit(name, kind, tmp_path):
+    with qed.threads(1):
+        one = learned(fit(name, kind, tmp_path))
+    with qed.threads(2):
+        two = learned(fit(name, kind, tmp_path))
+    assert one.keys() == two.keys() and one
+    for place in one:
+        np.testing.assert_array_equal(one[place], two[place], err_msg=place)
+
+
+@pytest.mark.parametrize("kind", SOURCES[1:])
+@pytest.mark.parametrize("name", NAMES)
+def test_sources_give_the_same_model(name, kind, tmp_path):
+    expected, found = learned(fit(name, "array", tmp_path)), learned(fit(name, kind, tmp_path))
+    compare(expected, found, rtol=1e-10 if kind != "float32" else 2e-4)
+
+
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cluster_gives_the_same_model(name, cluster, tmp_path):
+    expected, found = learned(fit(name, "array", tmp_path)), learned(fit(name, "dask", tmp_path))
+    compare(expected, found, rtol=1e-10)
+
+
+def compare(expected, found, rtol):
+    assert expected.keys() == found.keys() and expected
+    for place in expected:
+        scale = max(float(np.abs(expected[place]).max(initial=0.0)), 1e-300)
+        np.testing.assert_allclose(found[place], expected[place], rtol=rtol, atol=rtol * scale, err_msg=place)

@@ -1,0 +1,10 @@
+"""scikit-learn's own checks over every public estimator, with no expected failure."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.conformance.specimens import estimators, specimen
+
+
+@parametrize_with_checks([specimen(name) for name in estimators()])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

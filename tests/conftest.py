@@ -1,0 +1,5 @@
+"""Shared settings of the tests."""
+
+import matplotlib
+
+matplotlib.use("Agg")

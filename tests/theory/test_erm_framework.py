@@ -1,0 +1,23 @@
+"""erm-framework: a parametric class, a cost, and a minimiser at which the gradient vanishes."""
+
+import numpy as np
+
+import qed
+from tests.theory.fixtures import problem, slope
+
+
+def test_gradient_of_the_cost_vanishes_at_the_fitted_hypothesis():
+    X, y, _ = problem()
+    model = qed.LinearRegression(fit_intercept=False).fit(X, y)
+    gradient = slope(lambda w: np.sum((X @ w - y) ** 2), model.coef_)
+    assert np.abs(gradient).max() < 1e-5
+
+
+def test_a_vanishing_gradient_is_necessary_but_not_sufficient():
+    """x^2 - y^2 has a critical point that is no minimum."""
+
+    def saddle(w):
+        return w[0] ** 2 - w[1] ** 2
+
+    assert np.abs(slope(saddle, [0.0, 0.0])).max() < 1e-12
+    assert saddle([0.0, 0.1]) < saddle([0.0, 0.0]) < saddle([0.1, 0.0])
