@@ -1,12 +1,12 @@
 """Files as `Rows`: streamed, never all in memory.
 
-The batches that a reader gives are cut anew into blocks of a fixed number of rows, across row groups and files, so that
-the block plan, and with it every rounding, is that of the same table in memory. The generator of tasks reads; a task, on
-a thread of the fold, turns its slice into a matrix and works on it. As the engine keeps few tasks in flight, reading runs
-ahead of them by a few blocks and no more.
+The batches that a reader gives are cut anew into blocks of a fixed number of rows, across row groups and files, so
+that the block plan, and with it every rounding, is that of the same table in memory. The generator of tasks reads; a
+task, on a thread of the fold, turns its slice into a matrix and works on it. As the engine keeps few tasks in flight,
+reading runs ahead of them by a few blocks and no more.
 
-Methods that make many passes ask for ``cached()``: one pass writes the matrix to a temporary ``.npy`` file, which is then
-memory-mapped. It goes to the directory ``QED_CACHE_DIR``, or else to that for temporary files.
+Methods that make many passes ask for ``cached()``: one pass writes the matrix to a temporary ``.npy`` file, which is
+then memory-mapped. It goes to the directory ``QED_CACHE_DIR``, or else to that for temporary files.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ import pyarrow as pa
 
 from qed.base.engine import work
 from qed.base.errors import InputError, QedError, SourceError
+from qed.base.frames import check_lengths, read_target
 from qed.base.layout import Layout, did_you_mean, plan, refuse_twice, weight_of
 from qed.base.paths import find_files, suffix_of
 from qed.base.readers import ArrowReader, CsvReader, ParquetReader, Reader
 from qed.base.rows import ArrayRows, Block, Rows
-from qed.base.tables import check_lengths, read_target
 
+BATCH_BLOCKS = 4
 READERS: dict[str, type[Reader]] = {
     ".parquet": ParquetReader,
     ".pq": ParquetReader,
@@ -92,7 +93,8 @@ def open_files(
 def agreed_schema(readers: Sequence[Reader], wanted: Sequence[str | None] | None) -> pa.Schema:
     """Give the columns that all files have, each in a type that holds the values of all of them."""
     first = readers[0]
-    refuse_twice(first.schema.names)
+    for reader in readers:
+        refuse_twice(reader.schema.names, reader.path)
     agreed = {field.name: field.type for field in first.schema}
     for reader in readers[1:]:
         names = reader.schema.names
@@ -197,7 +199,7 @@ class FileRows(Rows):
             self.layout.refuse_text()
         start = 0
         schema = self.layout.schema
-        batches = (batch for reader in self.readers for batch in reader.batches(schema, self.size))
+        batches = (batch for reader in self.readers for batch in reader.batches(schema, BATCH_BLOCKS * self.size))
         for table in cut(batches, self.size):
             yield partial(self._task, function, args, table, start)
             start += table.num_rows
@@ -220,9 +222,10 @@ class FileRows(Rows):
         if self._as_numbers:
             X = np.empty((self.count(), self.n_features), self.dtype)
             return Block(X, *self._gather(_keep, X))
-        tables: list[pa.Table] = []
-        y, weight = self._gather(_append, tables)
-        return Block(pa.concat_tables(tables), y, weight)
+        blocks = list(self.blocks())
+        y = np.concatenate([block.y for block in blocks]) if self.has_target else None
+        weight = np.concatenate([block.weight for block in blocks]) if self.has_weight else None
+        return Block(pa.concat_tables([block.X for block in blocks]), y, weight)
 
     def _gather(self, store: Callable[..., None], *args: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Hand every block to `store`, and give target and weights of all rows."""
@@ -268,10 +271,6 @@ def _store(block: Block, store: Callable[..., None], args: tuple[Any, ...]) -> t
 
 def _keep(block: Block, X: np.ndarray) -> None:
     X[block.start : block.start + len(block)] = block.X
-
-
-def _append(block: Block, tables: list[pa.Table]) -> None:
-    tables.append(block.X)
 
 
 def _write(block: Block, file: int, offset: int) -> None:

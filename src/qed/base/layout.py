@@ -1,11 +1,12 @@
 """What each column of a table is for, and Arrow columns as NumPy arrays.
 
 A `Layout` says which columns of a table are features, which are the target and which one is the weight; it is settled
-once, from the names and types alone, before any row is read. It then turns any slice of the table into a `Block`, in two ways: the
-features as a matrix of numbers, for models, or as the table they came in, for encoders. Frames in memory, files and the partitions of
-a cluster all go through it, which is why they give the same numbers.
+once, from the names and types alone, before any row is read. It then turns any slice of the table into a `Block`, in two
+ways: the features as a matrix of numbers, for models, or as the table they came in, for encoders. Frames in memory, files
+and the partitions of a cluster all go through it, which is why they give the same numbers.
 
-Matrices are row-major, like those that most people make in NumPy: then a fold over a file rounds exactly as a fold over the array does.
+Matrices are row-major, like those that most people make in NumPy: then a fold over a file rounds exactly as a fold over
+the array does.
 """
 
 from __future__ import annotations
@@ -168,11 +169,12 @@ def _words(type: pa.DataType) -> str:
     return f"{WORDS.get(kind_of(type), 'numbers')} ({type})"
 
 
-def refuse_twice(names: Sequence[str]) -> None:
+def refuse_twice(names: Sequence[str], path: str = "") -> None:
     """Refuse names that do not tell the columns apart."""
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise InputError(f"The column name {twice[0]!r} occurs more than once: rename the columns.")
+        where = f" in {path!r}" if path else ""
+        raise InputError(f"The column name {twice[0]!r} occurs more than once{where}: rename the columns.")
 
 
 def _check_names(used: Sequence[str], names: Sequence[str]) -> None:

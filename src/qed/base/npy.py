@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, SourceError
+from qed.base.frames import check_lengths, read_target
 from qed.base.layout import plan, weight_of
 from qed.base.paths import find_files
 from qed.base.rows import ArrayRows, Block, Rows
-from qed.base.tables import FLOATS, check_lengths, read_target
+from qed.base.tables import FLOATS
 
 
 def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int | None = None) -> Rows:

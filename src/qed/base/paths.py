@@ -1,7 +1,7 @@
 """From what a user writes to the files that are meant: paths, patterns such as ``sales-*.parquet``, folders, lists.
 
-The files of a pattern or a folder come in the order of their names, those of a list in the order of the list: rows have an order, and
-a target given as an array has to match it.
+The files of a pattern or a folder come in the order of their names, those of a list in the order of the list: rows have
+an order, and a target given as an array has to match it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def find_files(paths: Any, known: Iterable[str]) -> list[str]:
     for path in found:
         if suffix_of(path) not in known:
             raise InputError(
-                f"{path!r} is of no format that can be read ({', '.join(known)}, the first two of text also packed as .gz): "
+                f"{path!r} is of no format that can be read ({', '.join(known)}; .csv and .tsv also with .gz): "
                 "convert it, or read it yourself and give the table."
             )
     kinds = {suffix_of(path) for path in found}

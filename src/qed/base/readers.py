@@ -1,11 +1,13 @@
 """How each kind of file is read: its columns, its number of rows, and its rows as a stream of Arrow batches.
 
-A reader opens its file anew for every pass and holds no more than a few batches of it. Whatever goes wrong inside Arrow comes out as one of
-our errors with the path in it.
+A reader opens its file anew for every pass and holds no more than a few batches of it. Whatever goes wrong inside Arrow
+comes out as one of our errors with the path in it.
 
-Parquet is read page by page through a small buffer for each column: Arrow's default fetches whole row groups ahead, and its datasets
-several of them, which for a file of one row group means all of it. The types of a ``.csv`` are those of its first megabytes. If the file goes
-on after them, whole numbers are read as floats, since a later row may have a fraction; a value that fits even less is an error.
+Parquet is read page by page through a small buffer for each column: Arrow's default fetches whole row groups ahead, and
+its datasets several of them, which for a file of one row group means all of it. The types of a ``.csv`` are those of
+its first megabytes. If the file goes on after them, whole numbers are read as floats, since a later row may have a
+fraction; a value that fits even less is an error. Columns that only number the rows (an index without a name, as pandas
+writes it) are left out.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from qed.base.errors import InputError, SourceError
 
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "#N/A", "<NA>"]
 SAMPLE_BYTES = 4 << 20
+PIECE_BYTES = 4 << 20
 BUFFER_BYTES = 1 << 20
 
 
@@ -77,7 +80,7 @@ class ParquetReader(Reader):
     @cached_property
     def schema(self) -> pa.Schema:
         with reading(self.path), self._open() as file:
-            return file.schema_arrow.remove_metadata()
+            return _without_index(file.schema_arrow)
 
     def count(self) -> int:
         with reading(self.path), self._open() as file:
@@ -99,7 +102,7 @@ class ArrowReader(Reader):
     @cached_property
     def schema(self) -> pa.Schema:
         with reading(self.path), self._open() as reader:
-            return reader.schema.remove_metadata()
+            return _without_index(reader.schema)
 
     def count(self) -> int:
         with reading(self.path):
@@ -127,23 +130,27 @@ class CsvReader(Reader):
     """A ``.csv`` or ``.tsv`` file, possibly compressed, with the names of the columns in its first line."""
 
     @cached_property
-    def schema(self) -> pa.Schema:
+    def _sample(self) -> tuple[pa.Schema, bool]:
+        """The columns as they look in the first megabytes, and whether that is all of the file."""
         with reading(self.path):
             found = self._open({}, SAMPLE_BYTES)
             batches = [batch for batch, _ in zip(found, range(2))]
-        whole = len(batches) < 2
-        return pa.schema([pa.field(field.name, _settled(field, whole, self.path)) for field in found.schema])
+        return found.schema, len(batches) < 2
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        found, whole = self._sample
+        fields = [field for j, field in enumerate(found) if j > 0 or field.name]
+        return pa.schema([pa.field(field.name, _settled(field, whole, self.path)) for field in fields])
 
     def count(self) -> int:
-        first = self.schema.names[:1]
-        with reading(self.path, self.schema.names):
-            return sum(
-                batch.num_rows for batch in self._open({name: pa.string() for name in first}, BUFFER_BYTES, first)
-            )
+        name = self.schema.names[0]
+        with reading(self.path, self._sample[0].names):
+            return sum(batch.num_rows for batch in self._open({name: pa.string()}, PIECE_BYTES, [name]))
 
     def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
-        with reading(self.path, self.schema.names):
-            yield from self._open({field.name: field.type for field in schema}, BUFFER_BYTES, schema.names)
+        with reading(self.path, self._sample[0].names):
+            yield from self._open({field.name: field.type for field in schema}, PIECE_BYTES, schema.names)
 
     def _open(self, kinds: dict[str, pa.DataType], size: int, names: Sequence[str] = ()) -> Any:
         from pyarrow import csv
@@ -165,6 +172,10 @@ class CsvReader(Reader):
         with pa.input_stream(self.path) as stream:
             line = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
         return max(",;\t|", key=line.count)
+
+
+def _without_index(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field for field in schema if not field.name.startswith("__index_level_")])
 
 
 def _settled(field: pa.Field, whole: bool, path: str) -> pa.DataType:
@@ -202,15 +213,17 @@ def _translated(path: str, names: Sequence[str], words: str) -> SourceError | In
     column = re.search(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (.+?): (.*)", words)
     if column and int(column.group(1)) < len(names):
         return InputError(
-            f"{path!r}{where}: column {names[int(column.group(1))]!r} looked like {column.group(2)} at the beginning of "
-            f"the file, but later has an {column.group(3)}. Correct the value, leave it empty, or leave the column out."
+            f"{path!r}{where}: column {names[int(column.group(1))]!r} is {column.group(2)} at the beginning of the "
+            f"file, but later has an {column.group(3)}. Correct the value, leave it empty, or leave the column out."
         )
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", words)
     if ragged:
         return InputError(
-            f"{path!r}{where}: the row has {ragged.group(2)} values for {ragged.group(1)} columns. Correct the row, or quote "
-            "values that hold the delimiter."
+            f"{path!r}{where}: the row has {ragged.group(2)} values for {ragged.group(1)} columns. "
+            "Correct the row, or quote values that hold the delimiter."
         )
+    if "straddling object" in words:
+        return InputError(f"{path!r}: a row is longer than {PIECE_BYTES >> 20} MiB. Is a closing quote missing?")
     if "Empty CSV" in words:
         return SourceError(f"{path!r} is empty: the first line of a .csv file names its columns.")
     return SourceError(f"{path!r} can not be read: it is damaged, cut short or of another format ({words}).")

@@ -1,13 +1,14 @@
 """Arrays, sparse matrices and frames in memory as `Rows`.
 
-An array of floats is taken as it is. A frame (pandas, polars, Arrow, or whatever speaks Arrow's stream protocol) may hold text and dates
-beside numbers, so it becomes `TableRows` with two views: ``numbers()`` for models, a matrix made once (or the very memory of a pandas
-frame that is one block of floats), and ``table()`` for encoders, Arrow columns that mostly share the frame's memory.
+An array of floats is taken as it is. A frame (pandas, polars, Arrow, or whatever speaks Arrow's stream protocol) may
+hold text and dates beside numbers, so it becomes `TableRows` with two views: ``numbers()`` for models, a matrix made once
+(or the very memory of a pandas frame that is one block of floats), and ``table()`` for encoders, Arrow columns that
+mostly share the frame's memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,17 +17,8 @@ import pyarrow as pa
 
 from qed.base.engine import work
 from qed.base.errors import InputError
-from qed.base.layout import (
-    Layout,
-    check_target_types,
-    fill,
-    matrix_of,
-    plan,
-    refuse_twice,
-    target_of,
-    values_of,
-    weight_of,
-)
+from qed.base.frames import arrow_of, check_lengths, frame_of, has_names, read_target, schema_of
+from qed.base.layout import Layout, fill, matrix_of, plan, target_of, values_of, weight_of
 from qed.base.rows import ArrayRows, Block, Rows
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -52,26 +44,26 @@ def open_table(
     """
     if y is not None and target is not None:
         raise InputError("The target was given twice, as y and as target=: give one of them.")
-    frame = _frame_of(X)
+    frame = frame_of(X)
     if frame is None:
         return _open_array(X, y, target, weight, columns, size)
     if not isinstance(weight, str) and weight is not None:
-        weight = weight_of(_plain(weight))
+        weight = weight_of(read_target(weight)[0])
         name = None
     else:
         name, weight = weight, None
-    layout = Layout.of(_schema_of(frame), target=target, weight=name, columns=columns)
+    layout = Layout.of(schema_of(frame), target=target, weight=name, columns=columns)
     n = len(frame)
     _refuse_empty((n, len(layout.features)))
     names: tuple[str, ...] = layout.targets
     if layout.targets:
-        y = target_of(_arrow_of(frame, layout.targets), layout.targets)
+        y = target_of(arrow_of(frame, layout.targets), layout.targets)
     elif y is not None:
         y, names = read_target(y)
     if name is not None:
-        weight = weight_of(values_of(_arrow_of(frame, [name]).column(name)))
+        weight = weight_of(values_of(arrow_of(frame, [name]).column(name)))
     check_lengths(n, y, weight)
-    return TableRows(frame, layout, y, weight, names, plan(size, len(layout.features)), named=_has_names(X))
+    return TableRows(frame, layout, y, weight, names, plan(size, len(layout.features)), named=has_names(X))
 
 
 class TableRows(Rows):
@@ -133,7 +125,7 @@ class TableRows(Rows):
         return self._numbers
 
     def table(self) -> Rows:
-        return self._rows(_arrow_of(self.frame, self.layout.features))
+        return self._rows(arrow_of(self.frame, self.layout.features))
 
     @cached_property
     def _numbers(self) -> Rows:
@@ -169,61 +161,6 @@ def _matrix_of_pandas(frame: Any, layout: Layout) -> np.ndarray:
     return matrix
 
 
-def _frame_of(X: Any) -> Any:
-    """Give a frame as an Arrow table, or as pandas where that is plain numbers; None for what is no frame."""
-    if isinstance(X, pa.Table):
-        return X
-    if isinstance(X, (np.ndarray, list, tuple)) or len(getattr(X, "shape", (0, 0))) != 2 or hasattr(X, "tocsr"):
-        return None
-    if isinstance(X, (pa.Array, pa.ChunkedArray)):
-        return None
-    try:
-        return _convert(X)
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
-        words = "; ".join(str(part) for part in error.args)
-        raise InputError(
-            f"The table can not be read: {words}. Every column must hold values of one type; convert or drop that column."
-        ) from error
-
-
-def _convert(X: Any) -> Any:
-    if isinstance(X, pa.RecordBatch):
-        return pa.Table.from_batches([X])
-    if isinstance(X, Mapping):
-        return pa.table({str(name): values for name, values in X.items()})
-    import narwhals as nw
-
-    if nw.dependencies.is_pandas_dataframe(X):
-        frame = X.set_axis([str(name) for name in X.columns], axis=1)
-        refuse_twice(list(frame.columns))
-        plain = all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in frame.dtypes)
-        return frame if plain else pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
-    if hasattr(X, "__arrow_c_stream__"):
-        return pa.table(X)
-    native = nw.from_native(X, pass_through=True)
-    if isinstance(native, nw.LazyFrame):
-        native = native.collect()
-    return native.to_arrow() if isinstance(native, nw.DataFrame) else None
-
-
-def _has_names(X: Any) -> bool:
-    """Say whether the columns of a frame are named by strings: pandas numbers those that nobody named."""
-    return all(isinstance(name, str) for name in X.columns) if hasattr(X, "iloc") else True
-
-
-def _schema_of(frame: Any) -> pa.Schema:
-    if isinstance(frame, pa.Table):
-        return frame.schema
-    kinds = zip(frame.columns, frame.dtypes)
-    return pa.schema([(name, pa.from_numpy_dtype(kind.newbyteorder("="))) for name, kind in kinds])
-
-
-def _arrow_of(frame: Any, names: Sequence[str]) -> pa.Table:
-    if isinstance(frame, pa.Table):
-        return frame.select(list(names))
-    return pa.Table.from_pandas(frame[list(names)], preserve_index=False).replace_schema_metadata()
-
-
 def _open_array(X: Any, y: Any, target: Any, weight: Any, columns: Any, size: int | None) -> Rows:
     for name, value in (("target", target), ("columns", columns)):
         if value is not None:
@@ -233,15 +170,15 @@ def _open_array(X: Any, y: Any, target: Any, weight: Any, columns: Any, size: in
             )
     if isinstance(weight, str):
         raise InputError(f"sample_weight={weight!r} names a column, but the columns have no names: give an array.")
-    matrix = _matrix(X)
+    matrix = as_matrix(X)
     _refuse_empty(matrix.shape)
     names: tuple[str, ...] = ()
     if y is not None:
         y, names = read_target(y)
     if weight is not None:
-        weight = weight_of(_plain(weight))
+        weight = weight_of(read_target(weight)[0])
     check_lengths(matrix.shape[0], y, weight)
-    if getattr(matrix, "dtype", None) == object:
+    if matrix.dtype.kind == "O":
         table = _table_of_objects(matrix)
         return TableRows(table, Layout.of(table.schema), y, weight, names, plan(size, table.num_columns), named=False)
     found = ArrayRows(matrix, y, weight, None, None if size is None else plan(size, matrix.shape[1]))
@@ -249,20 +186,20 @@ def _open_array(X: Any, y: Any, target: Any, weight: Any, columns: Any, size: in
     return found
 
 
-def _matrix(X: Any) -> Any:
-    """Give a two-dimensional array or sparse matrix of floats (or of objects), the very one where it is that already."""
+def as_matrix(X: Any) -> Any:
+    """Give a matrix of floats or objects, dense or sparse: the very one given where it is such a matrix already."""
     if hasattr(X, "tocsr"):
         matrix = X.tocsr()
     else:
-        if np.ma.isMaskedArray(X):
-            X = X.astype(np.float64).filled(np.nan)
+        if isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.float64), np.nan)
         try:
             matrix = X if type(X) is np.ndarray else np.asarray(X)
         except ValueError:
             raise InputError("The rows differ in length: every row must have one value for each column.") from None
         if matrix.ndim != 2:
             raise InputError(
-                f"Expected 2D array, got {matrix.ndim}D array instead: rows by columns, but the shape is {matrix.shape}. "
+                f"Expected 2D array, got {matrix.ndim}D array instead, of shape {matrix.shape}. "
                 "Reshape your data, with X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row."
             )
     kind = matrix.dtype.kind
@@ -298,67 +235,3 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         raise InputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
         )
-
-
-def _plain(values: Any) -> Any:
-    """Give a vector that came as a column of some frame as an array."""
-    return read_target(values)[0]
-
-
-def read_target(y: Any) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Give a target that came by itself as an array with the names of its columns.
-
-    Examples
-    --------
-    >>> read_target([0, 1, 1])
-    (array([0, 1, 1]), ('y',))
-    """
-    names: tuple[str, ...] = ()
-    if hasattr(y, "tocsr"):
-        raise InputError("The target is a sparse matrix: give it as an array, y.toarray().")
-    if not isinstance(y, (np.ndarray, list, tuple)):
-        y, names = _read_frame_target(y)
-    try:
-        values = np.asarray(y)
-    except ValueError:
-        raise InputError("The target's rows differ in length: give one value for each row.") from None
-    if values.ndim not in (1, 2):
-        raise InputError(
-            f"The target must be a vector or a matrix, one row for each row of X, not of shape {values.shape}."
-        )
-    if not names:
-        names = ("y",) if values.ndim == 1 else tuple(f"y{j}" for j in range(values.shape[1]))
-    return values, names
-
-
-def _read_frame_target(y: Any) -> tuple[Any, tuple[str, ...]]:
-    """Read a target that may be a column or a frame."""
-    if isinstance(y, pa.Array):
-        y = pa.chunked_array([y])
-    frame = None if isinstance(y, pa.ChunkedArray) else _frame_of(y)
-    if frame is not None:
-        table = _arrow_of(frame, _schema_of(frame).names)
-        check_target_types(table.schema, table.schema.names)
-        return target_of(table, table.schema.names), tuple(table.schema.names)
-    import narwhals as nw
-
-    native = nw.from_native(y, series_only=True, pass_through=True)
-    if not isinstance(native, nw.Series):
-        return y, ()
-    names = (str(native.name),) if native.name else ()
-    if native.dtype.is_numeric() and isinstance(getattr(y, "dtype", None), np.dtype):
-        return native.to_numpy(), names
-    try:
-        return values_of(native.to_arrow()), names
-    except (pa.ArrowException, TypeError):
-        return native.to_numpy(), names
-
-
-def check_lengths(n: int, y: Any, weight: Any) -> None:
-    """Refuse a target or weights of another length than the table."""
-    for what, values in (("y", y), ("sample_weight", weight)):
-        if values is not None and len(values) != n:
-            raise InputError(
-                f"X and {what} have inconsistent numbers of samples: {n} and {len(values)}. "
-                f"Give {what} one value for each row of X."
-            )
