@@ -14,7 +14,20 @@ TITLES = {
     "selection": "Choosing and comparing",
 }
 CORE = {
-    "qed": ["rows", "threads", "watch", "steps", "certify", "Certificate", "Claim", "Step", "Reason", "save", "load", "resume"],
+    "qed": [
+        "rows",
+        "threads",
+        "watch",
+        "steps",
+        "certify",
+        "Certificate",
+        "Claim",
+        "Step",
+        "Reason",
+        "save",
+        "load",
+        "resume",
+    ],
     "qed.stats": ["Moments", "Factor", "Counts"],
     "qed.data": ["load", "names", "catalogue", "Dataset"],
 }
@@ -26,7 +39,16 @@ def _first_line(item: object) -> str:
 
 def _page(title: str, module: str, names: list[str]) -> str:
     package = import_module(module)
-    lines = [f"# {title}", "", "```{eval-rst}", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated", ""]
+    lines = [
+        f"# {title}",
+        "",
+        "```{eval-rst}",
+        f".. currentmodule:: {module}",
+        "",
+        ".. autosummary::",
+        "   :toctree: generated",
+        "",
+    ]
     lines += [f"   {name}" for name in names]
     lines += ["```", ""]
     models = [(name, getattr(package, name)) for name in names if hasattr(getattr(package, name), "passes")]
@@ -34,7 +56,9 @@ def _page(title: str, module: str, names: list[str]) -> str:
         lines += ["| model | reads the data | sparse input | weights |", "|---|---|---|---|"]
         for name, model in models:
             weighted = "sample_weight" in inspect.signature(model.fit).parameters
-            lines.append(f"| `{name}` | {model.passes} | {'yes' if model.sparse else 'no'} | {'yes' if weighted else 'no'} |")
+            lines.append(
+                f"| `{name}` | {model.passes} | {'yes' if model.sparse else 'no'} | {'yes' if weighted else 'no'} |"
+            )
         lines.append("")
     return "\n".join(lines)
 

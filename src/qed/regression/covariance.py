@@ -1,8 +1,9 @@
 r"""Covariances as people give them: nothing, one variance, one for each row or coefficient, or a full matrix.
 
-They are checked here, once, and turned into a root: noise of covariance :math:`LL^\top` becomes standard by :math:`L^{-1}` (Cholesky, a
-triangular solve), and coefficients of prior covariance :math:`RR^\top` are :math:`\mu + Rv` with standard :math:`v`. Which root is taken makes no
-difference to any solution. Noise must be positive definite; a prior may be singular.
+They are checked here, once, and turned into a root: noise of covariance :math:`LL^\top` becomes standard by
+:math:`L^{-1}` (Cholesky, a triangular solve), and coefficients of prior covariance :math:`RR^\top` are
+:math:`\mu + Rv` with standard :math:`v`. Which root is taken makes no difference to any solution. Noise must be
+positive definite; a prior may be singular.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Whitening:
 
     Attributes
     ----------
-    log_determinant : float
-        Of the covariance.
+    deviations : ndarray of shape (n,) or None
+        The standard deviations of independent noise; None for a full matrix.
 
     Examples
     --------
@@ -43,14 +44,18 @@ class Whitening:
 
     def __init__(self, noise: Any, n: int, name: str = "noise") -> None:
         self._factor = _noise_factor(name, noise, n)
-        diagonal = np.diagonal(self._factor) if self._factor.ndim == 2 else self._factor
-        self.log_determinant = float(2 * np.log(diagonal).sum())
+        self.deviations = self._factor if self._factor.ndim == 1 else None
+
+    def log_determinant(self, weight: np.ndarray | None = None) -> float:
+        """Give the logarithm of the determinant of the covariance; a weight counts its row so many times."""
+        diagonal = np.diagonal(self._factor) if self.deviations is None else self.deviations
+        return float(2 * (np.log(diagonal) if weight is None else weight * np.log(diagonal)).sum())
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Whiten a vector, or every column of a matrix."""
         if self._factor.ndim == 2:
-            return linalg.solve_triangular(self._factor, values, lower=True)
-        return (values.T / self._factor).T
+            return np.asarray(linalg.solve_triangular(self._factor, values, lower=True))
+        return np.asarray((values.T / self._factor).T)
 
 
 def _noise_factor(name: str, noise: Any, n: int) -> np.ndarray:
@@ -64,21 +69,21 @@ def _noise_factor(name: str, noise: Any, n: int) -> np.ndarray:
         if len(bad):
             raise ParameterError(
                 f"{name}: the variance of row {bad[0]} is {covariance[bad[0]]:g}, but a variance must be positive. "
-                "A row known exactly has no finite weight: give it a small variance, or leave the row out if its value is unknown."
+                "A row that is known exactly has no finite weight: give it a small variance, or leave it out."
             )
-        return np.sqrt(covariance)
+        return np.asarray(np.sqrt(covariance))
     try:
         return np.linalg.cholesky(_symmetric(name, covariance))
     except np.linalg.LinAlgError:
         least = np.linalg.eigvalsh(covariance)[0]
         raise ParameterError(
-            f"{name}: the covariance matrix is not positive definite (smallest eigenvalue {least:.3g}): some combination of rows "
-            "would have no noise at all. Add a small multiple of the identity."
+            f"{name}: the covariance matrix is not positive definite (smallest eigenvalue {least:.3g}): some "
+            "combination of rows would have no noise at all. Add a small multiple of the identity."
         ) from None
 
 
 def root(name: str, covariance: Any, d: int) -> np.ndarray:
-    """Give a matrix R with ``R R' = covariance``: triangular where that exists, symmetric where the covariance is singular.
+    """Give a matrix R with ``R R' = covariance``: triangular, or made of eigenvectors where the covariance is singular.
 
     Parameters
     ----------
@@ -159,6 +164,7 @@ def _symmetric(name: str, matrix: np.ndarray) -> np.ndarray:
     if (gap > 1e-10 * np.abs(matrix).max()).any():
         i, j = (int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
         raise ParameterError(
-            f"{name}: a covariance matrix is symmetric, but entry ({i}, {j}) is {matrix[i, j]:g} and entry ({j}, {i}) is {matrix[j, i]:g}."
+            f"{name}: a covariance matrix is symmetric, but entry ({i}, {j}) is {matrix[i, j]:g} and entry "
+            f"({j}, {i}) is {matrix[j, i]:g}."
         )
-    return (matrix + matrix.T) / 2
+    return np.asarray((matrix + matrix.T) / 2)

@@ -3,15 +3,17 @@ r"""Six estimators in one: the linear Gaussian model.
 .. math:: y = Xw + z,\quad z \sim N(0, \Sigma_z),\quad w \sim N(\mu, \Sigma_w), \qquad
    \hat w = \mu + (X^\top \Sigma_z^{-1} X + \Sigma_w^{-1})^{-1} X^\top \Sigma_z^{-1} (y - X\mu).
 
-Least squares has no prior and unit noise, generalised least squares no prior, ridge an isotropic one, Tikhonov's method a full one. New coordinates
-make noise and prior standard: :math:`z = L u` and :math:`w = \mu + R v` turn the model into :math:`r = Bv + u` with :math:`B = L^{-1} X R`,
-:math:`r = L^{-1}(y - X\mu)`, whose solution has two forms (Woodbury's identity),
+Least squares has no prior and unit noise, generalised least squares no prior, ridge an isotropic one, Tikhonov's
+method a full one. New coordinates make noise and prior standard: :math:`z = Lu` and :math:`w = \mu + Rv` turn the
+model into :math:`r = Bv + u` with :math:`B = L^{-1}XR` and :math:`r = L^{-1}(y - X\mu)`, whose solution has two forms
+(Woodbury's identity),
 
 .. math:: \hat v = (B^\top B + I)^{-1} B^\top r = B^\top (B B^\top + I)^{-1} r,
 
-primal with :math:`d` unknowns and dual with :math:`n`: the smaller is solved. Neither inverts a covariance, so the prior may be singular (some
-combinations of coefficients are known exactly). The triangular factor of either matrix comes from a QR of :math:`B` stacked on :math:`I`, which
-does not square its condition number. Cost: :math:`O(nd\min(n, d))`, and :math:`O(n^3)` where the noise is a full matrix.
+primal with :math:`d` unknowns and dual with :math:`n`: the smaller is solved. Neither inverts a covariance, so the
+prior may be singular (some combinations of coefficients are known exactly). The Cholesky factor of either matrix is the
+R of a QR of :math:`B` stacked on :math:`I`, which does not square its condition number. Cost:
+:math:`O(nd\min(n, d))`, and :math:`O(n^3)` where the noise is a full matrix.
 
 Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, section 2.1.
 """
@@ -52,7 +54,7 @@ class Posterior:
     @property
     def standard_deviations(self) -> np.ndarray:
         """The square roots of the variances."""
-        return np.sqrt(np.diagonal(self.covariance))
+        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
 
 
 def linear_gaussian(
@@ -79,8 +81,8 @@ def linear_gaussian(
     prior_mean : None, float or array of shape (d,)
         Centre of the prior; zero when not given. It needs a `prior`.
     prior : None, float, or array of shape (d,) or (d, d)
-        Covariance of the prior: none (all coefficients equally likely), one variance, one for each coefficient, or a full
-        matrix, which may be singular: a coefficient of variance zero stays at its prior mean.
+        Covariance of the prior: none (all coefficients equally likely), one variance, one for each coefficient, or a
+        full matrix, which may be singular: a coefficient of variance zero stays at its prior mean.
     form : {"auto", "primal", "dual"}
         Solve for d unknowns, for n, or for the fewer.
 
@@ -161,10 +163,10 @@ def _flat(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Q, T, order = linalg.qr(X / np.where(length > 0, length, 1.0), mode="economic", pivoting=True)
     independent = int((np.abs(np.diagonal(T)) > max(X.shape) * EPS).sum())
     if independent < d:
-        lost = ", ".join(f"number {j}" for j in sorted(order[independent:]))
+        lost = ", ".join(str(j) for j in sorted(order[independent:]))
         raise DegenerateError(
-            f"Only {independent} of {d} columns are independent (column {lost} follows from the others), so no single w is most "
-            "likely: drop columns, or give a prior."
+            f"Only {independent} of {d} columns are independent (number {lost} can be had from the others), so no "
+            "single w is most likely: drop columns, or give a prior."
         )
     inverse = np.empty((d, d))
     inverse[order] = linalg.solve_triangular(T, np.eye(d))

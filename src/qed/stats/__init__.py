@@ -5,8 +5,11 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "moments": ["Moments"],
-        "factor": ["Factor", "LeastSquares", "least_squares"],
         "counts": ["Counts"],
+        "factor": ["Factor", "LeastSquares", "least_squares"],
+        "folds": ["complements"],
+        "inference": ["Inference"],
+        "moments": ["Moments"],
+        "wald": ["WaldTest"],
     },
 )

@@ -5,12 +5,13 @@ Centre the rows :math:`z_i = (x_i, y_i)` at their weighted mean and take the tri
 .. math:: \operatorname{diag}(\sqrt w)\,(Z - \mathbf 1\bar z^\top) = QR, \qquad R^\top R = S, \qquad
           R = \begin{pmatrix} R_{xx} & R_{xy} \\ 0 & R_{yy} \end{pmatrix}.
 
-Then :math:`\min_b \lVert y - Xb - b_0\rVert_w` is :math:`\min_b \lVert R_{xx} b - R_{xy}\rVert`, with the residual sum of squares
-:math:`\lVert R_{yy}\rVert^2` on top, and its condition number is that of the centred data: where the normal
-equations have 16 - 2k good digits, R has 16 - k. Factors are added as moments are, with one row for the distance of
-the two means: the QR decomposition of :math:`R_a`, :math:`R_b` and :math:`\sqrt{W_a W_b / (W_a + W_b)}\,(\bar z_a - \bar z_b)^\top`
-stacked. A block of :math:`n` rows and :math:`m` columns takes :math:`2nm^2` operations. See Golub and Van Loan, *Matrix Computations*, 5.3, and
-Demmel et al. (2012) on tall and skinny QR.
+Then :math:`\min_b \lVert y - Xb - b_0\rVert_w` is :math:`\min_b \lVert R_{xx} b - R_{xy}\rVert`, with the residual
+sum of squares :math:`\lVert R_{yy}\rVert^2` on top, and its condition number is that of the centred data: where the
+normal equations have 16 - 2k good digits, R has 16 - k. Factors are added as moments are, with one row for the
+distance of the two means: the QR decomposition of :math:`R_a`, :math:`R_b` and
+:math:`\sqrt{W_a W_b / (W_a + W_b)}\,(\bar z_a - \bar z_b)^\top` stacked. A block of :math:`n` rows and :math:`m` columns
+takes :math:`2nm^2` operations. See Golub and Van Loan, *Matrix Computations*, 5.3, and Demmel et al. (2012) on tall
+and skinny QR.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import dense, present_rows, typical_row
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(Centred):
     """Weight, mean and triangular factor of the columns of ``(x, y)``.
 
     Attributes
@@ -42,6 +44,8 @@ class Factor:
         there are fewer.
     n_features : int
         How many of the columns are features: p.
+    rest : ndarray of shape (p + q,)
+        What rounding cut off the mean.
 
     Examples
     --------
@@ -53,7 +57,7 @@ class Factor:
     array([[ 8., 14.,  4.],
            [14., 26.,  7.],
            [ 4.,  7.,  2.]])
-    >>> least_squares(factor).coefficients.round(10)
+    >>> least_squares(factor).coefficients.round(10) + 0.0
     array([[0.5],
            [0. ]])
     """
@@ -63,12 +67,10 @@ class Factor:
     mean: np.ndarray
     R: np.ndarray
     n_features: int
+    rest: np.ndarray = 0.0  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        for name in ("mean", "R"):
-            array = np.asarray(getattr(self, name), dtype=np.float64).view()
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        self._freeze("mean", "R")
 
     @classmethod
     def of(cls, block: Any) -> Factor:
@@ -83,10 +85,13 @@ class Factor:
             Z -= shift
             offset = np.average(Z, axis=0, weights=weight)
             Z -= offset
+            again = np.average(Z, axis=0, weights=weight)  # the mean of many rows is rounded, too
+            Z -= again
             if weight is not None:
                 Z *= np.sqrt(weight)[:, None]
         total = float(count) if weight is None else float(weight.sum())
-        return cls(total, count, shift + offset, _triangle(Z), p)
+        mean, rest = exact_sum(shift, offset + again)
+        return cls(total, count, mean, _triangle(Z), p, rest)
 
     @classmethod
     def empty(cls, n_features: int, n_targets: int = 0) -> Factor:
@@ -95,37 +100,18 @@ class Factor:
         return cls(0.0, 0, np.zeros(m), np.zeros((0, m)), n_features)
 
     def __add__(self, other: Factor) -> Factor:
-        if (self.n_features, self.n_targets) != (other.n_features, other.n_targets):
-            raise InputError(
-                f"A factor of {self.n_features} features and {self.n_targets} targets does not go together with one of "
-                f"{other.n_features} features and {other.n_targets} targets. Give all blocks the same columns."
-            )
+        self._check_alike(other)
         if other.count == 0:
             return self
         if self.count == 0:
             return other
         weight = self.weight + other.weight
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            apart = other.mean - self.mean
-            step = apart * np.sqrt(self.weight * (other.weight / weight))
-            mean = self.mean + apart * (other.weight / weight)
+            way = self._distance(other)
+            step = way * np.sqrt(self.weight * (other.weight / weight))
+            mean, rest = self._moved(way * (other.weight / weight))
         R = _triangle(np.vstack([self.R, other.R, step]))
-        return Factor(weight, self.count + other.count, mean, R, self.n_features)
-
-    @property
-    def n_targets(self) -> int:
-        """How many of the columns are targets: q."""
-        return len(self.mean) - self.n_features
-
-    @property
-    def x_mean(self) -> np.ndarray:
-        """The mean of the features, of shape (p,)."""
-        return self.mean[: self.n_features]
-
-    @property
-    def y_mean(self) -> np.ndarray:
-        """The mean of the targets, of shape (q,)."""
-        return self.mean[self.n_features :]
+        return Factor(weight, self.count + other.count, mean, R, self.n_features, rest)
 
     @property
     def is_finite(self) -> bool:
@@ -144,13 +130,19 @@ class Factor:
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Factor:
         """Make the factor again from what `to_dict` gave."""
-        return cls(float(saved["weight"]), int(saved["count"]), saved["mean"], saved["R"], int(saved["n_features"]))
+        weight, count, p = float(saved["weight"]), int(saved["count"]), int(saved["n_features"])
+        return cls(weight, count, saved["mean"], saved["R"], p, saved["rest"])
 
 
 def _triangle(rows: np.ndarray) -> np.ndarray:
+    """Give R of a QR decomposition; of tall matrices piece by piece, so that it stays in the cache."""
     if not np.isfinite(rows).all():
         return np.full((min(rows.shape), rows.shape[1]), np.nan)
-    return np.linalg.qr(rows, mode="r")
+    size = max(1024, 8 * rows.shape[1])
+    if len(rows) > 2 * size:
+        rows = np.vstack([np.linalg.qr(rows[i : i + size], mode="r") for i in range(0, len(rows), size)])
+    triangle: Any = np.linalg.qr(rows, mode="r")
+    return np.asarray(triangle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,16 +152,74 @@ class LeastSquares:
     Attributes
     ----------
     coefficients : ndarray of shape (p, q)
-        The solution; of all solutions the shortest one when there are many.
+        The solution; where there are many, the shortest of them.
+    intercept : ndarray of shape (q,)
+        The constant term of each target; zero for a model without one.
     residual : ndarray of shape (q,)
         The residual sum of squares of each target.
     rank : int
-        The number of columns that count.
+        How many independent columns the features have.
     singular_values : ndarray of shape (p,)
-        Those of the factor of the features after its columns were given length one; their ratio is the condition that matters.
+        Those of the features' factor after its columns were given length one, the largest first.
     """
 
     coefficients: np.ndarray
+    intercept: np.ndarray
     residual: np.ndarray
     rank: int
     singular_values: np.ndarray
+
+
+def least_squares(factor: Factor, *, intercept: bool = True, tol: float | None = None) -> LeastSquares:
+    """Solve least squares from a factor, with the rank decided by the singular values.
+
+    Columns get length one first, so that their units do not matter. A direction is dropped when its singular value is
+    below `tol` times the size of the features in that direction relative to their spread: of a column of mean 1e8 and
+    spread 1 only eight digits are known.
+
+    Parameters
+    ----------
+    factor : Factor
+        Of features and targets.
+    intercept : bool
+        Whether the model has a constant term.
+    tol : float, optional
+        Singular values below it count as zero; the default is 16 p times the rounding unit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from qed.base.rows import rows
+    >>> x = np.arange(6.0)
+    >>> found = least_squares(rows(np.column_stack([x, 3 * x]), 1 + 10 * x).fold(Factor.of))
+    >>> found.rank, found.coefficients[:, 0].round(10), found.intercept.round(10)
+    (1, array([1., 3.]), array([1.]))
+    """
+    if not factor.is_finite:
+        raise InputError(
+            "Least squares needs finite numbers, but the factor holds values that are missing, infinite or too "
+            "large to be squared. Remove, impute or rescale them first."
+        )
+    p = factor.n_features
+    R = factor.R if intercept else factor.uncentered()
+    A, B = R[:p, :p], R[:p, p:]
+    length = np.linalg.norm(A, axis=0)
+    length[length == 0] = 1.0
+    U, found, V = np.linalg.svd(A / length)
+    values = np.zeros(p)
+    values[: len(found)] = found
+    size = np.hypot(1.0, factor.x_mean * np.sqrt(factor.weight) / length) if intercept else np.ones(p)
+    tol = 16 * p * np.finfo(np.float64).eps if tol is None else tol
+    known = values > tol * np.linalg.norm(V * size, axis=1)
+    if known.all():
+        coefficients = np.linalg.solve(A, B)
+    else:
+        inside = known[: len(found)]
+        coefficients = V[known].T @ ((U.T @ B)[inside] / found[inside, None]) / length[:, None]
+        free = np.linalg.qr(V[~known].T / length[:, None])[0]
+        coefficients -= free @ (free.T @ coefficients)
+    residual = (R[p:, p:] ** 2).sum(axis=0) + ((A @ coefficients - B) ** 2).sum(axis=0)
+    constant = np.zeros(factor.n_targets)
+    if intercept:
+        constant = (factor.y_mean - factor.x_mean @ coefficients) + (factor.rest[p:] - factor.rest[:p] @ coefficients)
+    return LeastSquares(coefficients, constant, residual, int(known.sum()), values)

@@ -4,11 +4,11 @@ r"""The Gram matrix of a block of rows: the compiled kernel under every least-sq
 
 so one matrix holds the sums of squares and products, the sums (its last row) and the sum of weights (its corner) about
 a point :math:`c`. Rows are copied tile by tile, small enough for the cache, into panels of eight columns; there they
-are shifted, weighted and widened to float64, which costs nothing next to reading them. Then a register tile takes
-eight columns against twenty-four, reads every value of a row once and keeps all 192 sums in registers while it runs
-down the tile. Only the upper triangle is computed. The cost is :math:`nm^2` operations for :math:`m` columns, at
-nearly the peak rate of the processor, and one reading of the data. The scheme is that of Goto and van de Geijn (2008), "Anatomy of
-high-performance matrix multiplication", for a product of which both sides are the same narrow matrix.
+are shifted, weighted and widened to float64, which costs little next to reading them. Then a tile of registers takes
+eight columns against twenty-four and keeps all 192 sums in registers while it runs down the rows. Only the upper
+triangle is computed. The cost is one reading of the data and :math:`nm^2` operations for :math:`m` columns, close to
+the peak rate of the processor. The scheme is that of Goto and van de Geijn (2008), "Anatomy of high-performance
+matrix multiplication", for a product whose two sides are the same narrow matrix.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ def _register_tile(width: int) -> Any:
             length = builder.mul(builder.extract_value(panels.shape, 1), _integer(PANEL))
             left = builder.gep(panels.data, [builder.mul(builder.udiv(i, _integer(PANEL)), length)])
             left = builder.gep(left, [builder.urem(i, _integer(PANEL))])
-            right = [
-                builder.gep(panels.data, [builder.mul(builder.add(j, _integer(v)), length)]) for v in range(width)
-            ]
+            right = [builder.gep(panels.data, [builder.mul(builder.add(j, _integer(v)), length)]) for v in range(width)]
             found = _run_down(builder, left, right, rows)
             stride = builder.extract_value(totals.shape, 1)
             for r in range(HEIGHT):
@@ -88,7 +86,7 @@ def _run_down(builder: Any, left: Any, right: list[Any], rows: Any) -> list[list
     following = builder.add(row, _integer(1))
     row.add_incoming(_integer(0), before)
     row.add_incoming(following, loop)
-    found = []
+    found: list[list[Any]] = []
     for r in range(HEIGHT):
         factor = _everywhere(builder, builder.load(builder.gep(left, [builder.add(offset, _integer(r))])))
         found.append([])
@@ -110,14 +108,15 @@ def _everywhere(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(first, empty, ir.Constant(lanes, [0] * PANEL))
 
 
-@intrinsic
-def _copy_panel(typing: Any, x: Any, shift: Any, scale: Any, tile: Any, v: Any, r: Any) -> Any:
+def _panel_copy(typing: Any, x: Any, shift: Any, tile: Any, scale: Any, v: Any, r: Any) -> Any:
     """Make the instruction ``tile[v, r, :] = scale * (x - shift)[PANEL * v : PANEL * (v + 1)]``."""
-    signature = types.void(x, shift, types.float64, tile, types.intp, types.intp)
+    signature = types.void(x, shift, tile, types.float64, types.intp, types.intp)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        x, shift, scale, tile, v, r = arguments
-        source, centre, goal = (context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 1, 3))
+        scale, v, r = arguments[3:]
+        source, centre, goal = (
+            context.make_array(kind)(context, builder, array) for kind, array in zip(signature.args[:3], arguments)
+        )
         first = builder.mul(v, _integer(PANEL))
         values = _load_panel(context, builder, signature.args[0], source, first)
         values = builder.fsub(values, builder.load(_vector_at(builder, centre.data, first), align=8))
@@ -127,6 +126,9 @@ def _copy_panel(typing: Any, x: Any, shift: Any, scale: Any, tile: Any, v: Any, 
         return context.get_dummy_value()
 
     return signature, generate
+
+
+_copy_panel: Any = intrinsic(_panel_copy)
 
 
 def _load_panel(context: Any, builder: Any, kind: Any, source: Any, first: Any) -> Any:
@@ -139,7 +141,8 @@ def _load_panel(context: Any, builder: Any, kind: Any, source: Any, first: Any) 
     else:
         values = ir.Constant(vector, ir.Undefined)
         for c in range(PANEL):
-            place = cgutils.get_item_pointer(context, builder, kind, source, [builder.add(first, _integer(c))])
+            column = builder.add(first, _integer(c))
+            place = cgutils.get_item_pointer(context, builder, kind, source, [column])  # type: ignore[no-untyped-call]
             values = builder.insert_element(values, builder.load(place), ir.Constant(ir.IntType(32), c))
     return values if kind.dtype == types.float64 else builder.fpext(values, _VECTOR)
 
@@ -172,10 +175,10 @@ def _pack(X: Any, Y: Any, root: Any, shift: Any, start: int, rows: int, tile: An
     p, q = X.shape[1], Y.shape[1]
     whole = p // PANEL
     for r in range(rows):
-        scale = root[start + r]
+        scale = root[start + r] if len(root) else 1.0
         x = X[start + r]
         for v in range(whole):
-            _copy_panel(x, shift, scale, tile, v, r)
+            _copy_panel(x, shift, tile, scale, v, r)
         for j in range(whole * PANEL, p):
             tile[whole, r, j - whole * PANEL] = (x[j] - shift[j]) * scale
         for j in range(p, p + q):
@@ -184,15 +187,27 @@ def _pack(X: Any, Y: Any, root: Any, shift: Any, start: int, rows: int, tile: An
 
 
 @kernel
-def _on_cache_lines(panels: int, rows: int) -> Any:
+def _sum_tiles(X: Any, Y: Any, root: Any, shift: Any, tile: Any, sums: Any) -> None:
+    """Add the products of all rows to `sums`, tile by tile, and mirror them at the diagonal."""
+    size = tile.shape[1]
+    for start in range(0, len(X), size):
+        rows = min(size, len(X) - start)
+        _pack(X, Y, root, shift, start, rows, tile)
+        _add_products(tile, rows, sums)
+    for i in range(len(sums)):
+        for j in range(i):
+            sums[i, j] = sums[j, i]
+
+
+def _on_cache_lines(panels: int, rows: int) -> np.ndarray:
     """Make a tile of zeros that begins where a cache line begins: reading across lines would halve the speed."""
-    values = np.zeros(panels * rows * PANEL + PANEL)
-    first = (-(values.ctypes.data // 8)) % PANEL
-    return values[first : first + panels * rows * PANEL].reshape((panels, rows, PANEL))
+    size = panels * rows * PANEL
+    values = np.zeros(size + PANEL)
+    first = -(values.ctypes.data // values.itemsize) % PANEL
+    return values[first : first + size].reshape(panels, rows, PANEL)
 
 
-@kernel
-def gram_kernel(X: Any, Y: Any, root: Any, shift: Any) -> Any:
+def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """Give the Gram matrix of ``root * [X - shift, Y - shift, 1]``.
 
     Parameters
@@ -202,27 +217,24 @@ def gram_kernel(X: Any, Y: Any, root: Any, shift: Any) -> Any:
     Y : ndarray of shape (n, q)
         float64, C-contiguous; q may be 0.
     root : ndarray of shape (n,)
-        The square roots of the weights.
+        The square roots of the weights; empty when all are one.
     shift : ndarray of shape (p + q,)
         Where the sums are taken about.
 
     Returns
     -------
     ndarray of shape (p + q + 1, p + q + 1)
-        All of the symmetric matrix; its last row holds the sums, its corner the sum of the weights.
+        Symmetric; its last row holds the sums, its corner the sum of the weights.
+
+    Examples
+    --------
+    >>> gram_matrix(np.array([[1.0], [5.0]]), np.empty((2, 0)), np.ones(2), np.array([3.0]))
+    array([[8., 0.],
+           [0., 2.]])
     """
-    columns = X.shape[1] + Y.shape[1] + 1
-    panels = (columns + PANEL - 1) // PANEL
-    rows = max(PANEL, min(TILE_ROWS, TILE_VALUES // columns))
-    tile = _on_cache_lines(panels, rows)
+    columns = len(shift) + 1
+    panels = -(-columns // PANEL)
+    tile = _on_cache_lines(panels, max(PANEL, min(TILE_ROWS, TILE_VALUES // columns)))
     sums = np.zeros((panels * PANEL, panels * PANEL))
-    for start in range(0, len(X), rows):
-        some = min(rows, len(X) - start)
-        _pack(X, Y, root, shift, start, some, tile)
-        _add_products(tile, some, sums)
-    total = np.empty((columns, columns))
-    for i in range(columns):
-        for j in range(i, columns):
-            total[i, j] = sums[i, j]
-            total[j, i] = sums[i, j]
-    return total
+    _sum_tiles(X, Y, root, shift, tile, sums)
+    return sums[:columns, :columns]

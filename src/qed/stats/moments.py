@@ -7,9 +7,10 @@ Two of them are added by the pairwise update (Chan, Golub and LeVeque, 1983)
 
 .. math:: S = S_a + S_b + \frac{W_a W_b}{W_a + W_b}\,(\bar z_a - \bar z_b)(\bar z_a - \bar z_b)^\top,
 
-and so never as :math:`\sum zz^\top - W\bar z\bar z^\top`, which cancels when the means are large. Within a block the sums are taken
-about a typical row, and once more about the mean should that row have been a bad choice. One pass of :math:`nm^2` operations for
-:math:`m` columns; the result has :math:`m^2` numbers whatever :math:`n` is. Subtraction undoes addition: rows are forgotten exactly, up to rounding.
+and so never as :math:`\sum zz^\top - W\bar z\bar z^\top`, which cancels when the means are large. Within a block the
+sums are taken about a typical row, and once more about the mean should that row have been a bad choice. That is one
+pass of :math:`nm^2` operations for :math:`m` columns; the result has :math:`m^2` numbers whatever :math:`n` is.
+Subtraction undoes addition, up to rounding: rows can be forgotten.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import DegenerateError, InputError
+from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import gram, present_rows, typical_row
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
@@ -29,7 +31,7 @@ ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Centred):
     """Weight, mean and scatter of the columns of ``(x, y)``.
 
     Attributes
@@ -44,6 +46,8 @@ class Moments:
         The weighted sums of squares and products about the mean, float64.
     n_features : int
         How many of the columns are features: p.
+    rest : ndarray of shape (p + q,)
+        What rounding cut off the mean.
 
     Examples
     --------
@@ -66,12 +70,10 @@ class Moments:
     mean: np.ndarray
     scatter: np.ndarray
     n_features: int
+    rest: np.ndarray = 0.0  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        for name in ("mean", "scatter"):
-            array = np.asarray(getattr(self, name), dtype=np.float64).view()
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        self._freeze("mean", "scatter")
 
     @classmethod
     def of(cls, block: Any) -> Moments:
@@ -103,7 +105,8 @@ class Moments:
             shift = np.where(lossy, shift + offset, shift)
             offset, scatter, lossy = _about(X, Y, root, shift)
         total = float(count) if weight is None else float(weight.sum())
-        return cls(total, count, shift + offset, _cleaned(scatter, 0.0), p)
+        mean, rest = exact_sum(shift, offset)
+        return cls(total, count, mean, _cleaned(scatter, 0.0), p, rest)
 
     def __add__(self, other: Moments) -> Moments:
         self._check_alike(other)
@@ -113,13 +116,13 @@ class Moments:
             return other
         weight = self.weight + other.weight
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            apart = other.mean - self.mean
-            step = apart * np.sqrt(self.weight * (other.weight / weight))
+            way = self._distance(other)
+            step = way * np.sqrt(self.weight * (other.weight / weight))
             scatter = np.multiply.outer(step, step)
             scatter += self.scatter
             scatter += other.scatter
-            mean = self.mean + apart * (other.weight / weight)
-        return Moments(weight, self.count + other.count, mean, scatter, self.n_features)
+            mean, rest = self._moved(way * (other.weight / weight))
+        return Moments(weight, self.count + other.count, mean, scatter, self.n_features, rest)
 
     def __sub__(self, other: Moments) -> Moments:
         self._check_alike(other)
@@ -134,42 +137,21 @@ class Moments:
         if count == 0:
             return Moments.empty(self.n_features, self.n_targets)
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            apart = (self.mean - other.mean) * (other.weight / weight)
-            step = apart * np.sqrt(weight * (self.weight / other.weight))
+            way = self._distance(other) * (-other.weight / weight)
+            step = way * np.sqrt(weight * (self.weight / other.weight))
             scatter = self.scatter - other.scatter - np.multiply.outer(step, step)
-            mean = self.mean + apart
-        self._check_remains(scatter, step**2)
-        return Moments(weight, count, mean, _cleaned(scatter, ROUNDING * self.scatter.diagonal()), self.n_features)
+            mean, rest = self._moved(way)
+        self._check_remains(scatter)
+        scatter = _cleaned(scatter, ROUNDING * self.scatter.diagonal())
+        return Moments(weight, count, mean, scatter, self.n_features, rest)
 
-    def _check_alike(self, other: Moments) -> None:
-        if (self.n_features, self.n_targets) != (other.n_features, other.n_targets):
-            raise InputError(
-                f"Moments of {self.n_features} features and {self.n_targets} targets do not go together with moments of "
-                f"{other.n_features} features and {other.n_targets} targets. Give all blocks the same columns."
-            )
-
-    def _check_remains(self, scatter: np.ndarray, taken: np.ndarray) -> None:
-        wrong = scatter.diagonal() < -1e-8 * (self.scatter.diagonal() + taken)
+    def _check_remains(self, scatter: np.ndarray) -> None:
+        wrong = scatter.diagonal() < -1e-8 * self.scatter.diagonal()
         if wrong.any():
             raise InputError(
                 f"Subtracting leaves a negative variance in column {int(wrong.argmax())} of (X, y): the rows taken away are "
                 "not among those that were added. Subtract only rows that were added, each once."
             )
-
-    @property
-    def n_targets(self) -> int:
-        """How many of the columns are targets: q."""
-        return len(self.mean) - self.n_features
-
-    @property
-    def x_mean(self) -> np.ndarray:
-        """The mean of the features, of shape (p,)."""
-        return self.mean[: self.n_features]
-
-    @property
-    def y_mean(self) -> np.ndarray:
-        """The mean of the targets, of shape (q,)."""
-        return self.mean[self.n_features :]
 
     @property
     def xx(self) -> np.ndarray:
@@ -216,7 +198,8 @@ class Moments:
         """
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             step = self.mean * np.sqrt(self.weight)
-            return self.scatter + np.multiply.outer(step, step)
+            total: np.ndarray = self.scatter + np.multiply.outer(step, step)
+        return total
 
     def to_dict(self) -> dict[str, Any]:
         """Give numbers and arrays, for saving."""
@@ -225,9 +208,8 @@ class Moments:
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Moments:
         """Make the moments again from what `to_dict` gave."""
-        return cls(
-            float(saved["weight"]), int(saved["count"]), saved["mean"], saved["scatter"], int(saved["n_features"])
-        )
+        weight, count, p = float(saved["weight"]), int(saved["count"]), int(saved["n_features"])
+        return cls(weight, count, saved["mean"], saved["scatter"], p, saved["rest"])
 
 
 def _about(

@@ -1,8 +1,8 @@
 r"""Sums of squares and products of a block's columns about a point, by whichever way is fastest.
 
-The three ways give the same matrix :math:`\sum_i w_i\,(z_i - c, 1)(z_i - c, 1)^\top` with :math:`z = (x, y)`: one call of BLAS for
-small blocks, which then need no compiler; the compiled kernel of :mod:`qed.stats.gram` for large ones; and
-a sparse product for sparse ones, where only columns that are mostly non-zero are shifted, and so made dense.
+Three ways give the same matrix :math:`\sum_i w_i\,(z_i - c, 1)(z_i - c, 1)^\top` of :math:`z = (x, y)`: one call of
+BLAS for small blocks, which then need no compiler; the compiled kernel of :mod:`qed.stats.gram` for large ones; and a
+sparse product for sparse ones, where only columns that are mostly non-zero are shifted, and so made dense.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _numbers(y: Any) -> np.ndarray:
             f"The target holds values that are not numbers ({error}); "
             "encode labels as numbers first, or use the moments of the features alone."
         ) from None
-    return Y.reshape(len(Y), -1)
+    return Y[:, None] if Y.ndim == 1 else Y
 
 
 def dense(X: Any) -> np.ndarray:
@@ -53,7 +53,7 @@ def typical_row(X: Any, Y: np.ndarray) -> np.ndarray:
     column exactly zero; being a median, it is hardly ever an outlier.
     """
     size = min(5, len(Y) - 1 + len(Y) % 2)
-    chosen = np.linspace(0, len(Y) - 1, size).astype(np.intp)
+    chosen = np.arange(size) * (len(Y) - 1) // max(1, size - 1)
     middle = np.sort(np.hstack([dense(X[chosen]), Y[chosen]]), axis=0)[size // 2]
     return np.where(np.isfinite(middle), middle, 0.0)
 
@@ -81,9 +81,9 @@ def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> n
         return _sparse_gram(X, Y, root, shift)
     if len(Y) * len(shift) ** 2 < COMPILED_FROM:
         return _small_gram(X, Y, root, shift)
-    from qed.stats.gram import gram_kernel
+    from qed.stats.gram import gram_matrix
 
-    return gram_kernel(X, Y, np.ones(len(Y)) if root is None else root, shift)
+    return gram_matrix(X, Y, np.empty(0) if root is None else root, shift)
 
 
 def _small_gram(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:

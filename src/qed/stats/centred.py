@@ -1,0 +1,75 @@
+"""What `Moments` and `Factor` share: a weight, a count, and a mean that is known to more than its last bit.
+
+When columns have mean 1e8 and spread 1, a mean rounded to float64 is off by 1e-8, and every addition would carry that into
+the scatter. So what rounding cut off the mean is kept beside it, in `rest`, by the error-free sum of Knuth (1969).
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from qed.base.errors import InputError
+
+
+class Centred:
+    """Features and targets, centred at their weighted mean."""
+
+    weight: float
+    count: int
+    mean: np.ndarray
+    n_features: int
+    rest: np.ndarray
+
+    def _freeze(self, *names: str) -> None:
+        object.__setattr__(self, "rest", np.zeros(len(self.mean)) + self.rest)
+        for name in ("rest", *names):
+            array = np.asarray(getattr(self, name), dtype=np.float64).view()
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def _check_alike(self, other: Self) -> None:
+        if (self.n_features, self.n_targets) != (other.n_features, other.n_targets):
+            raise InputError(
+                f"{type(self).__name__} of {self.n_features} features and {self.n_targets} targets can not be combined "
+                f"with that of {other.n_features} features and {other.n_targets} targets. Give all blocks the same columns."
+            )
+
+    def _distance(self, other: Self) -> np.ndarray:
+        """Give the way from this mean to the other."""
+        way: np.ndarray = (other.mean - self.mean) + (other.rest - self.rest)
+        return way
+
+    def _moved(self, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give the mean and its rest after a step."""
+        return exact_sum(self.mean, self.rest + way)
+
+    @property
+    def n_targets(self) -> int:
+        """How many of the columns are targets: q."""
+        return len(self.mean) - self.n_features
+
+    @property
+    def x_mean(self) -> np.ndarray:
+        """The mean of the features, of shape (p,)."""
+        return self.mean[: self.n_features]
+
+    @property
+    def y_mean(self) -> np.ndarray:
+        """The mean of the targets, of shape (q,)."""
+        return self.mean[self.n_features :]
+
+
+def exact_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the rounded sum and what rounding cut off.
+
+    Examples
+    --------
+    >>> exact_sum(np.array([1e16]), np.array([1.0]))
+    (array([1.e+16]), array([1.]))
+    """
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        total = a + b
+        second = total - a
+        return total, (a - (total - second)) + (b - second)
