@@ -58,6 +58,8 @@ class LinearRegression(LinearModel):
         The proof of the fit.
     statistic_ : Moments
         What the model remembers of its rows.
+    factor_ : Factor or None
+        The R factor of the rows, where the columns are so nearly dependent that moments were too coarse.
 
     Examples
     --------
@@ -73,6 +75,8 @@ class LinearRegression(LinearModel):
     """
 
     parameters: ClassVar[Mapping[str, Parameter]] = {"fit_intercept": boolean()}
+    compare_grid: ClassVar[Mapping[str, Any]] = {}
+    compare_encoder: ClassVar[Mapping[str, Any]] = {"full_rank": True}
 
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
@@ -86,7 +90,9 @@ class LinearRegression(LinearModel):
 
     def _solve(self, statistic: Moments) -> None:
         moments = self._centered(statistic)
-        solution = solve_precisely(moments, 0.0, self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED)
+        solution, self.factor_ = solve_precisely(
+            moments, 0.0, self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
+        )
         self.rank_, self.condition_ = solution.rank, solution.condition
         self._set_coef(solution.coef, statistic)
 
@@ -153,7 +159,7 @@ class LinearRegression(LinearModel):
             )
         coef, intercept = self._columns()
         return Inference.of_least_squares(
-            self.statistic_,
+            self.statistic_ if self.factor_ is None else self.factor_,
             coef,
             intercept,
             fit_intercept=self.fit_intercept,

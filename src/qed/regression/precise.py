@@ -18,7 +18,7 @@ from qed.stats.moments import Moments
 
 def solve_precisely(
     moments: Moments, alpha: float, rows: Rows | None, *, centered: bool, digits_wanted: float
-) -> Solution:
+) -> tuple[Solution, Factor | None]:
     """Solve ``min ||y - Xw||^2 + alpha ||w||^2`` from moments, or from a QR of the rows where moments are too coarse.
 
     Parameters
@@ -33,12 +33,18 @@ def solve_precisely(
         Whether there is an intercept.
     digits_wanted : float
         A second look is taken when the moments give fewer digits than this.
+
+    Returns
+    -------
+    Solution, Factor or None
+        The solution, and the factor where one was needed.
     """
     solution = solve(moments.xx, moments.xy, alpha)
     full = solution.rank == len(moments.xx)
     if rows is None or (full and solution.digits >= digits_wanted):
-        return solution
-    return solve_by_factor(rows.fold(Factor.of), alpha, centered=centered)
+        return solution, None
+    factor = rows.fold(Factor.of)
+    return solve_by_factor(factor, alpha, centered=centered), factor
 
 
 def solve_by_factor(factor: Factor, alpha: float = 0.0, *, centered: bool = True) -> Solution:

@@ -68,6 +68,8 @@ class Ridge(LinearModel):
     """
 
     parameters: ClassVar[Mapping[str, Parameter]] = {"alpha": number(0) | array(), "fit_intercept": boolean()}
+    compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [10.0 ** (j / 4) for j in range(-12, 25)]}
+    compare_degrees: ClassVar[tuple[int, ...]] = (1, 2)
 
     def __init__(self, alpha: Any = 1.0, *, fit_intercept: bool = True) -> None:
         self.alpha = alpha
@@ -93,7 +95,7 @@ class Ridge(LinearModel):
         coef = np.empty_like(moments.xy)
         for alpha in np.unique(alphas):
             chosen = alphas == alpha
-            solution = solve_precisely(
+            solution, _ = solve_precisely(
                 moments, float(alpha), self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
             )
             coef[:, chosen] = solution.coef[:, chosen]

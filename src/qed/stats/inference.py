@@ -114,17 +114,15 @@ class Inference:
     ) -> Any:
         """Make the inference of a least-squares fit from the statistic of its rows.
 
-        Weights of rows are repetitions: a row of weight two counts as two rows, and the sum of the weights is the n of all
-        formulas. (For weights that are precisions instead, give the number of rows as `n`.)
+        Weights are repetitions: a row of weight two counts as two rows, and the sum of the weights is the n of all formulas.
+        (For weights that are precisions instead, give the number of rows as `n`.)
 
         Parameters
         ----------
         statistic : Moments or Factor
             Of features and targets; a Factor where the columns are nearly dependent.
-        coef : ndarray of shape (p,) or (p, q)
-            The coefficients, a column for each target.
-        intercept : float or ndarray of shape (q,)
-            The intercepts.
+        coef, intercept : ndarray of shape (p,) or (p, q), and float or ndarray of shape (q,)
+            The fit, a column for each target.
         fit_intercept : bool
             Whether the model has an intercept.
         names : sequence of str, optional

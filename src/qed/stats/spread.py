@@ -25,7 +25,7 @@ def sums(
     if isinstance(statistic, Factor):
         R = statistic.R
         if not fit_intercept:
-            R = np.linalg.qr(np.vstack([R, statistic.mean * math.sqrt(statistic.weight)]), mode="r")
+            R = np.asarray(np.linalg.qr(np.vstack([R, statistic.mean * math.sqrt(statistic.weight)]), mode="r"))
         rest = R[:, p:] - R[:, :p] @ coef
         length = np.linalg.norm(R[:, :p], axis=0)
         triangle = R[:p, :p] / np.where(length > 0, length, 1.0)
@@ -36,7 +36,7 @@ def sums(
     scaled, length = equilibrate(S[:p, :p])
     lower, failed = linalg.lapack.dpotrf(scaled, lower=1, clean=1)
     change = np.vstack([-coef, np.eye(coef.shape[1])])
-    residual = np.maximum(np.einsum("ik,ij,jk->k", change, S, change), 0.0)
+    residual = np.maximum((change * (S @ change)).sum(axis=0), 0.0)
     return _inverse_root(np.zeros((p, p)) if failed else lower.T, length), residual, np.diagonal(S)[p:]
 
 
