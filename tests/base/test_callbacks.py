@@ -11,7 +11,7 @@ from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.pipeline import make_pipeline
 
 import qed
-from qed.base.errors import InputError
+from qed.base.errors import InputError, NotFittedError
 from qed.base.steps import Reason
 
 generator = np.random.default_rng(0)
@@ -109,6 +109,21 @@ def test_teardown_comes_after_an_error_too(make: Any) -> None:
     with pytest.raises(InputError):
         make().set_callbacks(recorder).fit(np.where(X > 3, np.nan, X), y)
     assert recorder.calls[-1] == ("teardown", "fit")
+
+
+def test_a_fit_that_fails_half_way_leaves_no_model_behind() -> None:
+    class Failing(Recorder):
+        def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> None:  # type: ignore[override]
+            if context.task_name == "iteration 2":
+                assert fitted_estimator.predict(X).shape == y.shape
+                raise ZeroDivisionError
+
+    model = iterative().set_callbacks(Failing())
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_callbacks_of_a_pipeline_reach_its_steps() -> None:

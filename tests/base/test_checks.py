@@ -36,7 +36,7 @@ def test_refusals_of_fit(data, target, words):
 
 @pytest.mark.parametrize("weight", [np.full(20, -1.0), np.full(20, np.nan), np.zeros(20), np.ones(5)])
 def test_refusals_of_weights(weight):
-    with pytest.raises(ValueError, match="weight|NaN"):
+    with pytest.raises(ValueError, match=r"weight|NaN"):
         qed.Ridge().fit(X, Y, sample_weight=weight)
 
 

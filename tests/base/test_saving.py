@@ -119,6 +119,11 @@ def test_sets_dtypes_and_types_come_back(value: Any) -> None:
     assert there_and_back(value) == value and type(there_and_back(value)) is type(value)
 
 
+def test_equal_sets_give_equal_trees() -> None:
+    first, second = {0, 8}, {8, 0}
+    assert [*first] != [*second] and Packer().pack(first) == Packer().pack(second)
+
+
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix])
 def test_sparse_matrices_come_back(kind: Callable[..., Any]) -> None:
     assert_same(
@@ -459,6 +464,19 @@ def test_bombs_are_refused_before_they_are_read(saved: Path, monkeypatch: pytest
     assert_refused(saved, "compressed members")
 
 
+def test_compressed_or_long_trees_are_not_read(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        tree = archive.read("model.json")
+    small = saved.with_name("small.qed")
+    with zipfile.ZipFile(small, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.json", tree)
+    assert_refused(small, "compressed or too large")
+    monkeypatch.setattr("qed.base.archive.TREE_LIMIT", len(tree) - 1)
+    assert_refused(saved, "compressed or too large")
+    with pytest.raises(SavingError, match="Keep large data in NumPy arrays"):
+        qed.save(qed.Ridge(alpha=list(range(len(tree)))), small)
+
+
 def npy(header: str, body: bytes = b"") -> bytes:
     text = header.encode() + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + body
@@ -479,8 +497,12 @@ def npy(header: str, body: bytes = b"") -> bytes:
         b"",
     ],
 )
-def test_hostile_arrays_are_refused(saved: Path, array: bytes) -> None:
-    assert_refused(rebuilt(saved, None, **{"arrays/0.npy": array}))
+def test_hostile_arrays_are_refused_before_they_are_read(
+    saved: Path, array: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rebuilt(saved, None, **{"arrays/0.npy": array})
+    monkeypatch.setattr(np.lib.format, "read_array", lambda *args, **options: pytest.fail("it was read"))
+    assert_refused(saved)
 
 
 def set_fitted(name: str, node: Any) -> Callable[[dict[str, Any]], None]:

@@ -236,6 +236,19 @@ def test_breaks_never_change_how_a_run_ends(values: list[float], data: Any) -> N
     assert_same_ending(run(method(start), rule, start=start), whole)
 
 
+@pytest.mark.parametrize("at", range(7))
+def test_a_run_that_runs_away_does_so_after_a_break_too(at: int) -> None:
+    def growing(start: Step | None = None) -> Iterator[Step]:
+        for power in itertools.count(0 if start is None else start.power + 1):
+            yield Step(10.0**power, power=power)
+
+    kept: list[Step] = []
+    whole = run(growing(), Rule(), [kept.append])
+    resumed = run(growing(kept[at]), Rule(), start=kept[at])
+    assert resumed.reason is Reason.DIVERGED
+    assert_same_ending(resumed, whole)
+
+
 def test_a_finished_run_is_finished_at_once() -> None:
     for rule in (Rule(tol=1.0), Rule(tol=0.0, max_iter=4)):
         whole = run(halving(), rule)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import qed
+from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError, SavingError, SourceError
-from qed.base.steps import Reason
+from qed.base.estimator import Iterative
+from qed.base.known import savable
+from qed.base.roles import Regressor
+from qed.base.rows import Block
+from qed.base.steps import Reason, Step
 from qed.base.watch import watches
 
 generator = np.random.default_rng(0)
@@ -106,6 +112,8 @@ def test_the_warning_names_the_parameter_and_the_line_of_the_user() -> None:
 def test_options_are_checked(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words), qed.watch(**options):
         pass
+    with pytest.raises(InputError, match="string or a Path"), qed.watch(checkpoint=5):  # type: ignore[arg-type]
+        pass
 
 
 def test_the_progress_bar_shows_the_model(capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,6 +150,48 @@ def test_resume_goes_on_bit_for_bit() -> None:
     assert model.ending_.reason is Reason.MAX_ITER
     assert_same_model(model.set_params(max_iter=10_000).resume(X, y), whole)
     assert_same_model(model.resume(X, y), whole)
+
+
+@savable
+class HeavyBall(Regressor, Iterative):
+    """The mean of y found with so much momentum that the objective goes up and down."""
+
+    def __init__(self, tol: float = 1e-6, max_iter: int = 500) -> None:
+        self.tol, self.max_iter = tol, max_iter
+
+    def _steps(self, rows: Any, start: Step | None = None) -> Iterator[Step]:
+        mean = float(rows.array().y.mean())
+        place, speed = (0.0, 0.0) if start is None else (start.next_place, start.next_speed)
+        while True:
+            next_speed = 0.9 * speed - 0.2 * (place - mean)
+            state = {"next_place": place + next_speed, "next_speed": next_speed}
+            yield Step((place - mean) ** 2 + 1, abs(place - mean) + abs(speed), place=place, **state)
+            place, speed = state["next_place"], next_speed
+
+    def _finish(self, rows: Any, step: Step) -> None:
+        self.coef_, self.intercept_ = np.zeros(1), step.place
+
+    def _predict(self, block: Block) -> np.ndarray:
+        return np.full(len(block), self.intercept_)
+
+    def _claims(self, rows: Any) -> list[Claim]:
+        return [Claim("intercept_ is the mean", abs(self.intercept_ - rows.array().y.mean()), self.tol)]
+
+
+@pytest.mark.parametrize("stop", range(0, 40, 3))
+def test_resume_goes_on_from_the_last_step_and_remembers_the_best(stop: int, tmp_path: Path) -> None:
+    whole = HeavyBall().fit(X, y)
+    values = [record["objective"] for record in whole.ending_.trace]
+    assert whole.certificate_ and values != sorted(values, reverse=True)
+    path = tmp_path / "fit.qed"
+    with qed.watch(checkpoint=path, call=lambda step: step.number == stop), pytest.warns(UserWarning):
+        model = HeavyBall().fit(X, y)
+    assert model.ending_.step.objective == min(values[: stop + 1])
+    assert_same_model(qed.resume(path, X, y), whole)
+    qed.save(model, tmp_path / "model.qed")
+    assert_same_model(model.resume(X, y), whole)
+    assert model.ending_.trace[0]["number"] == stop
+    assert_same_model(qed.load(tmp_path / "model.qed").resume(X, y), whole)
 
 
 def test_resume_refuses_other_data() -> None:

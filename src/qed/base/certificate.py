@@ -12,7 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from qed.base.known import savable
 
+
+@savable
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence about a model that holds when `value` is at most `bound`.
@@ -44,6 +47,7 @@ class Claim:
         return {"says": self.says, "value": self.value, "bound": self.bound, "holds": self.holds}
 
 
+@savable
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """The claims of one fitted model. True when all of them hold.

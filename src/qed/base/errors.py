@@ -5,6 +5,8 @@ Errors that stand for bad values are also ``ValueError``s, and those that stand 
 also scikit-learn's ``NotFittedError``, so that code written for scikit-learn catches them.
 """
 
+import sys
+
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
@@ -47,3 +49,11 @@ class ConvergenceWarning(SklearnConvergenceWarning):
 
 class DegenerateWarning(UserWarning):
     """The data leave the answer undetermined; the text says which columns or classes are to blame."""
+
+
+def level_of_user() -> int:
+    """Give the ``stacklevel`` with which a warning points at the first line outside qed that led to it."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("qed."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -24,7 +24,7 @@ from qed.base.callbacks import iterations_told, told_to_callbacks
 from qed.base.certificate import Certificate, Claim
 from qed.base.checks import check_rows, is_finite, overflowed, refuse_missing
 from qed.base.engine import blas_for
-from qed.base.errors import ConvergenceWarning, InputError, NotFittedError
+from qed.base.errors import ConvergenceWarning, InputError, NotFittedError, level_of_user
 from qed.base.fingerprint import Fingerprint, target_sums
 from qed.base.parameters import Parameter, check_parameters
 from qed.base.rows import Block, Rows
@@ -273,13 +273,13 @@ class Iterative(Estimator):
         self._warn(ending)
 
     def _warn(self, ending: Ending) -> None:
-        if self.certificate_ or ending.reason is Reason.CERTIFIED:
+        if not self.certificate_.failures:
             return
         name = type(self).__name__
         worst = max(self.certificate_.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
         off = f"'{worst.says}' is {worst.value:.1e}, wanted at most {worst.bound:.1e}."
         advice = "" if ending.advice else _advice(self, ending)
-        warnings.warn(f"{name}: {ending} {off} {advice}".strip(), ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{name}: {ending} {off} {advice}".strip(), ConvergenceWarning, stacklevel=level_of_user())
 
 
 def _advice(model: Iterative, ending: Ending) -> str:

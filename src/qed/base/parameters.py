@@ -60,7 +60,8 @@ def number(
     def accepts(value: Any) -> bool:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
             return False
-        return bool((value > low if above else value >= low) and value <= high)
+        given = float(value)
+        return (given > low if above else given >= low) and given <= high
 
     return Parameter(wanted, accepts, kind)
 
@@ -69,7 +70,7 @@ def integer(low: int = 0, *, kind: str = "optimization") -> Parameter:
     """Accept a whole number of at least `low`."""
 
     def accepts(value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and value >= low
+        return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= low
 
     return Parameter(f"a whole number >= {low}", accepts, kind)
 

@@ -14,7 +14,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+import numpy as np
 
+from qed.base.known import savable
+
+
+@savable
 class Reason(Enum):
     """Why a fit ended. Stopping is not converging: only CERTIFIED comes with a proof."""
 
@@ -31,6 +36,31 @@ class Reason(Enum):
         return self.value[0].upper() + self.value[1:] + "."
 
 
+@savable
+@dataclass(frozen=True)
+class Past:
+    """What the driver remembers at a step, so that a run that goes on from there does what an unbroken one does.
+
+    Attributes
+    ----------
+    best : Step or None
+        The best step so far, when that is an earlier one.
+    still, rises : int
+        For how many steps in a row the objective has stood still, or has risen.
+    scale : float
+        The size of the first objective that was not zero.
+    tol : float
+        The tolerance with which standing still was told.
+    """
+
+    best: Step | None
+    still: int
+    rises: int
+    scale: float
+    tol: float
+
+
+@savable
 class Step:
     """One iteration of a method.
 
@@ -50,12 +80,13 @@ class Step:
     (2.0, [1, 2])
     """
 
-    __slots__ = ("gap", "number", "objective", "state")
+    __slots__ = ("gap", "number", "objective", "past", "state")
 
     def __init__(self, objective: float, gap: float | None = None, number: int = 0, **state: Any) -> None:
         self.objective = float(objective)
         self.gap = None if gap is None else float(gap)
         self.number = number
+        self.past: Past | None = None
         self.state = state
 
     def __getattr__(self, name: str) -> Any:
@@ -67,12 +98,19 @@ class Step:
         gap = "" if self.gap is None else f", gap={self.gap:.3g}"
         return f"Step(number={self.number}, objective={self.objective:.6g}{gap})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give all that the step holds, for saving."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Step:
+        """Make the step again from what `to_dict` gave."""
+        step = cls(content["objective"], content["gap"], content["number"], **content["state"])
+        step.past = content["past"]
+        return step
+
     def __reduce__(self) -> Any:
-        return _make_step, (self.objective, self.gap, self.number, self.state)
-
-
-def _make_step(objective: float, gap: float | None, number: int, state: dict[str, Any]) -> Step:
-    return Step(objective, gap, number, **state)
+        return Step.from_dict, (self.to_dict(),)
 
 
 @dataclass(frozen=True)
@@ -94,6 +132,7 @@ class Halt:
     advice: str = ""
 
 
+@savable
 @dataclass(frozen=True)
 class Ending:
     """How a run ended.
@@ -109,9 +148,11 @@ class Ending:
     seconds : float
         How long it took.
     trace : list of dict
-        Number, objective, gap and time of every step.
+        Number, objective, gap and time of every step; after a resume it begins with the step that was gone on from.
     because, advice : str
         More words, where the method has them.
+    last : Step or None
+        The last step, from which the run can be taken up again.
     """
 
     step: Step
@@ -121,6 +162,7 @@ class Ending:
     trace: list[dict[str, Any]] = field(repr=False)
     because: str = ""
     advice: str = ""
+    last: Step | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         words = [self.reason.sentence, self.because, self.advice]
@@ -170,7 +212,8 @@ def run(steps: Iterator[Step], rule: Rule, watchers: Sequence[Watcher] = (), sta
     watchers : sequence of callable
         Called with every step; one that returns True stops the run.
     start : Step, optional
-        The step from which the method goes on; numbers continue from it.
+        The step of the same problem from which the method goes on: the run does from there what an unbroken run would have done, and
+        ends at once if that one ended there. A warm start on another problem gives its step to the method only.
 
     Returns
     -------
@@ -192,21 +235,27 @@ def run(steps: Iterator[Step], rule: Rule, watchers: Sequence[Watcher] = (), sta
 
 
 class _Run:
-    """The state of one run: the best step so far, the trace, the clock."""
+    """The state of one run: the best step so far, how the objective moves, the trace, the clock."""
 
     def __init__(self, rule: Rule, watchers: Sequence[Watcher], start: Step | None) -> None:
-        self.rule, self.watchers = rule, watchers
-        self.number = start.number if start is not None else -1
+        self.rule, self.watchers, self.start = rule, watchers, start
+        self.number = -1
         self.best: Step | None = None
         self.last: Step | None = None
-        self.still = 0
-        self.grown = 0
+        self.still = self.rises = 0
+        self.scale = 0.0
         self.trace: list[dict[str, Any]] = []
         self.began = time.perf_counter()
+        if start is not None:
+            past = start.past or Past(None, 0, 0, abs(start.objective), rule.tol)
+            self.number, self.last, self.best = start.number, start, past.best or start
+            self.still = past.still if past.tol == rule.tol else 0
+            self.rises, self.scale = past.rises, past.scale
+            self._note(start)
 
     def drive(self, steps: Iterator[Step]) -> Ending:
-        halt: Halt | None = None
         try:
+            halt = None if self.start is None else self._judge(self.start)
             while halt is None:
                 try:
                     step = next(steps)
@@ -221,44 +270,58 @@ class _Run:
         if self.best is None:
             raise RuntimeError("a method must yield at least one step")
         seconds = time.perf_counter() - self.began
-        number = self.number
-        return Ending(self.best, halt.reason, number, seconds, self.trace, halt.because, halt.advice)
+        return Ending(
+            self.best, halt.reason, self.number, seconds, self.trace, halt.because, halt.advice, self.last or self.best
+        )
 
     def _see(self, step: Step) -> Halt | None:
         self.number += 1
         step.number = self.number
-        seconds = time.perf_counter() - self.began
-        self.trace.append({"number": step.number, "objective": step.objective, "gap": step.gap, "seconds": seconds})
+        seconds = self._note(step)
         if not math.isfinite(step.objective):
             if self.best is None:
                 self.best = step
             return Halt(Reason.DIVERGED, f"The objective was {step.objective} at iteration {step.number}.")
-        if self.best is None or step.objective <= self.best.objective:
-            self.best = step
+        self._remember(step)
         asked = [watcher(step) for watcher in self.watchers]
-        before, self.last = self.last, step
-        if step.gap is not None and step.gap <= self.rule.tol:
-            self.best = step
-            return Halt(Reason.CERTIFIED)
-        if any(answer is True for answer in asked):
+        halt = self._judge(step)
+        if halt is not None:
+            return halt
+        if any(isinstance(answer, (bool, np.bool_)) and answer for answer in asked):
             return Halt(Reason.INTERRUPTED, "A watcher asked for it.")
         if self.rule.seconds is not None and seconds >= self.rule.seconds:
             return Halt(Reason.TIME, f"{self.rule.seconds:g} seconds were allowed.")
-        if before is not None:
-            halt = self._progress(before, step)
-            if halt is not None:
-                return halt
-        if step.number >= self.rule.max_iter:
-            return Halt(Reason.MAX_ITER)
         return None
 
-    def _progress(self, before: Step, step: Step) -> Halt | None:
-        """Look for a method that stands still, or that runs away."""
-        self.still = self.still + 1 if self.rule.still(before.objective, step) else 0
+    def _note(self, step: Step) -> float:
+        seconds = time.perf_counter() - self.began
+        self.trace.append({"number": step.number, "objective": step.objective, "gap": step.gap, "seconds": seconds})
+        return seconds
+
+    def _remember(self, step: Step) -> None:
+        """Keep what later decisions need, and leave a copy of it with the step."""
+        if self.best is None or self._is_certified(step) or step.objective <= self.best.objective:
+            self.best = step
+        if self.last is not None:
+            self.still = self.still + 1 if self.rule.still(self.last.objective, step) else 0
+            self.rises = self.rises + 1 if step.objective > self.last.objective else 0
+        self.scale = self.scale or abs(step.objective)
+        best = None if self.best is step else self.best
+        step.past = Past(best, self.still, self.rises, self.scale, self.rule.tol)
+        self.last = step
+
+    def _is_certified(self, step: Step) -> bool:
+        return step.gap is not None and step.gap <= self.rule.tol
+
+    def _judge(self, step: Step) -> Halt | None:
+        """Say whether the run is over at `step`: proven, standing still, running away, or long enough."""
+        if self._is_certified(step):
+            self.best = step
+            return Halt(Reason.CERTIFIED)
         if self.still >= self.rule.patience:
             return Halt(Reason.STALLED)
-        self.grown = self.grown + 1 if step.objective > before.objective else 0
-        first = abs(float(self.trace[0]["objective"]))
-        if self.grown >= 5 and abs(step.objective) > 1e6 * max(first, 1e-300):
-            return Halt(Reason.DIVERGED, f"It rose for {self.grown} iterations in a row.")
+        if self.rises >= 5 and abs(step.objective) > 1e6 * self.scale:
+            return Halt(Reason.DIVERGED, f"It rose for {self.rises} iterations in a row.")
+        if step.number >= self.rule.max_iter:
+            return Halt(Reason.MAX_ITER)
         return None

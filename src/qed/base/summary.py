@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.known import savable
 from qed.base.rows import Block
 
+TILE_ROWS = 256
+COMPILED_FROM = 1 << 15
 
+
+@savable
 @dataclass(frozen=True)
 class Summary:
     """Weighted count, mean, sum of squared deviations, minimum and maximum of each column.
@@ -68,11 +73,16 @@ class Summary:
         if n == 0:
             return cls.empty(p)
         w = np.ones(n) if weight is None else weight
+        if X.size >= COMPILED_FROM and X.flags.c_contiguous:
+            from qed.base.summary_kernel import summarise
+
+            mean, deviation, low, high = summarise(X, np.ascontiguousarray(w), TILE_ROWS)
+            if np.isfinite(mean).all():
+                return cls(n, np.full(p, w.sum()), mean, deviation, low, high, np.zeros(p, dtype=np.int64))
         total = w @ X
         if np.isfinite(total).all():
             missing, there = np.zeros(p, dtype=np.int64), np.full(p, w.sum())
-            mean = total / there
-            deviation = _squared_deviations(X, w, mean)
+            mean, deviation = _about_mean(X, w, total / there)
             return cls(n, there, mean, deviation, X.min(axis=0).astype(float), X.max(axis=0).astype(float), missing)
         hole = np.isnan(X)
         there = w @ ~hole
@@ -130,10 +140,32 @@ class Summary:
             self.missing + other.missing,
         )
 
+    def __sub__(self, other: Summary) -> Summary:
+        """Take away rows that were part of this summary; their range can not be taken away, so it is NaN from then on."""
+        weight = self.weight - other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        gap = other.mean - self.mean
+        deviation = np.maximum(self.deviation - other.deviation - gap**2 * self.weight * share, 0.0)
+        unknown = np.full_like(weight, np.nan)
+        return Summary(
+            self.count - other.count,
+            weight,
+            np.where(weight > 0, self.mean - gap * share, 0.0),
+            deviation,
+            unknown,
+            unknown,
+            self.missing - other.missing,
+        )
+
     @property
     def variance(self) -> np.ndarray:
         """Give the variance of each column, divided by the weight."""
         return np.divide(self.deviation, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)
+
+    @property
+    def is_finite(self) -> bool:
+        """Say whether nothing is missing and the means and spreads are finite."""
+        return bool(not self.missing.any() and np.isfinite(self.mean).all() and np.isfinite(self.deviation).all())
 
     @property
     def is_complete(self) -> bool:
@@ -141,11 +173,16 @@ class Summary:
         return bool(not self.missing.any() and np.isfinite(self.mean).all() and np.isfinite(self.low + self.high).all())
 
 
-def _squared_deviations(X: np.ndarray, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """Sum weighted squared deviations in pieces that stay in the cache."""
-    total = np.zeros(X.shape[1])
+def _about_mean(X: np.ndarray, weight: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the mean and the sum of weighted squared deviations, in pieces that stay in the cache.
+
+    What is left when a rounded mean is taken away (`drift`) corrects both, so a large offset costs no digits.
+    """
+    square, drift = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for start in range(0, len(X), 1024):
         gap = X[start : start + 1024] - mean
+        drift += weight[start : start + 1024] @ gap
         np.multiply(gap, gap, out=gap)
-        total += weight[start : start + 1024] @ gap
-    return total
+        square += weight[start : start + 1024] @ gap
+    drift /= weight.sum()
+    return mean + drift, np.maximum(square - weight.sum() * drift**2, 0.0)

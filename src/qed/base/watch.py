@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from qed.base.errors import InputError
+from qed.base.archive import check_path
+from qed.base.errors import InputError, SourceError, level_of_user
+from qed.base.parameters import check_parameters, choice, number
 from qed.base.steps import Rule, Step, Watcher
 
 _watching: ContextVar[tuple[Watch, ...]] = ContextVar("qed_watching", default=())
@@ -85,8 +89,10 @@ class Watch:
         call: Callable[[Step], Any] | None = None,
     ) -> None:
         self.progress, self.states, self.seconds, self.every, self.call = progress, states, seconds, every, call
-        self.checkpoint = None if checkpoint is None else Path(checkpoint)
+        check_parameters(self, {"seconds": number(0, above=True) | choice(None), "every": number(0)})
+        self.checkpoint = None if checkpoint is None else check_path(checkpoint)
         self.traces: list[Trace] = []
+        self._numbers = count(1)
 
     @property
     def trace(self) -> Trace:
@@ -113,13 +119,19 @@ class Watch:
         watchers: list[Watcher] = [note]
         if self.call is not None:
             watchers.append(self.call)
-        if self.checkpoint is not None:
-            watchers.append(_Checkpoint(self.checkpoint, self.every, model))
         if not self.progress:
             yield watchers
             return
         with _progress_bar(trace.model, rule) as advance:
             yield [*watchers, advance]
+
+    def checkpoints(self, model: Any) -> list[Checkpoint]:
+        """Give the checkpoint for one fit of `model`, when one was asked for."""
+        if self.checkpoint is None:
+            return []
+        number = next(self._numbers)
+        path = self.checkpoint if number == 1 else self.checkpoint.with_stem(f"{self.checkpoint.stem}-{number}")
+        return [Checkpoint(path, self.every, model)]
 
 
 @contextmanager
@@ -144,7 +156,8 @@ def watch(
         A time budget for each fit; a fit that exceeds it keeps its best state, and its certificate says how good that is.
     checkpoint : path, optional
         Write the state of the fit there every `every` seconds and at its end. When the file exists already and belongs to the same
-        model and data, the fit goes on from it.
+        model and data, the fit goes on from it. Further iterative fits in the same block write to files of their own: after ``fit.qed``
+        come ``fit-2.qed``, ``fit-3.qed`` and so on.
     every : float
         Seconds between two checkpoints.
     call : callable, optional
@@ -177,21 +190,39 @@ def watches() -> tuple[Watch, ...]:
     return _watching.get()
 
 
-class _Checkpoint:
-    """A watcher that writes the newest step to disk, at most once in `every` seconds."""
+class Checkpoint:
+    """The file of one fit: read at its beginning, written at most once in `every` seconds and at its end.
+
+    What would make every write fail is found before the first step. A disk that fills up later is no reason to lose a long fit, which
+    goes on with a warning.
+    """
 
     def __init__(self, path: Path, every: float, model: Any) -> None:
         self.path, self.every, self.model = path, every, model
         self.written = time.monotonic()
 
+    def load(self) -> Step | None:
+        """Give the step that the file holds, or None when there is no file yet."""
+        from qed.base.format import Packer
+        from qed.base.saving import load_checkpoint
+
+        if not self.path.parent.is_dir():
+            raise SourceError(f"The checkpoint {self.path} can not be written: create the directory first.")
+        Packer().pack_model(self.model, fitted=False)
+        return load_checkpoint(self.path, self.model)
+
     def __call__(self, step: Step) -> None:
         if time.monotonic() - self.written >= self.every:
             self.write(step)
 
-    def write(self, step: Step) -> None:
+    def write(self, step: Step | None) -> None:
+        """Write the file."""
         from qed.base.saving import save_checkpoint
 
-        save_checkpoint(self.path, self.model, step)
+        try:
+            save_checkpoint(self.path, self.model, step)
+        except SourceError as error:
+            warnings.warn(f"The fit goes on without a new checkpoint. {error}", UserWarning, level_of_user())
         self.written = time.monotonic()
 
 

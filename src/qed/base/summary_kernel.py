@@ -1,0 +1,79 @@
+"""The compiled pass under `Summary`: mean, spread and range of every column from one reading of a block.
+
+Rows are taken in tiles that stay in the cache. Each tile is read twice there, for its means and for the deviations from
+them, and is then merged with the tiles before it (Chan, Golub and LeVeque, 1979), counted from the means of the first
+tile (`base`). So memory is read once, and no large offset costs digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.compile import kernel
+
+
+@kernel
+def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
+    """Give weighted mean, sum of squared deviations, minimum and maximum of each column.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p), C-contiguous
+        float64 or float32. A NaN or an infinity shows as a mean that is not finite.
+    weight : ndarray of shape (n,)
+        Positive weights.
+    tile_rows : int
+        Rows per tile.
+    """
+    p = X.shape[1]
+    base, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    center, drift, square = np.empty(p), np.empty(p), np.empty(p)
+    total = 0.0
+    for start in range(0, len(X), tile_rows):
+        tile, w = X[start : start + tile_rows], weight[start : start + tile_rows]
+        inside = _add_up(tile, w, center, low, high)
+        _spread(tile, w, center, drift, square)
+        share = inside / (total + inside)
+        if start == 0:
+            base[:] = center
+        for j in range(p):
+            lost = drift[j] / inside
+            gap = (center[j] - base[j]) + lost - mean[j]
+            deviation[j] += max(square[j] - drift[j] * lost, 0.0) + gap * gap * total * share
+            mean[j] += gap * share
+        total += inside
+    return base + mean, deviation, low, high
+
+
+@kernel
+def _add_up(tile: Any, weight: Any, center: Any, low: Any, high: Any) -> Any:
+    """Set `center` to the means of a tile, widen the range, and give the tile's weight."""
+    inside = 0.0
+    center[:] = 0.0
+    for i in range(len(tile)):
+        row, w = tile[i], weight[i]
+        inside += w
+        for j in range(len(center)):
+            x = np.float64(row[j])
+            center[j] += w * x
+            low[j] = x if x < low[j] else low[j]
+            high[j] = x if x > high[j] else high[j]
+    for j in range(len(center)):
+        center[j] /= inside
+    return inside
+
+
+@kernel
+def _spread(tile: Any, weight: Any, center: Any, drift: Any, square: Any) -> None:
+    """Sum the weighted deviations from `center`, and their squares."""
+    drift[:] = 0.0
+    square[:] = 0.0
+    for i in range(len(tile)):
+        row, w = tile[i], weight[i]
+        for j in range(len(center)):
+            gap = np.float64(row[j]) - center[j]
+            drift[j] += w * gap
+            square[j] += w * gap * gap
