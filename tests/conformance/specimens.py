@@ -10,6 +10,7 @@ from qed.base.estimator import Estimator
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
+    "TableModel": lambda: qed.TableModel(qed.Ridge()),
 }
 
 

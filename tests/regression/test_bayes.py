@@ -239,6 +239,17 @@ def test_bad_parameters_are_named(table, options, words):
         GaussianMAP(**options).fit(X, y)
 
 
+@pytest.mark.parametrize("noise", [1.0, np.ones(50), np.eye(50)])
+def test_values_too_large_and_missing_values_are_refused(table, noise):
+    X, y = table
+    with pytest.raises(InputError, match="overflow"):
+        GaussianMAP(noise_variance=noise).fit(X * 1e200, y)
+    X = X.copy()
+    X[7, 2] = np.nan
+    with pytest.raises(InputError, match=r"NaN.*column number 2, row 7"):
+        GaussianMAP(noise_variance=noise).fit(X, y)
+
+
 def test_saved_and_loaded(table, tmp_path):
     X, y = table
     model = GaussianMAP(MEAN, PRIOR, 0.3, fit_intercept=True).fit(X, y)

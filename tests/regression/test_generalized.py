@@ -206,6 +206,14 @@ def test_missing_values_are_named(table):
         GeneralizedLeastSquares(covariance).fit(X, y)
 
 
+@pytest.mark.parametrize("kind", ["variances", "matrix"])
+def test_values_too_large_to_be_squared_are_refused(table, kind):
+    X, y, covariance = table
+    noise = covariance if kind == "matrix" else np.diagonal(covariance)
+    with pytest.raises(InputError, match="overflow"):
+        GeneralizedLeastSquares(noise).fit(X * 1e200, y)
+
+
 def test_saved_and_loaded(table, tmp_path):
     X, y, covariance = table
     model = GeneralizedLeastSquares(covariance).fit(X, y)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
+from itertools import chain, islice
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -130,12 +131,14 @@ def work(tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
     A task that itself folds (a search that fits many models) does so on its own thread: threads are not nested.
     """
     count = 1 if _working.get() else n_threads()
+    waiting = iter(tasks)
+    first = list(islice(waiting, 2))
     with one_blas_thread:
-        if count == 1:
-            for task in tasks:
+        if count == 1 or len(first) < 2:
+            for task in chain(first, waiting):
                 yield task()
             return
-        yield from _work_in_pool(tasks, count)
+        yield from _work_in_pool(chain(first, waiting), count)
 
 
 def _work_in_pool(tasks: Iterable[Callable[[], Any]], count: int) -> Iterator[Any]:

@@ -28,7 +28,7 @@ from qed.base.parameters import Parameter, array, boolean, number
 from qed.base.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.optim.gram import EPS, equilibrate
-from qed.regression.covariance import Whitening, centre, root
+from qed.regression.covariance import Whitening, location, root
 from qed.regression.evidence import Evidence
 from qed.regression.gaussian import linear_gaussian
 from qed.regression.linear import LinearModel
@@ -123,7 +123,7 @@ class GaussianMAP(LinearModel):
         """Mean, and covariance as a matrix."""
         p = self.n_features_in_
         half = root("prior_covariance", self.prior_covariance, p)
-        return centre("prior_mean", self.prior_mean, p), half @ half.T
+        return location("prior_mean", self.prior_mean, p), half @ half.T
 
     def _whitening(self, rows: Rows) -> Whitening:
         n, size = rows.count(), np.shape(self.noise_variance)[0]

@@ -126,7 +126,7 @@ def root(name: str, covariance: Any, d: int) -> np.ndarray:
     return vectors * np.sqrt(kept)
 
 
-def centre(name: str, mean: Any, d: int) -> np.ndarray:
+def location(name: str, mean: Any, d: int) -> np.ndarray:
     """Give the prior mean as a vector of `d` numbers."""
     values = numbers(name, mean)
     if values.ndim == 0:

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from qed.base.engine import blas_for
 from qed.base.errors import DegenerateError, InputError, ParameterError
-from qed.regression.covariance import EPS, Whitening, centre, numbers, root
+from qed.regression.covariance import EPS, Whitening, location, numbers, root
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,8 @@ def linear_gaussian(
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        The features; there is no intercept unless a column of ones is among them.
-    y : array-like of shape (n,)
-        The target.
+    X, y : array-like of shape (n, d) and (n,)
+        Features and target; there is no intercept unless a column of ones is among the features.
     noise : None, float, or array of shape (n,) or (n, n)
         Covariance of the noise: the identity, one variance for all rows, one for each row, or a full matrix.
     prior_mean : None, float or array of shape (d,)
@@ -104,25 +103,20 @@ def linear_gaussian(
     """
     X, y = _table(X, y)
     n, d = X.shape
+    if prior is None and prior_mean is not None:
+        raise ParameterError("prior_mean is given without a prior: also give its (co)variance, prior=...")
     form, reason = _choose(form, n, d, proper=prior is not None)
-    if prior is None:
-        if prior_mean is not None:
-            raise ParameterError("prior_mean is given without a prior: also give its (co)variance, prior=...")
-        covariance_root = None
-        residual = y
-    else:
-        center = centre("prior_mean", 0.0 if prior_mean is None else prior_mean, d)
-        covariance_root = root("prior", prior, d)
-        residual = y - X @ center
     whiten = Whitening(noise, n)
-    X, residual = whiten(X), whiten(residual)
-    if covariance_root is None:
-        mean, half = _flat(X, residual)
-    else:
-        solve = _primal if form == "primal" else _dual
-        v, half = solve(X @ covariance_root, residual)
-        mean, half = center + covariance_root @ v, covariance_root @ half
-    return Posterior(mean, half @ half.T, form, reason)
+    with blas_for(d if whiten.deviations is not None else n):
+        if prior is None:
+            mean, half = _flat(whiten(X), whiten(y))
+        else:
+            center = location("prior_mean", 0.0 if prior_mean is None else prior_mean, d)
+            R = root("prior", prior, d)
+            solve = _primal if form == "primal" else _dual
+            v, half = solve(whiten(X) @ R, whiten(y - X @ center))
+            mean, half = center + R @ v, R @ half
+        return Posterior(mean, half @ half.T, form, reason)
 
 
 def _choose(form: str, n: int, d: int, *, proper: bool) -> tuple[str, str]:

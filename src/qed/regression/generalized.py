@@ -30,7 +30,7 @@ from qed.base.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.regression.covariance import Whitening
 from qed.regression.evidence import condition_claim, least_squares_claims
-from qed.regression.metric import metric_evidence, metric_factor, target_of
+from qed.regression.metric import metric_evidence, metric_factor, moments_of, target_of
 from qed.regression.precise import solve_by_factor
 from qed.stats.factor import Factor
 from qed.stats.inference import Inference
@@ -101,7 +101,7 @@ class GeneralizedLeastSquares(Regressor):
         if not summary.is_complete:
             refuse_missing(rows, self)
         statistic = metric_factor(rows, whiten, target_of)
-        if not statistic.is_finite:
+        if not moments_of(statistic).is_finite:
             refuse_missing(rows, self)
             raise overflowed(self)
         self.fingerprint_ = Fingerprint.of(summary)

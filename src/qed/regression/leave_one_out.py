@@ -16,6 +16,7 @@ Allen (1974), The relationship between variable selection and data augmentation;
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +33,6 @@ from qed.regression.ridge_path import coefficients, diagonals, intercepts
 from qed.stats.moments import Moments
 from qed.stats.parts import Part
 from qed.stats.products import dense, present_rows
-
 
 STRIP = 512
 TOLERANCE = 1e-8
@@ -119,7 +119,7 @@ def leave_one_out(
         raise InputError(f"Leaving one out needs at least 2 rows, but there are {moments.count}.")
     with blas_for(rows.n_features):
         closed = ClosedForm.of(rows, moments, alphas, centered)
-    found = rows.fold(closed.losses, absolute, keep)
+    found: LeftOut = rows.fold(closed.losses, absolute, keep)
     tasks = (partial(_fitted_again, rows, row, alphas, centered) for row in found.doubtful)
     for row, error in zip(found.doubtful, work(tasks)):
         loss = (np.abs(error) if absolute else error**2).mean(axis=1)
@@ -134,8 +134,8 @@ def _fitted_again(rows: Rows, row: int, alphas: np.ndarray, centered: bool) -> n
     others, one = Part(rows, ~chosen), Part(rows, chosen).array()
     moments = others.fold(Moments.of)
     coef = coefficients(moments, alphas, others, centered=centered)
-    error: np.ndarray = np.asarray(one.y, dtype=np.float64).ravel() - dense(one.X)[0] @ coef
-    return error - intercepts(moments, coef, centered=centered)
+    predicted = dense(one.X)[0] @ coef + intercepts(moments, coef, centered=centered)
+    return np.asarray(np.asarray(one.y, dtype=np.float64).ravel() - predicted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,31 +230,39 @@ class ClosedForm:
 def _judge(y, fitted, leverage, weight, share, noise, settings, absolute, seen, mean, deviation, safe, each):  # type: ignore[no-untyped-def]
     """Add the losses of left-out rows to their running mean and deviation; give how many rows were seen.
 
-    Rows whose residual lost too many digits are left to others, and marked in `safe`. `leverage` becomes ``1 - s h``.
+    Rows whose residual lost too many digits are left to others, and marked in `safe`. `leverage` becomes ``1 / (1 - s h)``.
     """
     m, q = settings.shape
+    in_order = q == 1 and (settings[:, 0] == np.arange(m)).all()
     loss = np.empty(m)
     for i in range(len(y)):
-        gap = leverage[i]
+        factor, predicted = leverage[i], fitted[i]
         worst = 0.0
-        for u in range(len(gap)):
-            h = weight[i] * (gap[u] + share)
-            gap[u] = 1.0 - h
-            worst = max(worst, h * noise[u] - gap[u])
+        for u in range(len(factor)):
+            h = weight[i] * (factor[u] + share)
+            worst = max(worst, h * noise[u] - (1.0 - h))
+            factor[u] = 1.0 / (1.0 - h)
         safe[i] = worst <= 0.0
         if not safe[i]:
             continue
-        seen += 1
-        loss[:] = 0.0
-        for j in range(q):
+        if in_order:
             for c in range(m):
-                error = (y[i, j] - fitted[i, c * q + j]) / gap[settings[c, j]]
-                loss[c] += abs(error) if absolute else error * error
+                loss[c] = (y[i, 0] - predicted[c]) * factor[c]
+        else:
+            for c in range(m):
+                error = 0.0
+                for j in range(q):
+                    one = (y[i, j] - predicted[c * q + j]) * factor[settings[c, j]]
+                    error += abs(one) if absolute else one * one
+                loss[c] = error / q if absolute else math.sqrt(error / q)
+        seen += 1
+        part = 1.0 / seen
         for c in range(m):
-            value = loss[c] / q
+            value = abs(loss[c]) if absolute else loss[c] * loss[c]
             apart = value - mean[c]
-            mean[c] += apart / seen
+            mean[c] += apart * part
             deviation[c] += apart * (value - mean[c])
-            if len(each) > 0:
-                each[i, c] = value
+            loss[c] = value
+        if len(each) > 0:
+            each[i] = loss
     return seen

@@ -53,6 +53,7 @@ class MeanRegressor(Regressor, OnePass):
     sparse = True
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     compare_grid: ClassVar[Mapping[str, Any]] = {}
+    compare_name: ClassVar[str] = "Mean (baseline)"
 
     mean_: Any
 

@@ -11,6 +11,7 @@ rows, and all that is known about least squares from a `Factor` holds as it stan
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from qed.base.errors import InputError
 from qed.base.rows import Block, Rows
 from qed.regression.covariance import Whitening
 from qed.regression.evidence import Evidence, about_zero
+from qed.stats.centred import exact_sum
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 
@@ -37,14 +39,13 @@ def metric_factor(rows: Rows, whiten: Whitening, target: Target) -> Factor:
         Gives the columns to take for the target of a block.
     """
     if whiten.deviations is not None:
-        found: Factor = rows.fold(_independent, whiten.deviations, target)
-        return found
+        return _upright(rows.fold(_independent, whiten.deviations, target))
     if rows.has_weight:
         raise InputError(
             "sample_weight can not be combined with a full covariance matrix: a repeated row would need to know how its "
             "noise depends on that of the others. Repeat the row in the data and in the matrix, or give variances."
         )
-    return _dependent(rows.array(), whiten, target)
+    return _upright(_dependent(rows.array(), whiten, target))
 
 
 def _independent(block: Block, deviations: np.ndarray, target: Target) -> Factor:
@@ -58,10 +59,18 @@ def _dependent(block: Block, whiten: Whitening, target: Target) -> Factor:
     constant = whiten(np.ones(len(Z)))
     weight = float(constant @ constant)
     near = Z.mean(axis=0)  # taken off first, so that whitening large columns costs no digits
-    white = whiten(Z - near)
-    mean = constant @ white / weight
-    R = np.asarray(np.linalg.qr(white - np.outer(constant, mean), mode="r"))
-    return Factor(weight, len(Z), near + mean, R, block.X.shape[1])
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        white = whiten(Z - near)
+        mean = constant @ white / weight
+        R = np.asarray(np.linalg.qr(white - np.outer(constant, mean), mode="r"))
+    mean, rest = exact_sum(near, mean)
+    return Factor(weight, len(Z), mean, R, block.X.shape[1], rest)
+
+
+def _upright(factor: Factor) -> Factor:
+    """Make the diagonal of R positive, so that it is the same for any way of cutting rows into blocks."""
+    sign = np.where(np.diagonal(factor.R) < 0, -1.0, 1.0)
+    return replace(factor, R=factor.R * sign[:, None])
 
 
 def target_of(block: Block) -> np.ndarray:
@@ -90,4 +99,6 @@ def metric_evidence(
 
 def moments_of(factor: Factor) -> Moments:
     """Multiply a factor out."""
-    return Moments(factor.weight, factor.count, factor.mean, factor.R.T @ factor.R, factor.n_features)
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        scatter = factor.R.T @ factor.R
+    return Moments(factor.weight, factor.count, factor.mean, scatter, factor.n_features, factor.rest)

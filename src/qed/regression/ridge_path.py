@@ -75,19 +75,19 @@ class Diagonal:
         """Give ``1 / (error + alpha penalty)``, a column for each penalty; zero where rounding hides the sum."""
         total = self.error[:, None] + self.penalty[:, None] * alphas
         floor = 4 * len(total) * EPS * self.error.max(initial=0.0)
-        return np.divide(1.0, total, out=np.zeros_like(total), where=total > floor)
+        return np.asarray(np.divide(1.0, total, out=np.zeros_like(total), where=total > floor))
 
     def digits(self, alphas: np.ndarray) -> np.ndarray:
         """Give about how many decimal digits of the solution for each penalty are right."""
         total = self.error[:, None] + self.penalty[:, None] * alphas
         spread = total.max(axis=0) / np.maximum(total.min(axis=0), 1e-300)
-        return -np.log10(EPS * np.maximum(spread, self.condition))
+        return np.asarray(-np.log10(EPS * np.maximum(spread, self.condition)))
 
     def coef(self, right: np.ndarray, alphas: np.ndarray) -> np.ndarray:
         """Give the solutions for all penalties, of shape (n_alphas, p, q)."""
         p, q = right.shape
         parts = self.weights(alphas)[:, :, None] * (self.basis.T @ right)[:, None, :]
-        return (self.basis @ parts.reshape(p, -1)).reshape(p, -1, q).transpose(1, 0, 2)
+        return np.asarray(self.basis @ parts.reshape(p, -1)).reshape(p, -1, q).transpose(1, 0, 2)
 
 
 def diagonals(gram: np.ndarray, alphas: np.ndarray) -> list[tuple[Diagonal, np.ndarray, np.ndarray]]:
@@ -95,7 +95,7 @@ def diagonals(gram: np.ndarray, alphas: np.ndarray) -> list[tuple[Diagonal, np.n
 
     Examples
     --------
-    >>> (first, places, digits), = diagonals(np.diag([4.0, 1.0]), np.array([1.0, 3.0]))
+    >>> ((first, places, digits),) = diagonals(np.diag([4.0, 1.0]), np.array([1.0, 3.0]))
     >>> first.weights(np.array([1.0, 3.0]))[-1], places
     (array([0.2       , 0.14285714]), array([0, 1]))
     """
@@ -137,7 +137,8 @@ def coefficients(moments: Moments, alphas: np.ndarray, rows: Rows, *, centered: 
         found[chosen] = basis.coef(seen.xy, values[chosen])
         for k in chosen[digits < DIGITS_WANTED]:
             alpha = float(values[k])
-            found[k] = solve_precisely(seen, alpha, rows, centered=centered, digits_wanted=DIGITS_WANTED).coef
+            solution, _ = solve_precisely(seen, alpha, rows, centered=centered, digits_wanted=DIGITS_WANTED)
+            found[k] = solution.coef
     if alphas.shape[1] == 1:
         return found[places.ravel()]
     outputs = np.arange(alphas.shape[1])
@@ -205,7 +206,9 @@ class RidgePath:
         return axes
 
 
-def ridge_path(X: Any, y: Any = None, alphas: Any = None, *, fit_intercept: bool = True, sample_weight: Any = None) -> Any:
+def ridge_path(
+    X: Any, y: Any = None, alphas: Any = None, *, fit_intercept: bool = True, sample_weight: Any = None
+) -> Any:
     """Fit ridge regression for all penalties at about the price of one.
 
     Parameters
@@ -233,7 +236,7 @@ def ridge_path(X: Any, y: Any = None, alphas: Any = None, *, fit_intercept: bool
     >>> path.coef[1].round(12)
     array([0.8, 0.6])
     >>> path.training_error.round(4), path.degrees_of_freedom.round(4)
-    (array([0.0751, 0.1333, 0.2562]), array([1.6087, 1.3333, 1.    ]))
+    (array([0.0843, 0.1333, 0.2495]), array([1.561 , 1.3333, 1.0769]))
     """
     from qed.regression.leave_one_out import leave_one_out
 
@@ -275,4 +278,4 @@ def _penalties(alphas: Any, spectrum: np.ndarray) -> np.ndarray:
 
 
 def _coarse(error: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    return (noise > 1e-9 * error).any(axis=1)
+    return np.asarray((noise > 1e-9 * error).any(axis=1))

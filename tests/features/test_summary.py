@@ -1,0 +1,44 @@
+"""The compiled summary of a block is the one that NumPy gives, and adding and taking away are inverse."""
+
+import numpy as np
+import pytest
+
+from qed.base.rows import Block
+from qed.base.summary import COMPILED_FROM, Summary
+from qed.base.summary_kernel import summarise
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_kernel_and_its_twin(dtype, weighted):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(10_000, 5)) * [1, 2, 3, 1e-3, 1e3] + [0, 1, 1e4, 0, -5]).astype(dtype)
+    weight = rng.random(10_000) + 0.1 if weighted else np.ones(10_000)
+    mean, deviation, low, high = summarise(X, weight, 256)
+    wide = X.astype(np.float64)
+    center = np.average(wide, weights=weight, axis=0)
+    np.testing.assert_allclose(mean, center, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(deviation, weight @ (wide - center) ** 2, rtol=1e-12)
+    np.testing.assert_array_equal(low, wide.min(axis=0))
+    np.testing.assert_array_equal(high, wide.max(axis=0))
+    assert X.size >= COMPILED_FROM
+    plain = Summary.of(Block(np.asfortranarray(X), weight=weight))
+    found = Summary.of(Block(X, weight=weight))
+    np.testing.assert_allclose(found.mean, plain.mean, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found.deviation, plain.deviation, rtol=1e-12)
+
+
+def test_holes_and_infinities_in_large_blocks():
+    X = np.ones((20_000, 2))
+    X[3, 0], X[5, 1] = np.nan, np.inf
+    found = Summary.of(Block(X))
+    assert found.missing.tolist() == [1, 0] and not found.is_complete and not found.is_finite
+
+
+def test_taking_away():
+    X = np.random.default_rng(1).normal(size=(100, 3)) + 1e6
+    rest = Summary.of(Block(X)) - Summary.of(Block(X[60:]))
+    kept = Summary.of(Block(X[:60]))
+    np.testing.assert_allclose(rest.mean, kept.mean, rtol=1e-14)
+    np.testing.assert_allclose(rest.deviation, kept.deviation, rtol=1e-8)
+    assert rest.count == 60 and np.isnan(rest.low).all()

@@ -1,0 +1,78 @@
+"""O-KMPP: k-means++ draws with the probabilities of its definition, and keeps its guarantee."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import qed
+from qed.clustering.seeding import Lottery, draw_centers
+
+POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [5.0, 5.0], [6.0, 1.0]])
+
+
+def chi_square(counts, shares):
+    expected = counts.sum() * shares
+    return float((((counts - expected) ** 2)[expected > 0] / expected[expected > 0]).sum())
+
+
+def place(centers):
+    return [int(np.flatnonzero((center == POINTS).all(axis=1))[0]) for center in centers]
+
+
+def test_the_first_is_drawn_by_weight():
+    weight = np.array([1.0, 2.0, 0.0, 4.0, 1.0])
+    rows = qed.rows(POINTS, sample_weight=weight)
+    counts = np.bincount([place(draw_centers(rows, 1, seed)[0])[0] for seed in range(2000)], minlength=5)
+    assert counts[2] == 0
+    assert chi_square(counts, weight / weight.sum()) < 16.3
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_the_others_are_drawn_by_squared_distance(uniform):
+    rows = qed.rows(POINTS)
+    counts = np.zeros((5, 5))
+    for seed in range(4000):
+        first, second = place(draw_centers(rows, 2, seed, trials=1, uniform=uniform)[0])
+        counts[first, second] += 1
+    for first in range(5):
+        mass = ((POINTS - POINTS[first]) ** 2).sum(axis=1)
+        shares = (mass > 0) / 4 if uniform else mass / mass.sum()
+        assert counts[first, first] == 0
+        assert chi_square(counts[first], shares) < 18.5
+
+
+def test_the_mass_is_the_cost_of_the_centres():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    lottery = Lottery(qed.rows(X), 0, 0, False)
+    assert lottery.mass.sum() == pytest.approx(100)
+    for number in range(4):
+        lottery.draw(np.array([0.37]))
+        cost = ((X[:, None] - lottery.centers) ** 2).sum(axis=2).min(axis=1).sum()
+        assert lottery.mass.sum() == pytest.approx(cost)
+        assert len(lottery.centers) == number + 1
+
+
+def test_candidates_lower_the_cost():
+    X = np.random.default_rng(1).normal(size=(100, 2))
+    rows = qed.rows(X)
+
+    def mean_cost(trials):
+        drawn = [draw_centers(rows, 6, seed, trials=trials)[0] for seed in range(60)]
+        return np.mean([((X[:, None] - centers) ** 2).sum(axis=2).min(axis=1).sum() for centers in drawn])
+
+    assert mean_cost(4) < mean_cost(1)
+
+
+def test_the_expected_cost_keeps_its_bound():
+    X = np.concatenate([np.random.default_rng(2).normal(size=(4, 2)) + shift for shift in ([0, 0], [9, 0])])
+    k = 3
+    optimum = np.inf
+    for labels in product(range(k), repeat=len(X)):
+        parts = [X[np.array(labels) == c] for c in set(labels)]
+        optimum = min(optimum, sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts))
+    rows = qed.rows(X)
+    drawn = [draw_centers(rows, k, seed, trials=1)[0] for seed in range(300)]
+    costs = [((X[:, None] - centers) ** 2).sum(axis=2).min(axis=1).sum() for centers in drawn]
+    assert optimum <= min(costs)
+    assert np.mean(costs) <= 8 * (np.log(k) + 2) * optimum
