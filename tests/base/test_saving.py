@@ -287,7 +287,6 @@ def shout() -> None: ...
         (ForeignRegression(), ["'alpha' of Ridge", "LinearRegression", "not a model of qed"]),
         (Stranger(), ["'alpha' of Ridge", "Stranger", "savable"]),
         (np.array([1, shout], dtype=object), ["'alpha' of Ridge", "'shout'"]),
-        (np.ma.masked_array([1.0]), ["'alpha' of Ridge", "MaskedArray"]),
         (np.array([(1, None)], dtype=[("a", int), ("b", object)]), ["ndarray"]),
         (np.longdouble(1), ["'alpha' of Ridge", "longdouble"]),
         (os, ["'alpha' of Ridge", "module"]),

@@ -78,6 +78,9 @@ class Packer:
         return {TAG: "scalar", "dtype": dtype.str, "value": self.pack(value.item(), where)}
 
     def _pack_array(self, value: np.ndarray, where: str) -> Any:
+        if type(value) is np.ma.MaskedArray:
+            parts = {"data": self.pack(value.data, where), "mask": self.pack(np.ma.getmaskarray(value), where)}
+            return {TAG: "masked", **parts}
         if type(value) not in (np.ndarray, np.memmap) or value.dtype.kind == "T":
             raise _refusal(value, where)
         if value.dtype == object:
@@ -101,12 +104,12 @@ class Packer:
         state: Any
         if isinstance(value, Enum):
             state = value.name
+        elif hasattr(value, "to_dict") and hasattr(kind, "from_dict"):
+            state = value.to_dict()
         elif is_dataclass(value):
             state = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         elif hasattr(value, "_asdict"):
             state = value._asdict()
-        elif hasattr(value, "to_dict") and hasattr(kind, "from_dict"):
-            state = value.to_dict()
         else:
             raise _refusal(value, where)
         return {TAG: "object", "class": kind.__name__, "state": self.pack(state, f"{where}, in its {kind.__name__},")}
@@ -189,6 +192,7 @@ class Unpacker:
             "dtype": lambda node: np.dtype(str(node["value"])),
             "float": lambda node: float(node["value"]),
             "frozenset": lambda node: frozenset(self.unpack(node["items"])),
+            "masked": lambda node: np.ma.MaskedArray(self.unpack(node["data"]), self.unpack(node["mask"])),
             "model": self._unpack_model,
             "object": self._unpack_object,
             "objects": self._unpack_objects,
@@ -233,9 +237,11 @@ class Unpacker:
         state = self.unpack(node["state"])
         if issubclass(cls, Enum):
             return cls[state]
+        if hasattr(cls, "from_dict"):
+            return cls.from_dict(state)
         if is_dataclass(cls) or hasattr(cls, "_asdict"):
             return cls(**state)
-        return cls.from_dict(state)
+        raise SavingError(f"it calls {node['class']!r} a value, which it is not.")
 
     def _unpack_model(self, node: dict[str, Any]) -> Any:
         cls: Any = known_class(node["class"])

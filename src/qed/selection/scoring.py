@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.errors import NotAvailableError, ParameterError
+from qed.base.errors import NotAvailableError, ParameterError, SavingError
+from qed.base.known import savable
 from qed.selection import metrics_classification as by_label
 from qed.selection import metrics_precision as by_class
 from qed.selection import metrics_probability as by_probability
@@ -35,6 +36,7 @@ RESPONSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
+@savable
 @dataclass(frozen=True)
 class Scorer:
     """A metric, its sign, and what it asks of a model.
@@ -83,6 +85,20 @@ class Scorer:
             raise ParameterError(f"The metric of scorer {self.name!r} does not accept sample_weight.")
         response, implied = self._ask(estimator, X, accepted)
         return float(self.sign * self.function(y, response, **implied, **self.options, **given))
+
+    def to_dict(self) -> dict[str, str]:
+        """Give what a file can hold: the name of a named scorer."""
+        if self.function is not None and SCORERS.get(self.name) != self:
+            raise SavingError(
+                f"The scorer {self.name!r} holds a function of your own, which can not be stored: a model file holds data only. "
+                f"Use a named scorer: {', '.join(get_scorer_names()[:3])} ..."
+            )
+        return {"name": self.name}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, str]) -> Scorer:
+        """Find the scorer of that name."""
+        return SCORERS.get(saved["name"]) or cls(saved["name"], None)
 
     @property
     def additive(self) -> bool:
