@@ -75,6 +75,9 @@ class TestCertificate:
         model = self.fitted()
         assert model.certificate_ and qed.certify(model, self.X)
         assert model.certificate_["centres are the means"].value < 1e-25
+
+    def test_says_how_far_from_the_best_it_may_be(self):
+        model = qed.KMeans(3, random_state=0).fit(self.X)
         assert 0 < model.certificate_["no clusters cost less"].value <= 1
 
     def test_a_centre_moved_by_a_thousandth_breaks_it(self):
@@ -201,7 +204,7 @@ def test_a_step_is_a_model():
 
 class TestHardData:
     def test_fewer_rows_than_clusters(self):
-        with pytest.raises(InputError, match="n_samples=3.*n_clusters=4"):
+        with pytest.raises(InputError, match=r"n_samples=3.*n_clusters=4"):
             qed.KMeans(4).fit(np.eye(3))
         with pytest.raises(InputError, match="n_samples=2"):
             qed.KMeans(3).fit(np.eye(4), sample_weight=[1, 1, 0, 0])
@@ -226,7 +229,7 @@ class TestHardData:
     def test_empty_clusters_are_filled_from_far_away(self):
         X = np.array([[0.0], [1.0], [2.0], [10.0], [30.0]])
         model = qed.KMeans(3, init=[[1.0], [500.0], [900.0]], tol=0).fit(X)
-        assert np.bincount(model.labels_).tolist() == [3, 1, 1]
+        assert model.labels_.tolist() == [2, 2, 2, 0, 1]
         assert model.certificate_
         objectives = [record["objective"] for record in model.ending_.trace]
         assert objectives == sorted(objectives, reverse=True)

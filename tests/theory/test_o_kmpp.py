@@ -11,35 +11,45 @@ from qed.clustering.seeding import Lottery, draw_centers
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [5.0, 5.0], [6.0, 1.0]])
 
 
-def chi_square(counts, shares):
-    expected = counts.sum() * shares
-    return float((((counts - expected) ** 2)[expected > 0] / expected[expected > 0]).sum())
+def place(center):
+    return int(np.flatnonzero((center == POINTS).all(axis=1))[0])
 
 
-def place(centers):
-    return [int(np.flatnonzero((center == POINTS).all(axis=1))[0]) for center in centers]
+def shares_of(lottery, size=2000):
+    """How often each point is met by evenly spaced positions: its probability, to within one in `size`."""
+    positions = (np.arange(size) + 0.5) / size * lottery.mass.sum()
+    found = [place(row) for row in lottery.rows_at(positions)]
+    return np.bincount(found, minlength=5) / size
 
 
-def test_the_first_is_drawn_by_weight():
+@pytest.mark.parametrize("seed", range(3))
+def test_the_first_is_drawn_by_weight(seed):
     weight = np.array([1.0, 2.0, 0.0, 4.0, 1.0])
-    rows = qed.rows(POINTS, sample_weight=weight)
-    counts = np.bincount([place(draw_centers(rows, 1, seed)[0])[0] for seed in range(2000)], minlength=5)
-    assert counts[2] == 0
-    assert chi_square(counts, weight / weight.sum()) < 16.3
+    lottery = Lottery(qed.rows(POINTS, sample_weight=weight), seed, 0, False)
+    np.testing.assert_allclose(shares_of(lottery), weight / weight.sum(), atol=1e-3)
 
 
 @pytest.mark.parametrize("uniform", [False, True])
-def test_the_others_are_drawn_by_squared_distance(uniform):
+@pytest.mark.parametrize("seed", range(3))
+def test_the_others_are_drawn_by_squared_distance(seed, uniform):
+    lottery = Lottery(qed.rows(POINTS), seed, 0, uniform)
+    for number in range(4):
+        lottery.draw(np.array([0.3 + 0.1 * number]))
+        mass = ((POINTS[:, None] - lottery.centers) ** 2).sum(axis=2).min(axis=1)
+        mass = (mass > 0).astype(float) if uniform else mass
+        shares = shares_of(lottery)
+        np.testing.assert_allclose(shares, mass / mass.sum(), atol=1e-3)
+        assert all(shares[place(center)] == 0 for center in lottery.centers)
+
+
+def test_frequencies_over_seeds():
     rows = qed.rows(POINTS)
-    counts = np.zeros((5, 5))
-    for seed in range(4000):
-        first, second = place(draw_centers(rows, 2, seed, trials=1, uniform=uniform)[0])
-        counts[first, second] += 1
-    for first in range(5):
-        mass = ((POINTS - POINTS[first]) ** 2).sum(axis=1)
-        shares = (mass > 0) / 4 if uniform else mass / mass.sum()
-        assert counts[first, first] == 0
-        assert chi_square(counts[first], shares) < 18.5
+    counts = np.zeros(5)
+    for seed in range(300):
+        first, second = draw_centers(rows, 2, seed, trials=1)[0]
+        assert place(first) != place(second)
+        counts[place(first)] += 1
+    assert ((counts - 60) ** 2 / 60).sum() < 18.5
 
 
 def test_the_mass_is_the_cost_of_the_centres():

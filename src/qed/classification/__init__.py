@@ -2,4 +2,10 @@
 
 from qed.base.lazy import room
 
-__getattr__, __dir__, __all__ = room(__name__, {})
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "logistic": ["LogisticRegression"],
+        "majority": ["MajorityClassifier"],
+    },
+)

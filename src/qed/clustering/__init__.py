@@ -2,4 +2,4 @@
 
 from qed.base.lazy import room
 
-__getattr__, __dir__, __all__ = room(__name__, {})
+__getattr__, __dir__, __all__ = room(__name__, {"kmeans": ["KMeans"]})

@@ -233,6 +233,7 @@ def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarra
            [0., 2.]])
     """
     columns = len(shift) + 1
+    shift = np.ascontiguousarray(shift)
     panels = -(-columns // PANEL)
     tile = _on_cache_lines(panels, max(PANEL, min(TILE_ROWS, TILE_VALUES // columns)))
     sums = np.zeros((panels * PANEL, panels * PANEL))

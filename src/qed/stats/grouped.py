@@ -96,7 +96,8 @@ class Grouped:
         """Give for each group the statistic of all rows outside it, added up without any subtraction."""
         present = sorted(self.parts)
         rest = dict(zip(present, complements([self.parts[group] for group in present])))
-        return [rest[group] if group in rest else self.total for group in range(self.n_groups)]
+        total = self.total if len(rest) < self.n_groups else None
+        return [rest.get(group, total) for group in range(self.n_groups)]
 
     @property
     def is_finite(self) -> bool:
@@ -109,8 +110,8 @@ def _runs(block: Block, groups: np.ndarray) -> Iterator[tuple[int, Block]]:
     if len(groups) == 0:
         return
     cuts = np.flatnonzero(np.diff(groups)) + 1
-    few = len(cuts) < LONG_RUN and len(cuts) + 1 <= len(np.unique(groups))
-    if not few and len(groups) < LONG_RUN * (len(cuts) + 1):
+    scattered = len(groups) < LONG_RUN * (len(cuts) + 1)
+    if scattered and len(cuts) + 1 > len(np.unique(groups)):
         order = np.argsort(groups, kind="stable")
         block, groups = block.take(order), groups[order]
         cuts = np.flatnonzero(np.diff(groups)) + 1

@@ -1,0 +1,258 @@
+r"""Logistic regression: probabilities of classes from linear scores.
+
+.. math:: \min_{w, b}\ C \sum_i s_i \log\bigl(1 + e^{-y_i (x_i^\top w + b)}\bigr) + \tfrac12 \|w\|^2, \qquad
+          P(y = 1 \mid x) = \frac{1}{1 + e^{-(x^\top w + b)}},
+
+for two classes (:math:`y_i = \pm 1`); for more, the cross-entropy of :math:`P(k \mid x) \propto e^{x^\top w_k + b_k}` with all
+:math:`w_k` penalised, so that they sum to zero. The intercept is not penalised. Minus the first sum is the log-likelihood;
+without the penalty (``C=None``) the fit maximises it, if the classes overlap: where a hyperplane separates them there is no
+maximum, and the fit says so. Newton's method with Armijo's rule needs about six passes of :math:`O(np^2)`. The course's
+:math:`\lambda \|w\|^2` is :math:`C = 1 / (2\lambda)`.
+
+Cox (1958), The regression analysis of binary sequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+
+from qed.base.certificate import Claim
+from qed.base.checks import overflowed
+from qed.base.errors import InputError, NotAvailableError
+from qed.base.estimator import Iterative
+from qed.base.parameters import Parameter, boolean, choice, integer, number
+from qed.base.roles import Classifier
+from qed.base.rows import Block, Rows
+from qed.base.steps import Halt, Reason, Step
+from qed.base.summary import Summary
+from qed.classification.classes import class_factors, fold_coded, learn_classes
+from qed.classification.evidence import likelihood_claims
+from qed.classification.likelihood import Likelihood
+from qed.stats.inference import Inference
+
+
+class LogisticRegression(Classifier, Iterative):
+    """Probabilities of two or more classes from linear scores.
+
+    Parameters
+    ----------
+    C : float or None, default=1.0
+        The weight of the data against the penalty; larger means longer coefficients. None (or infinity) means no penalty.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+    class_weight : None, "balanced" or dict, default=None
+        Factors of the rows' weights by class; "balanced" gives all classes the same total.
+    tol : float, default=1e-14
+        The fit ends when the objective is proven to be within this, relative, of its minimum.
+    max_iter : int, default=100
+        The most iterations.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    coef_ : ndarray of shape (1, p) or (n_classes, p)
+        Coefficients: of the second of two classes, or of each of more; those then sum to zero.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The constants.
+    covariance_ : ndarray or None
+        Without a penalty, the covariance of constants and coefficients, class by class; else None.
+    inference_ : Inference
+        Without a penalty, standard errors, z and p values and intervals.
+    n_iter_ : int
+        Iterations made.
+    ending_ : Ending
+        Why the fit ended, with the trace of its steps.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    Notes
+    -----
+    Minimises ``C * sum_i weight_i loss_i + 0.5 * ||coef||^2``, scikit-learn's objective.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> x, y = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]]), [0, 0, 1, 0, 1]
+    >>> model = qed.LogisticRegression(C=None).fit(x, y)
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([[1.090426]]), array([-0.62269]))
+    >>> model.predict_proba([[0.0]]).round(3)
+    array([[0.651, 0.349]])
+    >>> bool(model.certificate_)
+    True
+    """
+
+    sparse = True
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "C": number(0, above=True) | choice(None) | Parameter("infinity", lambda value: value == np.inf),
+        "fit_intercept": boolean(),
+        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "tol": number(0),
+        "max_iter": integer(1),
+    }
+    compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+    compare_degrees: ClassVar[tuple[int, ...]] = (1, 2)
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    covariance_: np.ndarray | None
+
+    def __init__(
+        self,
+        C: float | None = 1.0,
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-14,
+        max_iter: int = 100,
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _prepare(self, rows: Rows, summary: Summary) -> None:
+        self.classes_, self._class_totals = learn_classes(rows, type(self).__name__)
+        self._summary = summary
+        if not np.isfinite(summary.deviation).all():
+            raise overflowed(self)
+
+    def _likelihood(self, rows: Rows, summary: Summary, totals: np.ndarray) -> Likelihood:
+        """Give the objective on these rows, whose classes have these total weights."""
+        factors = class_factors(self.class_weight, self.classes_, totals)
+        C = np.inf if self.C is None else float(self.C)
+        sparse = hasattr(getattr(rows, "X", None), "tocsr")
+        return Likelihood(
+            fold_coded(rows, self.classes_), summary, factors, C, bool(self.fit_intercept), centred=not sparse
+        )
+
+    def _steps(self, rows: Rows, start: Step | None = None) -> Generator[Step, None, Halt]:
+        objective = self._likelihood(rows, self._summary, self._class_totals)
+        point = objective.at(*(self._beginning(objective) if start is None else self._checked(start)))
+        while True:
+            newton = objective.newton(point)
+            if start is None:
+                yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept)
+            if point.separated is not None:
+                return Halt(Reason.DEGENERATE, self._separation(point.separated), "Add a penalty, e.g. C=1.0.")
+            start = None
+            point = objective.descend(point, newton.direction)
+
+    def _beginning(self, objective: Likelihood) -> tuple[np.ndarray, np.ndarray]:
+        """Begin with no slope, and with the constants that are best then: the logarithms of the classes' shares."""
+        share = np.log(np.maximum(self._class_totals * objective.loss.class_weight, 1e-300))
+        intercept = share[1:] - share[:1] if len(share) == 2 else share - share.mean()
+        coef = np.zeros((len(intercept), len(objective.loss.scale)))
+        return coef, intercept if self.fit_intercept else np.zeros(len(intercept))
+
+    def _checked(self, start: Step) -> tuple[np.ndarray, np.ndarray]:
+        """Give the coefficients of a step, of this fit or of one with another C."""
+        coef, intercept = np.asarray(start.coef, dtype=np.float64), np.asarray(start.intercept, dtype=np.float64)
+        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
+        if coef.shape != (rows, self.n_features_in_) or intercept.shape != (rows,):
+            raise InputError(
+                f"The step to begin with has coefficients of shape {coef.shape}, but these data need "
+                f"{(rows, self.n_features_in_)}: give a step of a fit with the same columns and classes."
+            )
+        return coef, intercept
+
+    def _separation(self, lead: np.ndarray) -> str:
+        apart = [repr(label) for label, low in zip(self.classes_.tolist(), lead) if low > 0]
+        if not apart:
+            return "The classes are separated by a hyperplane on which some rows lie: no finite maximum."
+        return f"Class {apart[-1]} is separated by a hyperplane: no finite maximum."
+
+    def _finish(self, rows: Rows, step: Step) -> None:
+        coef, intercept = step.coef, step.intercept
+        if len(self.classes_) > 2:
+            coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
+        self.coef_, self.intercept_ = coef.astype(rows.dtype), intercept.astype(rows.dtype)
+        self.covariance_ = None
+        if self.C in (None, np.inf):
+            objective = self._likelihood(rows, self._summary, self._class_totals)
+            self.covariance_ = objective.covariance(objective.at(step.coef, step.intercept))
+
+    def _decide(self, block: Block) -> np.ndarray:
+        scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
+        scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def _probabilities(self, block: Block) -> np.ndarray:
+        scores = self._decide(block)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    def _log_probabilities(self, block: Block) -> np.ndarray:
+        scores = self._decide(block)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return np.asarray(log_softmax(scores, axis=1))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Give the probability of each class, for every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        found: np.ndarray = self._apply(self._probabilities, X)
+        return found
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Give the logarithm of the probability of each class; what is nearly impossible keeps its digits.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        found: np.ndarray = self._apply(self._log_probabilities, X)
+        return found
+
+    @property
+    def inference_(self) -> Inference:
+        """Standard errors, z and p values and intervals of the coefficients; for large samples, and without a penalty only."""
+        self._check_fitted()
+        if self.C not in (None, np.inf):
+            raise NotAvailableError(
+                f"Standard errors are not defined with C={self.C!r}: the penalty biases the coefficients towards zero. "
+                "Fit with C=None for inference."
+            )
+        if self.class_weight is not None:
+            raise NotAvailableError(
+                "Standard errors are not defined with class_weight: it changes the likelihood. Fit with class_weight=None."
+            )
+        if self.covariance_ is None or self.ending_.reason is Reason.DEGENERATE:
+            raise NotAvailableError(
+                "Standard errors are not defined: the data leave the coefficients undetermined (separated classes, collinear "
+                f"columns, or too many of them). {self.ending_}"
+            )
+        features = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        names = [*(["intercept"] if self.fit_intercept else []), *(str(name) for name in features)]
+        if len(self.classes_) > 2:
+            names = [f"{label}: {name}" for label in self.classes_.tolist() for name in names]
+        values = np.hstack([self.intercept_[:, None], self.coef_]) if self.fit_intercept else self.coef_
+        return Inference(
+            values.ravel(),
+            self.covariance_,
+            tuple(names),
+            n=self.fingerprint_.weight,
+            has_intercept=bool(self.fit_intercept),
+            log_likelihood=-self.ending_.step.objective,
+        )
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        summary = rows.fold(Summary.of)
+        found = dict(zip(*(part.tolist() for part in learn_classes(rows, type(self).__name__))))
+        totals = np.array([found.get(label, 0.0) for label in self.classes_.tolist()])
+        objective = self._likelihood(rows, summary, totals)
+        return likelihood_claims(objective, summary, totals, self.coef_, self.intercept_, self.tol)

@@ -1,0 +1,124 @@
+r"""The most frequent class: what any other classifier has to beat.
+
+.. math:: \hat c = \arg\max_c \pi_c, \qquad \pi_c = \frac{\sum_i s_i [y_i = c]}{\sum_i s_i}.
+
+No constant answer is right more often, and no constant probabilities have a lower log loss than the shares :math:`\pi` (they are the
+maximum likelihood estimate). A classifier that does no better has learned nothing from its columns. One pass over the labels,
+:math:`O(n)` (and :math:`O(np)` for the fingerprint of the columns).
+Reference: Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.errors import InputError
+from qed.base.estimator import OnePass
+from qed.base.fingerprint import Fingerprint
+from qed.base.parameters import Parameter
+from qed.base.roles import Classifier
+from qed.base.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.stats.both import Both
+from qed.stats.counts import Counts
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class MajorityClassifier(Classifier, OnePass):
+    """Predict the most frequent class, whatever the columns say: the baseline of classification.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    class_prior_ : ndarray of shape (n_classes,)
+        Their (weighted) shares; of equal ones the first wins.
+    statistic_ : Both
+        What the model remembers of its rows; ``partial_fit`` adds to it, ``forget`` takes away from it.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    See Also
+    --------
+    MeanRegressor : The baseline of regression.
+
+    Examples
+    --------
+    >>> import qed
+    >>> model = qed.MajorityClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "yes", "no", "no"])
+    >>> model.predict([[9.0]]), model.predict_proba([[9.0]])
+    (array(['no'], dtype='<U3'), array([[0.75, 0.25]]))
+    """
+
+    sparse = True
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+    compare_grid: ClassVar[Mapping[str, Any]] = {}
+    compare_name: ClassVar[str] = "Majority class (baseline)"
+
+    class_prior_: np.ndarray
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Add rows to those already learned from: the result is that of a fit on all of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        classes : ignored
+            For scikit-learn's sake; the classes are those seen so far, in whichever call.
+        """
+        return super().partial_fit(X, y, sample_weight)
+
+    def _statistic(self, block: Block) -> Both:
+        return Both(Summary.of(block), Counts.of(block))
+
+    def _solve(self, statistic: Both) -> None:
+        labels, weights = statistic.target.values(), statistic.target.weights()
+        if None in labels:
+            raise InputError("The target of MajorityClassifier has missing labels: drop those rows.")
+        self.classes_ = np.asarray(labels)
+        self.class_prior_ = weights / weights.sum()
+
+    def _fingerprint(self, statistic: Both) -> Fingerprint:
+        return Fingerprint.of(statistic.features)
+
+    def _decide(self, block: Block) -> np.ndarray:
+        scores = self.class_prior_[1] - self.class_prior_[0] if len(self.classes_) == 2 else self.class_prior_
+        return np.broadcast_to(scores, (len(block), *np.shape(scores))).astype(block.X.dtype)
+
+    def _probabilities(self, block: Block) -> np.ndarray:
+        return np.broadcast_to(self.class_prior_, (len(block), len(self.classes_))).astype(block.X.dtype)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Give the share of each class, the same for every row.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        found: np.ndarray = self._apply(self._probabilities, X)
+        return found
+
+    def _claims_from(self, statistic: Both) -> list[Claim]:
+        found = dict(zip(statistic.target.values(), statistic.target.weights()))
+        total = sum(found.values())
+        known = dict(zip(self.classes_.tolist(), self.class_prior_.tolist()))
+        off = max(abs(known.get(label, 0.0) - found.get(label, 0.0) / total) for label in {*known, *found})
+        return [
+            Claim("class_prior_ are the shares of the classes", float(off), 64 * EPS),
+            Claim("they sum to one", abs(float(self.class_prior_.sum()) - 1), 64 * EPS),
+        ]
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        return self._claims_from(rows.fold(self._statistic))
