@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sklearn.utils import get_tags
 
 import qed
 from tests.conformance.specimens import estimators, specimen, table, target_for
@@ -30,7 +31,7 @@ def cluster():
         yield client
 
 
-def source(kind, y, folder):
+def source(kind, X, y, folder):
     """Give ``(X, y)`` for fit from one kind of source."""
     if kind == "array":
         return X, y
@@ -78,7 +79,8 @@ def learned(model):
 
 def fit(name, kind, folder):
     model = specimen(name)
-    data, target = source(kind, target_for(model, NUMBER, LABEL), folder)
+    table = np.round(X) if get_tags(model).input_tags.categorical else X
+    data, target = source(kind, table, target_for(model, NUMBER, LABEL), folder)
     return model.fit(data, target)
 
 

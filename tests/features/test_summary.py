@@ -42,3 +42,23 @@ def test_taking_away():
     np.testing.assert_allclose(rest.mean, kept.mean, rtol=1e-14)
     np.testing.assert_allclose(rest.deviation, kept.deviation, rtol=1e-8)
     assert rest.count == 60 and np.isnan(rest.low).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_kernel_for_holes_and_its_twin(order, dtype):
+    rng = np.random.default_rng(2)
+    X = (rng.normal(size=(9000, 5)) * [1, 2, 3, 1e-3, 1e3] + [0, 1, 1e4, 0, -5]).astype(dtype)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[:, 3] = np.nan
+    weight = rng.random(9000) + 0.1
+    found = Summary.of(Block(np.array(X, order=order), weight=weight))
+    there = ~np.isnan(X)
+    wide = np.where(there, X, 0).astype(np.float64)
+    total = weight @ there
+    center = np.divide(weight @ wide, total, out=np.zeros(5), where=total > 0)
+    np.testing.assert_allclose(found.weight, total, rtol=1e-13)
+    np.testing.assert_allclose(found.mean, center, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found.deviation, weight @ np.where(there, (wide - center) ** 2, 0), rtol=1e-11)
+    np.testing.assert_array_equal(found.missing, (~there).sum(axis=0))
+    assert found.low[3] == np.inf and found.high[0] == np.nanmax(X[:, 0])

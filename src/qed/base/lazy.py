@@ -7,9 +7,22 @@ package, the documentation and ``qed compare`` read it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+
+class _Room(ModuleType):
+    """A package in which a public name stays what it is, also where a file is called the same.
+
+    Importing the file ``cross_validate`` would otherwise put the module in the place of the function of that name.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (isinstance(value, ModuleType) and name in self.__dict__.get("__all__", ())):
+            super().__setattr__(name, value)
 
 
 def room(
@@ -25,6 +38,8 @@ def room(
         For each file (a module of the package, or a full module name) its public names.
     """
     place = {name: file if "." in file else f"{package}.{file}" for file, names in files.items() for name in names}
+    if package in sys.modules:
+        sys.modules[package].__class__ = _Room
 
     def get(name: str) -> Any:
         if name in place:

@@ -73,12 +73,8 @@ class Summary:
         if n == 0:
             return cls.empty(p)
         w = np.ones(n) if weight is None else weight
-        if X.size >= COMPILED_FROM and X.flags.c_contiguous:
-            from qed.base.summary_kernel import summarise
-
-            mean, deviation, low, high = summarise(X, np.ascontiguousarray(w), TILE_ROWS)
-            if np.isfinite(mean).all():
-                return cls(n, np.full(p, w.sum()), mean, deviation, low, high, np.zeros(p, dtype=np.int64))
+        if X.size >= COMPILED_FROM:
+            return cls._of_many(X, np.ascontiguousarray(w))
         total = w @ X
         if np.isfinite(total).all():
             missing, there = np.zeros(p, dtype=np.int64), np.full(p, w.sum())
@@ -92,6 +88,17 @@ class Summary:
         low = np.where(hole, np.inf, X).min(axis=0)
         high = np.where(hole, -np.inf, X).max(axis=0)
         return cls(n, there, mean, deviation, low.astype(float), high.astype(float), hole.sum(axis=0))
+
+    @classmethod
+    def _of_many(cls, X: np.ndarray, weight: np.ndarray) -> Summary:
+        from qed.base.summary_kernel import summarise, summarise_there
+
+        n, p = X.shape
+        if X.flags.c_contiguous:
+            mean, deviation, low, high = summarise(X, weight, TILE_ROWS)
+            if np.isfinite(mean).all():
+                return cls(n, np.full(p, weight.sum()), mean, deviation, low, high, np.zeros(p, dtype=np.int64))
+        return cls(n, *summarise_there(X, weight, TILE_ROWS))
 
     @classmethod
     def _of_sparse(cls, X: Any, weight: np.ndarray | None) -> Summary:

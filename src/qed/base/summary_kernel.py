@@ -77,3 +77,45 @@ def _spread(tile: Any, weight: Any, center: Any, drift: Any, square: Any) -> Non
             gap = np.float64(row[j]) - center[j]
             drift[j] += w * gap
             square[j] += w * gap * gap
+
+
+@kernel
+def summarise_there(X: Any, weight: Any, tile_rows: int) -> Any:
+    """Do the same for the values that are there, and give besides their weight and the number of missing ones (NaN).
+
+    The loops go down the columns of a tile, as each column has values in rows of its own; so this is also the way
+    through a matrix that is stored by columns, as those of pandas are.
+    """
+    p = X.shape[1]
+    there, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    missing = np.zeros(p, np.int64)
+    for start in range(0, len(X), tile_rows):
+        tile, w = X[start : start + tile_rows], weight[start : start + tile_rows]
+        for j in range(p):
+            inside, center, lost = 0.0, 0.0, 0
+            for i in range(len(tile)):
+                x = np.float64(tile[i, j])
+                hole = x != x
+                lost += hole
+                inside += 0.0 if hole else w[i]
+                center += 0.0 if hole else w[i] * x
+                low[j] = x if x < low[j] else low[j]
+                high[j] = x if x > high[j] else high[j]
+            missing[j] += lost
+            if inside == 0.0:
+                continue
+            center /= inside
+            drift, square = 0.0, 0.0
+            for i in range(len(tile)):
+                x = np.float64(tile[i, j])
+                gap = 0.0 if x != x else x - center
+                drift += w[i] * gap
+                square += w[i] * gap * gap
+            drift /= inside
+            gap = center + drift - mean[j]
+            share = inside / (there[j] + inside)
+            deviation[j] += max(square - inside * drift * drift, 0.0) + gap * gap * there[j] * share
+            mean[j] += gap * share
+            there[j] += inside
+    return there, mean, deviation, low, high, missing

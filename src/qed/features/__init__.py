@@ -2,4 +2,15 @@
 
 from qed.base.lazy import room
 
-__getattr__, __dir__, __all__ = room(__name__, {})
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "column_encoder": ["ColumnEncoder"],
+        "feature_map": ["FeatureMap"],
+        "minmax_scaler": ["MinMaxScaler"],
+        "one_hot": ["OneHotEncoder"],
+        "polynomial": ["PolynomialFeatures", "monomial_count"],
+        "simple_imputer": ["SimpleImputer"],
+        "standard_scaler": ["StandardScaler"],
+    },
+)
