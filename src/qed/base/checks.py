@@ -7,6 +7,7 @@ statistics, which then are not finite, and call `refuse_missing`, which finds th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,17 @@ def is_finite(values: Any) -> bool:
     data = values.data if hasattr(values, "tocsr") else values
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.isfinite(np.sum(data, dtype=np.float64)) or np.isfinite(data).all())
+
+
+class NotFinite(InputError):
+    """A block holds a value that is missing or infinite; which, only a search of all rows can tell."""
+
+
+def checked(block: Block, function: Callable[..., Any], *args: Any) -> Any:
+    """Apply ``function(block, *args)``, unless a value of the block is not finite."""
+    if not is_finite(block.X):
+        raise NotFinite(f"A value is missing or infinite in the rows from {block.start} on.")
+    return function(block, *args)
 
 
 def refuse_missing(source: Rows, model: Any) -> None:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _is_fitted
 
 from qed.base.callbacks import iterations_told, told_to_callbacks
 from qed.base.certificate import Certificate, Claim
-from qed.base.checks import check_rows, is_finite, overflowed, refuse_missing
+from qed.base.checks import NotFinite, check_rows, checked, overflowed, refuse_missing
 from qed.base.engine import blas_for
 from qed.base.errors import ConvergenceWarning, InputError, NotFittedError, level_of_user
 from qed.base.fingerprint import Fingerprint, target_sums
@@ -106,7 +106,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """Work out ``function(block, *args)`` for all rows of `X`, after the checks that every model needs."""
         self._check_fitted()
         rows = self._open(X, reset=False)
-        return rows.map(_checked, function, self, rows, *args)
+        try:
+            return rows.map(checked, function, *args)
+        except NotFinite:
+            refuse_missing(rows, self)
+            raise
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") and bool(
@@ -118,12 +122,6 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.sparse = self.sparse
         tags.target_tags.required = self.target is not None
         return tags
-
-
-def _checked(block: Block, function: Callable[..., Any], model: Estimator, rows: Rows, *args: Any) -> Any:
-    if not is_finite(block.X):
-        refuse_missing(rows, model)
-    return function(block, *args)
 
 
 class OnePass(Estimator):

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.estimator import _checked
+from qed.base.checks import NotFinite, checked, refuse_missing
 from qed.base.rows import ArrayRows, Block, Rows
+from qed.base.views import View
 
 
-class ChangedRows(Rows):
+class ChangedRows(View):
     """The rows of a source, with features made by a function of each block.
 
     Parameters
@@ -31,40 +32,41 @@ class ChangedRows(Rows):
         The names of the new columns.
     dtype : dtype, optional
         What the new features are.
+    refusing : estimator, optional
+        Who takes no missing values: a hole in the source is then refused in its name.
     """
 
-    def __init__(self, source: Rows, change: Callable[[Block], Any], feature_names: Any, dtype: Any = None) -> None:
-        self.source, self.change = source, change
+    def __init__(
+        self,
+        source: Rows,
+        change: Callable[[Block], Any],
+        feature_names: Any,
+        dtype: Any = None,
+        refusing: Any = None,
+    ) -> None:
+        super().__init__(source)
+        self.change = change if refusing is None else partial(checked, function=change)
         self.feature_names = tuple(str(name) for name in feature_names)
         self.n_features = len(self.feature_names)
         self.dtype = np.dtype(source.dtype if dtype is None else dtype)
-        self.target_names = source.target_names
-        self.target_is_number = source.target_is_number
-        self.in_memory = source.in_memory
-
-    @property
-    def has_target(self) -> bool:
-        return self.source.has_target
-
-    @property
-    def has_weight(self) -> bool:
-        return self.source.has_weight
-
-    @property
-    def target_ndim(self) -> int:
-        return self.source.target_ndim
-
-    def count(self) -> int:
-        return self.source.count()
+        self.refusing = refusing
 
     def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
         return self.source.tasks(_after, self.change, function, *args)
 
     def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        return self.source.fold(_after, self.change, function, *args)
+        try:
+            return self.source.fold(_after, self.change, function, *args)
+        except NotFinite:
+            refuse_missing(self.source, self.refusing)
+            raise
 
     def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        return self.source.each(_after, self.change, function, *args)
+        try:
+            yield from self.source.each(_after, self.change, function, *args)
+        except NotFinite:
+            refuse_missing(self.source, self.refusing)
+            raise
 
     def cached(self) -> Rows:
         """Make the new columns once, where the source is in memory; a file's are made anew in every pass."""
@@ -101,8 +103,11 @@ def changed(transformer: Any, X: Any) -> Rows:
     (('x0', 'x0^2'), [3.0, 9.0])
     """
     transformer._check_fitted()
-    source = transformer._open(X, reset=False)
-    change = transformer._change
-    if not transformer.__sklearn_tags__().input_tags.allow_nan:
-        change = partial(_checked, function=change, model=transformer, rows=source)
-    return ChangedRows(source, change, transformer.get_feature_names_out(), getattr(transformer, "dtype", None))
+    holes = transformer.__sklearn_tags__().input_tags.allow_nan
+    return ChangedRows(
+        transformer._open(X, reset=False),
+        transformer._change,
+        transformer.get_feature_names_out(),
+        getattr(transformer, "dtype", None),
+        refusing=None if holes else transformer,
+    )

@@ -13,5 +13,6 @@ __getattr__, __dir__, __all__ = room(
         "least_squares": ["LinearRegression"],
         "mean": ["MeanRegressor"],
         "ridge": ["Ridge"],
+        "ridge_path": ["RidgePath", "ridge_path"],
     },
 )

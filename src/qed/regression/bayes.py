@@ -180,9 +180,7 @@ class GaussianMAP(LinearModel):
             )
 
     def _learn(self, statistic: Moments, rows: Rows | None) -> None:
-        self._rows = rows
         super()._learn(statistic, rows)
-        del self._rows
         self.__dict__.pop("_summary", None)
 
     def _solve(self, statistic: Moments) -> None:

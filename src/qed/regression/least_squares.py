@@ -82,10 +82,8 @@ class LinearRegression(LinearModel):
         self.fit_intercept = fit_intercept
 
     def _learn(self, statistic: Moments, rows: Rows | None) -> None:
-        self._rows = rows
         self.__dict__.pop("_inference", None)
         super()._learn(statistic, rows)
-        del self._rows
         self._warn_of_collinear()
 
     def _solve(self, statistic: Moments) -> None:

@@ -16,7 +16,6 @@ Allen (1974), The relationship between variable selection and data augmentation;
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,7 +33,8 @@ from qed.stats.moments import Moments
 from qed.stats.parts import Part
 from qed.stats.products import dense, present_rows
 
-STRIP = 512
+# What is worked on at a time: half a megabyte, which stays in the cache.
+STRIP_VALUES = 1 << 16
 TOLERANCE = 1e-8
 
 
@@ -52,6 +52,8 @@ class LeftOut:
         Rows that were not counted, because too few digits were left.
     each : tuple of (row numbers, losses)
         The losses row by row, when they were asked for.
+    refitted : int
+        For how many rows the models were fitted once more.
     """
 
     count: int
@@ -59,6 +61,7 @@ class LeftOut:
     deviation: np.ndarray
     doubtful: tuple[int, ...] = ()
     each: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    refitted: int = 0
 
     def __add__(self, other: LeftOut) -> LeftOut:
         count = self.count + other.count
@@ -120,12 +123,12 @@ def leave_one_out(
     with blas_for(rows.n_features):
         closed = ClosedForm.of(rows, moments, alphas, centered)
     found: LeftOut = rows.fold(closed.losses, absolute, keep)
-    tasks = (partial(_fitted_again, rows, row, alphas, centered) for row in found.doubtful)
+    tasks = [partial(_fitted_again, rows, row, alphas, centered) for row in found.doubtful]
     for row, error in zip(found.doubtful, work(tasks)):
         loss = (np.abs(error) if absolute else error**2).mean(axis=1)
         each = ((np.array([row]), loss[None, :]),) if keep else ()
         found = found + LeftOut(1, loss, np.zeros_like(loss), (), each)
-    return replace(found, doubtful=())
+    return replace(found, doubtful=(), refitted=len(tasks))
 
 
 def _fitted_again(rows: Rows, row: int, alphas: np.ndarray, centered: bool) -> np.ndarray:
@@ -178,8 +181,9 @@ class ClosedForm:
             noise[places] = np.where(digits < DIGITS_WANTED, np.inf, 10.0**-digits / TOLERANCE)
         if not np.isfinite(noise).all():
             warnings.warn(
-                f"Leaving one out has no precise closed form for alpha={values[~np.isfinite(noise)].max():g}, because columns "
-                f"depend on each other: {moments.count} fits are needed. Take larger alphas, fewer columns, or cv=5.",
+                f"Leaving one out has no precise closed form for alpha={values[~np.isfinite(noise)].max():g}: columns depend "
+                f"on each other, or differ too much in scale, so {moments.count} fits are needed. Scale the columns, "
+                "take larger alphas, or hold out larger folds.",
                 DegenerateWarning,
                 stacklevel=4,
             )
@@ -198,12 +202,12 @@ class ClosedForm:
         weight = np.ones(len(Y)) if weight is None else weight
         mean, deviation = np.zeros((2, m))
         safe, each = np.empty(len(Y), dtype=bool), np.empty((len(Y) if keep else 0, m))
-        centred, image, leverage = (
-            np.empty((min(STRIP, len(Y)), width)) for width in (p, self.product.shape[1], len(self.noise))
-        )
+        widths = (p, self.product.shape[1], len(self.noise))
+        rows = max(64, STRIP_VALUES // sum(widths))
+        centred, image, leverage = (np.empty((min(rows, len(Y)), width)) for width in widths)
         seen = 0
-        for start in range(0, len(Y), STRIP):
-            part = slice(start, start + STRIP)
+        for start in range(0, len(Y), rows):
+            part = slice(start, start + rows)
             n = len(Y[part])
             np.subtract(X[part].toarray() if hasattr(X, "toarray") else X[part], self.x_mean, out=centred[:n])
             np.matmul(centred[:n], self.product, out=image[:n])
@@ -247,22 +251,20 @@ def _judge(y, fitted, leverage, weight, share, noise, settings, absolute, seen, 
             continue
         if in_order:
             for c in range(m):
-                loss[c] = (y[i, 0] - predicted[c]) * factor[c]
+                error = (y[i, 0] - predicted[c]) * factor[c]
+                loss[c] = abs(error) if absolute else error * error
         else:
             for c in range(m):
-                error = 0.0
+                loss[c] = 0.0
                 for j in range(q):
-                    one = (y[i, j] - predicted[c * q + j]) * factor[settings[c, j]]
-                    error += abs(one) if absolute else one * one
-                loss[c] = error / q if absolute else math.sqrt(error / q)
+                    error = (y[i, j] - predicted[c * q + j]) * factor[settings[c, j]]
+                    loss[c] += (abs(error) if absolute else error * error) / q
         seen += 1
         part = 1.0 / seen
         for c in range(m):
-            value = abs(loss[c]) if absolute else loss[c] * loss[c]
-            apart = value - mean[c]
+            apart = loss[c] - mean[c]
             mean[c] += apart * part
-            deviation[c] += apart * (value - mean[c])
-            loss[c] = value
+            deviation[c] += apart * (loss[c] - mean[c])
         if len(each) > 0:
             each[i] = loss
     return seen

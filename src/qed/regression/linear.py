@@ -33,6 +33,14 @@ class LinearModel(Regressor, OnePass):
         self._target_ndim = rows.target_ndim
         return super()._collect(rows)
 
+    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
+        """Keep the rows at hand while solving: where moments are too coarse, `_solve` takes a second look at them."""
+        self._rows = rows
+        try:
+            super()._learn(statistic, rows)
+        finally:
+            del self._rows
+
     def _centered(self, moments: Moments) -> Moments:
         """Give the moments about the means, or about zero when there is no intercept."""
         return moments if self.fit_intercept else about_zero(moments)

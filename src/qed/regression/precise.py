@@ -52,7 +52,7 @@ def solve_by_factor(factor: Factor, alpha: float = 0.0, *, centered: bool = True
     if alpha > 0:
         p, q = factor.n_features, factor.n_targets
         penalty = np.hstack([np.sqrt(alpha) * np.eye(p), np.zeros((p, q))])
-        factor = replace(factor, R=np.linalg.qr(np.vstack([factor.R, penalty]), mode="r"))
+        factor = replace(factor, R=np.asarray(np.linalg.qr(np.vstack([factor.R, penalty]), mode="r")))
     found = least_squares(factor, intercept=centered)
     kept = found.singular_values[: found.rank]
     condition = float(kept[0] / kept[-1]) if found.rank else 1.0

@@ -84,11 +84,6 @@ class Ridge(LinearModel):
             )
         return np.broadcast_to(alphas, n_outputs)
 
-    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
-        self._rows = rows
-        super()._learn(statistic, rows)
-        del self._rows
-
     def _solve(self, statistic: Moments) -> None:
         moments = self._centered(statistic)
         alphas = self._alphas(moments.xy.shape[1])

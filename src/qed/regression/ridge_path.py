@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, lapack, solve_triangular
+from scipy.linalg import lapack, solve_triangular
 
 from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
 from qed.base.rows import Rows
-from qed.optim.gram import EPS, Spectrum, equilibrate
+from qed.optim.gram import EPS, equilibrate
 from qed.regression import squared_errors
 from qed.regression.evidence import about_zero
 from qed.regression.precise import solve_precisely
@@ -55,8 +55,9 @@ class Diagonal:
     @classmethod
     def of_columns(cls, gram: np.ndarray) -> Diagonal:
         """Take the eigenvectors of the Gram matrix."""
-        found = Spectrum.of(gram, np.empty((len(gram), 0)))
-        return cls(found.vector, found.value, np.ones(len(gram)))
+        # NumPy's routine, unlike SciPy's, lets other threads run meanwhile: the folds of a search are solved side by side.
+        value, vector = np.linalg.eigh(gram)
+        return cls(vector, np.maximum(value, 0.0), np.ones(len(gram)))
 
     @classmethod
     def of_unit_columns(cls, gram: np.ndarray) -> Diagonal | None:
@@ -67,7 +68,7 @@ class Diagonal:
         if reciprocal <= 4 * len(gram) * EPS:
             return None
         inverse = solve_triangular(lower, np.eye(len(gram)), lower=True, check_finite=False)
-        value, vector = eigh((inverse / length**2) @ inverse.T, check_finite=False, driver="evd")
+        value, vector = np.linalg.eigh((inverse / length**2) @ inverse.T)
         basis = inverse.T @ vector / length[:, None]
         return cls(basis, np.ones(len(gram)), np.maximum(value, 0.0), 1 / reciprocal)
 

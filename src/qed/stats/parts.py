@@ -17,40 +17,8 @@ import numpy as np
 from qed.base.engine import add_pairwise
 from qed.base.errors import InputError
 from qed.base.rows import Block, Rows
+from qed.base.views import View
 from qed.stats.grouped import Grouped, cut
-
-
-class View(Rows):
-    """The rows of a source, unchanged; subclasses change what they are about."""
-
-    def __init__(self, source: Rows) -> None:
-        self.source = source
-        for name in ("n_features", "feature_names", "target_names", "target_is_number", "dtype", "in_memory"):
-            setattr(self, name, getattr(source, name))
-
-    @property
-    def has_target(self) -> bool:
-        return self.source.has_target
-
-    @property
-    def has_weight(self) -> bool:
-        return self.source.has_weight
-
-    @property
-    def target_ndim(self) -> int:
-        return self.source.target_ndim
-
-    def count(self) -> int:
-        return self.source.count()
-
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        return self.source.tasks(function, *args)
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        return self.source.fold(function, *args)
-
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        return self.source.each(function, *args)
 
 
 class Part(View):
@@ -92,6 +60,12 @@ class Part(View):
 
     def cached(self) -> Rows:
         return Part(self.source.cached(), self.chosen)
+
+    def numbers(self) -> Rows:
+        return Part(self.source.numbers(), self.chosen)
+
+    def table(self) -> Rows:
+        return Part(self.source.table(), self.chosen)
 
 
 def _on_chosen(block: Block, chosen: np.ndarray, function: Callable[..., Any], *args: Any) -> Any:
