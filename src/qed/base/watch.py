@@ -185,6 +185,16 @@ def watch(
         _watching.reset(token)
 
 
+@contextmanager
+def watched_only_by(*seen: Watch) -> Iterator[None]:
+    """Let only these watch inside the ``with`` block: for fits that are part of something larger, which is watched as a whole."""
+    token = _watching.set(seen)
+    try:
+        yield
+    finally:
+        _watching.reset(token)
+
+
 def watches() -> tuple[Watch, ...]:
     """Give the watches that are on, outermost first."""
     return _watching.get()

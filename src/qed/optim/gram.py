@@ -2,8 +2,7 @@ r"""Least squares from a Gram matrix: :math:`(S + \alpha I)\,w = b` with :math:`
 
 A Cholesky factorisation of the *equilibrated* matrix (unit diagonal) solves it, and its condition estimate says how many digits
 that costs: forming :math:`X^\top X` squares the condition number, so the answer has about :math:`16 - 2\log_{10}\kappa(X)` of
-them. Callers compare `Solution.digits` with what they need and turn to a QR factorisation where it is not enough. For a whole path of
-penalties `Spectrum` diagonalises :math:`S` once; every :math:`\alpha` then costs a matrix-vector product.
+them. Callers compare `Solution.digits` with what they need and turn to a QR factorisation where it is not enough.
 """
 
 from __future__ import annotations
@@ -101,38 +100,3 @@ def shortest(coef: np.ndarray, null: np.ndarray) -> np.ndarray:
         return coef
     basis, _ = np.linalg.qr(null)
     return coef - basis @ (basis.T @ coef)
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    r"""A diagonalised problem, :math:`S = V \Lambda V^\top`, from which every penalty's solution follows.
-
-    Attributes
-    ----------
-    value : ndarray of shape (p,)
-        Eigenvalues of the Gram matrix, none negative.
-    vector : ndarray of shape (p, p)
-        Eigenvectors, as columns.
-    right : ndarray of shape (p, q)
-        Right-hand sides in the eigenvectors' coordinates.
-    """
-
-    value: np.ndarray
-    vector: np.ndarray
-    right: np.ndarray
-
-    @classmethod
-    def of(cls, gram: np.ndarray, right: np.ndarray) -> Spectrum:
-        value, vector = eigh(gram, check_finite=False, driver="evd")
-        return cls(np.maximum(value, 0.0), vector, vector.T @ right)
-
-    def shrinkage(self, alphas: np.ndarray) -> np.ndarray:
-        """Give ``1 / (value + alpha)`` for each penalty (columns); zero where rounding hides the eigenvalue."""
-        total = self.value[:, None] + np.asarray(alphas, dtype=np.float64)
-        floor = 4 * len(self.value) * EPS * self.value.max(initial=0.0)
-        return np.divide(1.0, total, out=np.zeros_like(total), where=total > floor)
-
-    def coef(self, alphas: np.ndarray) -> np.ndarray:
-        """Give the solutions for all penalties: shape (n_alphas, p, q)."""
-        shrunk = self.shrinkage(alphas)
-        return np.stack([self.vector @ (self.right * shrunk[:, [k]]) for k in range(shrunk.shape[1])])

@@ -1,0 +1,252 @@
+r"""Cross-validation: how well a model does on rows it has not seen.
+
+Partition the rows into k folds once; for each fold, fit the model to all the other rows and score it on the fold. The estimate is the plain
+mean of the k scores, each fold counting the same, also where their sizes differ by one. The standard error,
+:math:`s / \sqrt k` with the standard deviation :math:`s` of the scores, is a rough one: training sets overlap, so the scores are not
+independent. Models in closed form need one pass over the data for all k folds; others are fitted in parallel.
+
+Stone (1974), Cross-validatory choice and assessment of statistical predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from qed.base.engine import work
+from qed.base.errors import InputError, ParameterError
+from qed.selection.fits import Settings, evaluate, fitted
+from qed.selection.folds import Folds, Scores
+from qed.selection.samples import Data
+from qed.selection.scoring import get_scorer
+from qed.selection.search import draw_folds, scorer_for
+
+
+class CrossValidation(Mapping[str, Any]):
+    """The scores of a model on each fold: a mapping with scikit-learn's names, and their mean.
+
+    Attributes
+    ----------
+    mean, standard_error : float, or dict of str to float for several scorers
+        Mean over folds, each counting the same, and its standard error.
+    how : str
+        How the scores were found.
+
+    Examples
+    --------
+    >>> found = CrossValidation({"score": Scores.of(np.array([[0.5, 0.7]]), "by hand")})
+    >>> found.mean, found["test_score"]
+    (0.6, array([0.5, 0.7]))
+    """
+
+    def __init__(self, scores: Mapping[str, Scores]) -> None:
+        self._scores = dict(scores)
+        first = next(iter(self._scores.values()))
+        self._content: dict[str, Any] = {}
+        for name in ("fit_time", "score_time"):
+            seconds = getattr(first, name)
+            if seconds is not None:
+                self._content[name] = np.broadcast_to(seconds[0], first.n_splits).copy()
+        if first.models is not None:
+            self._content["estimator"] = first.models[0]
+        for name, found in self._scores.items():
+            if found.each is not None:
+                self._content[f"test_{name}"] = found.each[0]
+            if found.train is not None:
+                self._content[f"train_{name}"] = found.train[0]
+        self.how = first.how
+
+    @property
+    def mean(self) -> Any:
+        """The mean score over folds."""
+        return self._single({name: float(found.mean[0]) for name, found in self._scores.items()})
+
+    @property
+    def standard_error(self) -> Any:
+        """The standard error of the mean score."""
+        return self._single({name: float(found.standard_error[0]) for name, found in self._scores.items()})
+
+    def _single(self, values: dict[str, float]) -> Any:
+        return values["score"] if list(values) == ["score"] else values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._content[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"{name}: {found.mean[0]:.6g} ± {found.standard_error[0]:.2g} ({found.n_splits} folds)"
+            for name, found in self._scores.items()
+        ]
+        return "\n".join([*lines, self.how])
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    cv: Any = 5,
+    scoring: Any = None,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    error_score: Any = "raise",
+    cheap: bool = True,
+) -> CrossValidation:
+    """Score a model on each of k folds, fitted to the others.
+
+    Parameters
+    ----------
+    model : estimator
+        The model; it is not changed.
+    X : array-like, sparse matrix, frame, path, Dask collection or Rows
+        The features, as the model takes them.
+    y : array-like, optional
+        The target.
+    cv : int, None, "loo", splitter or iterable of (train, test), default=5
+        The folds, as in `Search`.
+    scoring : str, callable, list or dict of them, or None
+        What to score by; several give several columns.
+    sample_weight : array-like of shape (n,), optional
+        Weights, for fitting and for scoring.
+    groups : array-like of shape (n,), optional
+        For splitters that keep groups of rows together.
+    return_train_score : bool, default=False
+        Whether to score on the training rows as well.
+    return_estimator : bool, default=False
+        Whether to keep the fitted models, under "estimator".
+    error_score : "raise" or float, default="raise"
+        What to do about a fit that fails.
+    cheap : bool, default=True
+        Whether to ask the model first for what it can do cheaply.
+
+    Returns
+    -------
+    CrossValidation
+        A mapping with ``test_score`` (or ``test_<name>`` for several scorers), times and what else was asked for, one
+        value per fold; with ``mean`` and ``standard_error``.
+
+    Examples
+    --------
+    >>> import qed
+    >>> x = np.arange(20.0)
+    >>> found = cross_validate(qed.LinearRegression(), x[:, None], 3 * x + np.cos(x), cv=4)
+    >>> found["test_score"].round(3)
+    array([0.951, 0.964, 0.979, 0.974])
+    >>> found.how
+    '4 folds from the sums of 1 pass'
+    """
+    data = Data(model, X, y, sample_weight)
+    folds = draw_folds(model, cv, data, groups, train_scores=return_train_score)
+    settings = Settings(cheap, error_score, return_estimator)
+    return CrossValidation(evaluate(model, data, [{}], folds, _scorers(model, scoring, folds), settings))
+
+
+def _scorers(model: Any, scoring: Any, folds: Folds) -> dict[str, Any]:
+    """Give the scorers by name; a single one is called score."""
+    if isinstance(scoring, Mapping):
+        found = {str(name): get_scorer(one) for name, one in scoring.items()}
+    elif isinstance(scoring, (list, tuple, set)):
+        found = {str(name): get_scorer(name) for name in scoring}
+        if len(found) < len(scoring):
+            raise ParameterError(f"scoring names a scorer twice: {list(scoring)}.")
+    else:
+        return {"score": scorer_for(model, scoring, folds)}
+    if not found:
+        raise ParameterError("scoring is empty: name at least one scorer, or give None for the default.")
+    return found
+
+
+def cross_val_score(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    cv: Any = 5,
+    scoring: Any = None,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    error_score: Any = "raise",
+) -> np.ndarray:
+    """Give the score of a model on each of k folds, fitted to the others; parameters as in `cross_validate`.
+
+    Examples
+    --------
+    >>> import qed
+    >>> x = np.arange(20.0)
+    >>> cross_val_score(qed.Ridge(), x[:, None], x, cv=2, scoring="neg_mean_squared_error").round(3)
+    array([-0.016, -0.016])
+    """
+    found = cross_validate(
+        model, X, y, cv=cv, scoring=scoring, sample_weight=sample_weight, groups=groups, error_score=error_score
+    )
+    if "test_score" not in found:
+        raise InputError(
+            "There are too many folds to list their scores one by one: cross_validate gives their mean and standard error."
+        )
+    return np.asarray(found["test_score"])
+
+
+def cross_val_predict(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    cv: Any = 5,
+    *,
+    method: str = "predict",
+    sample_weight: Any = None,
+    groups: Any = None,
+) -> np.ndarray:
+    """Predict every row by a model that has not seen it.
+
+    Parameters
+    ----------
+    model : estimator
+        The model; it is not changed.
+    X, y, cv, sample_weight, groups
+        As in `cross_validate`; the folds must hold out every row once.
+    method : str, default="predict"
+        The method to ask: "predict", "predict_proba", "decision_function", "transform" ...
+
+    Returns
+    -------
+    ndarray
+        One answer for each row, in their order. For probabilities and decision values every training set must have all classes.
+
+    Examples
+    --------
+    >>> import qed
+    >>> x = np.arange(6.0)
+    >>> cross_val_predict(qed.LinearRegression(), x[:, None], 2 * x, cv=3).round(9) + 0.0
+    array([ 0.,  2.,  4.,  6.,  8., 10.])
+    """
+    if not hasattr(model, method):
+        raise ParameterError(f"{type(model).__name__} has no method {method!r}.")
+    data = Data(model, X, y, sample_weight)
+    folds = draw_folds(model, cv, data, groups)
+    if folds.assignment is None or (folds.assignment < 0).any():
+        raise InputError("The folds must hold out every row exactly once, so that each gets one prediction.")
+    models = fitted(model, data, folds)
+    classes = [np.asarray(one.classes_) for one in models if hasattr(one, "classes_")]
+    if method != "predict" and any(not np.array_equal(classes[0], other) for other in classes):
+        raise InputError(
+            f"Some training sets lack a class, so what {method} gives does not fit together: "
+            "take fewer folds, stratified ones, or join rare classes."
+        )
+    answers = list(work(partial(_answers, one, data, folds, fold, method) for fold, one in enumerate(models)))
+    order = np.argsort(np.concatenate([folds.test(fold) for fold in folds]), kind="stable")
+    return np.concatenate(answers)[order]
+
+
+def _answers(model: Any, data: Data, folds: Folds, fold: int, method: str) -> np.ndarray:
+    return np.asarray(getattr(model, method)(data.test(folds, fold).X))
