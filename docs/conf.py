@@ -1,9 +1,11 @@
 """Settings of the documentation; everything is built and read offline."""
 
+import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+os.environ.setdefault("MPLBACKEND", "agg")
 
 import qed
 
@@ -21,39 +23,63 @@ extensions = [
     "mathml",
     "rooms",
 ]
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.zip", "gallery/*.codeobj.json", "gallery/*.py"]
-autosummary_generate = True
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.zip", "gallery/**/*.codeobj.json", "gallery/**/*.py"]
+suppress_warnings = ["config.cache"]
+default_role = "autolink"
+nitpicky = False
+
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-suppress_warnings = ["config.cache", "myst.header"]
+python_maximum_signature_line_length = 100
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "qed"
 html_static_path = ["_static"]
 html_css_files = ["qed.css"]
+html_favicon = "_static/qed.svg"
 html_math_renderer = "mathml"
+html_copy_source = False
 html_show_sourcelink = False
+html_show_sphinx = False
 html_theme_options = {
     "show_prev_next": False,
+    "show_toc_level": 3,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
+    "navigation_with_keys": False,
     "logo": {"text": "qed ∎"},
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "course": [], "changes": []}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
+    "nested_sections": False,
+    "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib", "pictures.style"),
+    "image_srcset": ["2x"],
+    "thumbnail_size": (400, 240),
     "download_all_examples": False,
     "show_memory": False,
-    "min_reported_time": 1e9,
-    "remove_config_comments": True,
-    "within_subsection_order": "FileNameSortKey",
     "show_signature": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "doc_module": ("qed",),
+    "reference_url": {"qed": None},
+    "backreferences_dir": "gallery/backreferences",
+    "abort_on_example_error": False,
 }

@@ -111,7 +111,9 @@ def test_sparse_and_short_numbers():
     X, y = problem(n=50)
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.5, 0.0, X)
     dense = ridge_path(X, y, ALPHAS)
-    np.testing.assert_allclose(ridge_path(sparse.csr_array(X), y, ALPHAS).leave_one_out_error, dense.leave_one_out_error)
+    np.testing.assert_allclose(
+        ridge_path(sparse.csr_array(X), y, ALPHAS).leave_one_out_error, dense.leave_one_out_error
+    )
     short = ridge_path(X.astype(np.float32), y, ALPHAS)
     np.testing.assert_allclose(short.leave_one_out_error, dense.leave_one_out_error, rtol=1e-5)
 
@@ -189,4 +191,6 @@ def test_the_closed_form_travels():
     data = rows(*problem())
     closed = ClosedForm.of(data, data.fold(Moments.of), ALPHAS[:, None], True)
     again = pickle.loads(pickle.dumps(closed))
-    np.testing.assert_array_equal(closed.losses(data.array(), False, False).mean, again.losses(data.array(), False, False).mean)
+    np.testing.assert_array_equal(
+        closed.losses(data.array(), False, False).mean, again.losses(data.array(), False, False).mean
+    )

@@ -139,7 +139,9 @@ def _keys_and_closest(
     keys = np.full(len(block), salt, dtype=np.uint64)
     for place, columns in tiles(block.X):
         columns += 0.0  # a negative zero becomes a zero: equal rows have equal hashes
-        bits = columns.view(np.uint64) + HALF_A_UNIT  # rounded to float32: a copy in single precision is drawn from alike
+        bits = (
+            columns.view(np.uint64) + HALF_A_UNIT
+        )  # rounded to float32: a copy in single precision is drawn from alike
         bits &= IN_SINGLE
         stir(bits, keys[place])
     if len(centers) == 0:

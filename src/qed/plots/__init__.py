@@ -1,0 +1,16 @@
+"""Pictures of data and models: each a small function that takes arrays and, if you have them already, axes to draw on."""
+
+from qed.base.lazy import room
+
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "bars": ["coefficients"],
+        "confusion": ["confusion_matrix"],
+        "curves": ["learning_curve", "validation_curve"],
+        "errors": ["predicted_against_true", "residuals"],
+        "iterations": ["trace"],
+        "scatter": ["clusters"],
+        "table": ["histograms"],
+    },
+)

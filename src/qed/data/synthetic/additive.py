@@ -29,7 +29,7 @@ def noise(
     scale : float, default=1.0
         Standard deviation, whatever the family.
     family : {"gaussian", "uniform", "laplace"}
-        N(0, s²), uniform on [-s√3, s√3], or Laplace with density exp(-√2 |z| / s) / (s√2).
+        N(0, s²), uniform on [-s√3, s√3], or Laplace with density ``exp(-√2 |z| / s) / (s√2)``.
     random_state : int, Generator or None
         Seed.
 

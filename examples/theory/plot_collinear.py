@@ -2,8 +2,8 @@
 Nearly parallel columns
 =======================
 
-As two columns turn parallel their smallest singular value vanishes and the least-squares coefficients explode, while ridge stays put. The model reports the condition number, and
-its certificate says when rounding may have eaten the coefficients.
+As two columns turn parallel their smallest singular value vanishes and the least-squares coefficients explode, while ridge stays put.
+The model reports the condition number, and its certificate says when rounding may have eaten the coefficients.
 """
 
 import matplotlib.pyplot as plt
@@ -27,6 +27,6 @@ for angle in angles:
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.loglog(condition, least, label="least squares")
 ax.loglog(condition, ridge, label="ridge, alpha = 1")
-ax.set(xlabel="condition number", ylabel="length of the coefficients")
+ax.set(xlabel="condition number", ylabel="length of the coefficients", title="The truth has length 1")
 ax.legend()
 plt.show()

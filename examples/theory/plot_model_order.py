@@ -2,7 +2,8 @@
 Training error always falls, true error does not
 ================================================
 
-Polynomials of growing degree on 25 noisy points of a sine. The training error of nested models can only fall; the error on fresh points falls and then rises.
+Polynomials of growing degree on 25 noisy points of a sine. The training error of nested models can only fall; the error on fresh points
+falls and then rises.
 """
 
 import matplotlib.pyplot as plt

@@ -1,0 +1,219 @@
+"""The command line: reads arguments, calls what :mod:`qed.commands` has for each command, and prints the result.
+
+Everything heavy is imported inside the commands, so that ``qed --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from qed.commands.boundary import boundary, run
+
+
+class Doors(TyperGroup):
+    """The commands, with one place where errors end."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with boundary(), warnings.catch_warnings():
+            # What models warn of is part of the results, and printed as notes.
+            warnings.simplefilter("ignore")
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    cls=Doors,
+    help="Machine learning that shows its proof.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on the standard output.")]
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, such as best.qed.")]
+DataName = Annotated[
+    str, typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet or .feather file, or a bundled data set.")
+]
+
+
+def main() -> None:
+    """Run the command line."""
+    run(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import qed
+
+        print(f"qed {qed.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Machine learning that shows its proof."""
+
+
+@app.command()
+def compare(
+    data: DataName,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column to predict; without it, rows are clustered.")
+    ] = None,
+    report: Annotated[str, typer.Option(help="Where to write the report.")] = "report.html",
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.")] = False,
+    model: Annotated[str, typer.Option(help="Where to save the best model.")] = "best.qed",
+    task: Annotated[str | None, typer.Option(help="regression or classification; decided from the target.")] = None,
+    scoring: Annotated[str | None, typer.Option(help="The score, such as r2, accuracy or neg_log_loss.")] = None,
+    cv: Annotated[int, typer.Option(min=2, help="The number of folds.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of folds and models.")] = 0,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be given again.")] = None,
+    json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no notes.")] = False,
+) -> None:
+    """Find the best model for a table.
+
+    Cross-validates every model for the task, prints a leaderboard, writes a report and saves the best model.
+    """
+    from qed.commands.progress import shown
+
+    with shown("comparing models", hidden=quiet or json) as progress:
+        from qed.commands import compare as command
+
+        found = command.compare(
+            data,
+            target,
+            drop=drop or (),
+            task=task,
+            cv=cv,
+            seed=seed,
+            scoring=scoring,
+            report=None if no_report else report,
+            model=model,
+            command=_again(data, target, task, scoring, cv, seed, drop or []),
+            progress=progress,
+        )
+    from qed.commands.written import write_comparison
+
+    write_comparison(found, json=json, quiet=quiet)
+
+
+def _again(
+    data: str, target: str | None, task: str | None, scoring: str | None, cv: int, seed: int, drop: list[str]
+) -> str:
+    """Write the command that makes the same comparison again."""
+    options = {"--target": target, "--task": task, "--scoring": scoring, "--cv": cv, "--seed": seed}
+    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    return shlex.join(["qed", "compare", data, *words, *(word for name in drop for word in ("--drop", name))])
+
+
+@app.command()
+def predict(
+    model: ModelFile,
+    data: DataName,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", help="Where to write (.csv, .tsv, .parquet, .feather); without it, csv is printed."
+        ),
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Write the probability of each class as well.")] = False,
+    keep: Annotated[list[str] | None, typer.Option(help="A column to copy to the output; can be given again.")] = None,
+    json: Json = False,
+) -> None:
+    """Predict the rows of a file with a saved model."""
+    from qed.commands import predict as command
+    from qed.commands.written import write_predicted
+
+    if json and output is None:
+        raise typer.BadParameter("--json needs --output: the standard output can not hold both.")
+    found = command.predict(model, data, output, proba=proba, keep=keep or (), stream=sys.stdout.buffer)
+    write_predicted(found, output, json=json)
+
+
+@app.command()
+def certify(
+    model: ModelFile,
+    data: DataName,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column that the model predicts, if it does not say.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check a model's proof against the data.
+
+    Recomputes the certificate from the data, and says whether these are the data of the fit. Exit code 1 when it does not hold.
+    """
+    from qed.commands import certify as command
+    from qed.commands.written import write_checked
+
+    found = command.certify(model, data, target)
+    write_checked(found, json=json)
+    if not found.certificate:
+        raise typer.Exit(1)
+
+
+@app.command()
+def explain(
+    model: ModelFile,
+    most: Annotated[int, typer.Option(min=1, help="How many coefficients to print.")] = 20,
+    json: Json = False,
+) -> None:
+    """Say what a model file holds.
+
+    Prints parameters, coefficients (the largest first), inference, encoding and certificate.
+    """
+    from qed.commands import explain as command
+    from qed.commands.written import write_explanation
+
+    write_explanation(command.explain(model), most=most, json=json)
+
+
+@app.command()
+def datasets(
+    name: Annotated[str | None, typer.Argument(help="One of them, to say more about it.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="A file to write it to.")] = None,
+    json: Json = False,
+) -> None:
+    """List the bundled data sets, or write one to a file."""
+    from qed.commands import datasets as command
+    from qed.commands.written import write_about, write_datasets, write_export
+
+    if name is None and output is not None:
+        raise typer.BadParameter("--output needs the name of a data set.")
+    if name is None:
+        write_datasets(command.datasets(), json=json)
+    elif output is None:
+        write_about(command.about(name), json=json)
+    else:
+        write_export(name, output, command.export(name, output), json=json)
+
+
+@app.command()
+def warmup(json: Json = False) -> None:
+    """Compile all kernels ahead.
+
+    The first fit is then as fast as the next.
+    """
+    from qed.commands import warmup as command
+    from qed.commands.progress import telling
+    from qed.commands.written import write_warmed
+
+    with telling(hidden=json) as tell:
+        found = command.warmup(tell)
+    write_warmed(found, json=json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Where errors end: one clear sentence on the standard error and an exit code, never a traceback.
+
+Exit codes: 1 for a proof that does not hold, 2 for something wrong with what was given, 70 for a fault of ours, 130 for an interrupt,
+141 for a reader that went away.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import typer
+
+WRONG_INPUT, OUR_FAULT, INTERRUPTED, NO_READER = 2, 70, 130, 141
+
+
+class Stopped(BaseException):
+    """Ctrl-C in a command. A fit keeps its best state on a KeyboardInterrupt and the command would go on, so this is none."""
+
+
+def run(app: Callable[[], Any]) -> None:
+    """Run a command line as a process of its own: Ctrl-C ends it at once, and output never fails for want of letters."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGINT, _stop)
+    try:
+        app()
+    except SystemExit as end:
+        if end.code != INTERRUPTED:
+            raise
+        # Threads may be in the middle of a long fit that nobody wants any more, and the interpreter would wait for them.
+        atexit._run_exitfuncs()
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+
+
+def _stop(*_: Any) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise Stopped
+
+
+@contextmanager
+def boundary() -> Iterator[None]:
+    """Turn whatever is raised inside into a sentence and an exit code."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still buffered has nowhere to go, and the interpreter would complain about that on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(NO_READER) from None
+    except (KeyboardInterrupt, Stopped):
+        print("qed: interrupted.", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:
+        if _is_of_typer(error) or os.environ.get("QED_DEBUG"):
+            raise
+        words, code = told(error)
+        print(f"qed: {words}", file=sys.stderr)
+        raise typer.Exit(code) from None
+
+
+def told(error: Exception) -> tuple[str, int]:
+    """Say in one line what went wrong, and with which exit code to end.
+
+    Examples
+    --------
+    >>> told(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    ("'a.csv': no such file or directory.", 2)
+    >>> told(ZeroDivisionError("division by zero"))[1]
+    70
+    """
+    from qed.base.errors import QedError
+
+    line = " ".join(str(error).split())
+    if isinstance(error, QedError):
+        return line, WRONG_INPUT
+    if isinstance(error, OSError):
+        reason = (error.strerror or line or type(error).__name__).lower()
+        where = f"{error.filename!r}: " if error.filename else ""
+        return f"{where}{reason}.", WRONG_INPUT
+    return (
+        f"something went wrong that should not have ({type(error).__name__}: {line}). "
+        "Set QED_DEBUG=1 to see where, and please report it.",
+        OUR_FAULT,
+    )
+
+
+def _is_of_typer(error: Exception) -> bool:
+    """Say whether an exception is how the command line library ends a command or complains about arguments."""
+    return type(error).__module__.split(".")[0] in ("typer", "click")

@@ -1,0 +1,156 @@
+"""``qed compare``: from a file to a leaderboard, a report and a saved model.
+
+Reads the table, leaves out rows without a target, cross-validates every model for the task, writes the report and saves the best model.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import qed
+from qed.base.errors import InputError, SourceError
+from qed.base.rows import rows
+from qed.base.saving import save
+from qed.commands.source import Data, read
+from qed.selection.comparison import Comparison, Entry, Progress
+from qed.selection.comparison import compare as run
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What ``qed compare`` did.
+
+    Attributes
+    ----------
+    data : Data
+        What was learned from.
+    comparison : Comparison
+        The leaderboard.
+    report, model : str or None
+        Where the report and the best model were written.
+    seconds : float
+        How long all of it took.
+    """
+
+    data: Data
+    comparison: Comparison
+    report: str | None
+    model: str | None
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything that a machine may want to know."""
+        found = self.comparison
+        return {
+            "qed": qed.__version__,
+            "data": self.data.name,
+            "rows": int(self.data.table.num_rows),
+            "rows_without_target": self.data.n_lost,
+            "columns": self.data.table.column_names,
+            "target": self.data.target,
+            "task": found.task,
+            "why": found.why,
+            "scoring": found.scoring,
+            "folds": found.n_folds,
+            "seed": found.seed,
+            "leaderboard": [_line(rank, entry) for rank, entry in enumerate(found.entries, start=1)],
+            "report": self.report,
+            "model": self.model,
+            "seconds": self.seconds,
+        }
+
+
+def _line(rank: int, entry: Entry) -> dict[str, Any]:
+    certificate = None if entry.model is None else entry.model.certificate_.to_dict()
+    return {
+        "rank": rank,
+        "name": entry.name,
+        "class": type(entry.contender.model).__name__,
+        "degree": entry.contender.degree,
+        "score": None if entry.failure else entry.score,
+        "standard_error": None if entry.failure else entry.standard_error,
+        "fold_scores": [] if entry.failure else entry.scores[entry.chosen].tolist(),
+        "setting": {} if entry.failure else entry.setting,
+        "seconds": entry.seconds,
+        "certificate": certificate,
+        "notes": list(entry.notes),
+        "failure": entry.failure or None,
+    }
+
+
+def compare(
+    data: str,
+    target: str | None = None,
+    *,
+    drop: Sequence[str] = (),
+    task: str | None = None,
+    cv: int = 5,
+    seed: int = 0,
+    scoring: str | None = None,
+    report: str | None = None,
+    model: str | None = None,
+    command: str = "",
+    progress: Progress | None = None,
+) -> Compared:
+    """Compare all models for a table.
+
+    Parameters
+    ----------
+    data : str
+        A file, or the name of a bundled data set.
+    target : str, optional
+        The column to predict; without one the rows are clustered.
+    drop : sequence of str
+        Columns to leave out.
+    task, cv, seed, scoring, progress
+        As in `qed.compare`.
+    report, model : str, optional
+        Where to write the report and the best model.
+    command : str
+        What the report gives as the command that made it.
+    """
+    began = time.perf_counter()
+    for path in (report, model):
+        _check_place(path)
+    source = read(data, target, drop)
+    given = rows(source.table.append_column(target, _arrow(source.y)), target=target) if target else rows(source.table)
+    found = run(given, task=task, cv=cv, scoring=scoring, seed=seed, progress=_part(progress, 0.0, 0.85))
+    if found.best.model is None:
+        raise InputError(f"No model could be fitted. {found.best.name}: {found.best.failure}")
+    if model is not None:
+        save(found.best.model, model)
+    if report is not None:
+        from qed.report.page import write_report
+
+        write_report(report, source, found, command, _part(progress, 0.85, 1.0))
+    return Compared(source, found, report, model, time.perf_counter() - began)
+
+
+def _arrow(y: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(y)
+
+
+def _part(progress: Progress | None, start: float, stop: float) -> Progress | None:
+    """Give the progress of a part of the whole."""
+    if progress is None:
+        return None
+    return lambda share, words: progress(start + share * (stop - start), words)
+
+
+def _check_place(path: str | None) -> None:
+    """Refuse, before the work begins, a place where nothing can be written."""
+    if path is None:
+        return
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise SourceError(f"{path!r} can not be written: there is no folder {folder!r}. Create it first.")
+    if os.path.isdir(path):
+        raise SourceError(f"{path!r} can not be written: it is a folder.")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise SourceError(f"{path!r} can not be written: permission denied.")

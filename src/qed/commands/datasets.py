@@ -1,0 +1,52 @@
+"""``qed datasets``: the bundled data sets, and a way to write one to a file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from qed.commands.sink import write_table
+
+
+def datasets() -> list[dict[str, Any]]:
+    """List what is known about the bundled data sets.
+
+    Examples
+    --------
+    >>> datasets()[0]["name"]
+    'anes96'
+    """
+    import qed.data
+
+    return [{**asdict(one), "target": list(one.targets)} for one in qed.data.catalogue()]
+
+
+def about(name: str) -> dict[str, Any]:
+    """Say what is known about one bundled data set.
+
+    Examples
+    --------
+    >>> about("iris")["rows"]
+    150
+    """
+    import qed.data
+
+    found = qed.data.load(name).about
+    return {**asdict(found), "target": list(found.targets)}
+
+
+def export(name: str, path: str) -> int:
+    """Write a bundled data set to a file, and say how many rows it has.
+
+    Parameters
+    ----------
+    name : str
+        One of those that `datasets` lists.
+    path : str
+        Where to write; the ending says the format.
+    """
+    import qed.data
+
+    table = qed.data.load(name).table
+    write_table(table, path)
+    return int(table.num_rows)

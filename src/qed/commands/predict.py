@@ -1,0 +1,128 @@
+"""``qed predict``: the predictions of a saved model for the rows of a file, batch by batch.
+
+Neither the file nor what is made of it is ever in memory as a whole. The columns are found by their names, in whatever order the
+file has them, and columns that the model does not know are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from qed.base.errors import InputError
+from qed.base.layout import did_you_mean
+from qed.base.rows import rows
+from qed.base.saving import load
+from qed.commands.sink import check_ending, printing, writing
+from qed.commands.source import find
+
+BATCH_ROWS = 1 << 17
+
+
+class Predicted(NamedTuple):
+    """What was written: how many rows, and which columns."""
+
+    rows: int
+    columns: list[str]
+
+
+def predict(
+    model_path: str,
+    data: str,
+    output: str | None = None,
+    *,
+    proba: bool = False,
+    keep: Sequence[str] = (),
+    stream: Any = None,
+) -> Predicted:
+    """Predict the rows of a file, and write the predictions.
+
+    Parameters
+    ----------
+    model_path : str
+        A model file.
+    data : str
+        A file, or the name of a bundled data set, with the columns that the model was fitted on.
+    output : str, optional
+        Where to write; the ending says the format.
+    proba : bool
+        Write the probability of each class beside the prediction.
+    keep : sequence of str
+        Columns of the data to copy to the output, such as one that tells the rows apart.
+    stream : binary stream, optional
+        Where to write csv when there is no `output`.
+    """
+    if output is not None:
+        check_ending(output)
+    model = load(model_path)
+    batches = predictions(model, data, proba=proba, keep=keep)
+    first = next(batches)
+    count = 0
+    with writing(output, first.schema) if output else printing(stream, first.schema) as write:
+        for table in chain([first], batches):
+            write(table.cast(first.schema))
+            count += table.num_rows
+    return Predicted(count, first.column_names)
+
+
+def predictions(model: Any, data: str, *, proba: bool = False, keep: Sequence[str] = ()) -> Iterator[pa.Table]:
+    """Give the predictions for a file as tables, one after another; see `predict`."""
+    if proba and not hasattr(model, "predict_proba"):
+        raise InputError(f"{_name(model)} gives no probabilities: leave --proba out.")
+    if not hasattr(model, "predict"):
+        raise InputError(f"{_name(model)} predicts nothing.")
+    path, _ = find(data)
+    present = rows(path).feature_names or ()
+    wanted = columns_of(model, present, data)
+    for name in keep:
+        if name not in present:
+            raise InputError(f"{data!r} has no column {name!r} to keep. {did_you_mean(name, present)}")
+    read = list(dict.fromkeys([*wanted, *keep]))
+    for block in rows(path, columns=read, block_size=BATCH_ROWS).table().blocks():
+        yield _answer(model, block.X, wanted, proba=proba, keep=keep)
+
+
+def columns_of(model: Any, present: Sequence[str], data: str) -> list[str]:
+    """Say which columns of a table a model needs; a missing one is named, with the nearest that is there."""
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        if model.n_features_in_ != len(present):
+            raise InputError(
+                f"The model was fitted on {model.n_features_in_} columns without names, but {data!r} has {len(present)}: "
+                "give a file with just those columns, in that order."
+            )
+        return list(present)
+    lost = [str(name) for name in known if name not in present]
+    if lost:
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        hint = did_you_mean(lost[0], present)
+        raise InputError(f"{data!r} lacks the column {lost[0]!r}{more}, which the model was fitted on. {hint}")
+    return [str(name) for name in known]
+
+
+def _answer(model: Any, table: pa.Table, wanted: list[str], *, proba: bool, keep: Sequence[str]) -> pa.Table:
+    source = rows(table.select(wanted))
+    columns = {name: table.column(name) for name in keep}
+    found = np.asarray(model.predict(source))
+    name = _column_name(model)
+    names = [name] if found.ndim == 1 else [f"{name}_{j}" for j in range(found.shape[1])]
+    columns |= dict(zip(names, [found] if found.ndim == 1 else list(found.T)))
+    if proba:
+        chances = np.asarray(model.predict_proba(source))
+        columns |= {f"probability_{label}": chance for label, chance in zip(model.classes_, chances.T)}
+    return pa.table(columns)
+
+
+def _column_name(model: Any) -> str:
+    if getattr(model, "target", None) is None:
+        return "cluster"
+    target = getattr(model, "target_name_", None)
+    return "prediction" if target is None else f"predicted_{target}"
+
+
+def _name(model: Any) -> str:
+    return type(getattr(model, "model_", model)).__name__

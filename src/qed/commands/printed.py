@@ -1,0 +1,165 @@
+"""Results as people read them in a terminal: tables with few lines, in colour where the terminal has it."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+WIDTH = 120
+PROVEN, NOT_PROVEN = "∎", "not proven"
+
+
+class Screen(Console):
+    """A console on the standard output; what is not a terminal gets lines wide enough for tables, without blanks at their ends."""
+
+    def __init__(self) -> None:
+        self._plain = not sys.stdout.isatty()
+        super().__init__(width=WIDTH if self._plain else None, highlight=False)
+
+    def show(self, *parts: Any) -> None:
+        """Print tables and texts; strings are taken as they are, never as markup."""
+        for part in parts:
+            with self.capture() as seen:
+                self.print(Text(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str | Text))
+            lines = seen.get().split("\n")
+            sys.stdout.write("\n".join(line.rstrip() for line in lines) if self._plain else seen.get())
+
+
+def print_json(content: Any) -> None:
+    """Print one JSON value and nothing else; numbers that are not finite become null."""
+    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, default=_plain))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    """Make an empty table; columns named in `numbers` are aligned to the right."""
+    found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        found.add_column(Text(name), justify="right" if name in numbers else "left", overflow="fold")
+    return found
+
+
+def score_words(scoring: str) -> tuple[str, int]:
+    """Name a score for people, and give the sign by which it is shown: errors are shown as errors.
+
+    Examples
+    --------
+    >>> score_words("neg_mean_absolute_error"), score_words("r2")
+    (('mean absolute error', -1), ('R²', 1))
+    """
+    sign = -1 if scoring.startswith("neg_") else 1
+    words = scoring.removeprefix("neg_").replace("_", " ")
+    return {"r2": "R²", "roc auc": "ROC AUC"}.get(words, words), sign
+
+
+def number(value: float) -> str:
+    """Write a number in four digits.
+
+    Examples
+    --------
+    >>> number(0.98836), number(12345.678), number(-0.00012)
+    ('0.9884', '12350', '-0.00012')
+    """
+    if not math.isfinite(value):
+        return "–"
+    short = f"{value:.4g}"
+    return short if "e" not in short or abs(value) >= 1e9 or abs(value) < 1e-5 else f"{float(short):.0f}"
+
+
+def decimals_for(error: float) -> int:
+    """Say how many decimals show two digits of a standard error."""
+    return min(6, max(0, 1 - math.floor(math.log10(error)))) if math.isfinite(error) and error > 0 else 4
+
+
+def plus_minus(value: float, error: float, decimals: int | None = None) -> str:
+    """Write a number with its standard error, in as many decimals as show two digits of the error, or as asked for.
+
+    Examples
+    --------
+    >>> plus_minus(0.988363, 0.002909), plus_minus(53.2, 1.9)
+    ('0.9884 ± 0.0029', '53.2 ± 1.9')
+    """
+    if not math.isfinite(error):
+        return number(value)
+    places = decimals_for(error) if decimals is None else decimals
+    return f"{value:.{places}f} ± {error:.{places}f}"
+
+
+def setting_words(setting: dict[str, Any]) -> str:
+    """Write a setting of parameters.
+
+    Examples
+    --------
+    >>> setting_words({"alpha": 17.78279, "k": 3})
+    'alpha=17.78, k=3'
+    """
+    return ", ".join(f"{name}={number(v) if isinstance(v, float) else v}" for name, v in setting.items())
+
+
+def seconds_words(seconds: float) -> str:
+    """Write a time.
+
+    Examples
+    --------
+    >>> seconds_words(0.0153), seconds_words(75.2)
+    ('15 ms', '75.2 s')
+    """
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def proof_words(certificate: Any) -> str:
+    """Say that a certificate holds, or what fails."""
+    if certificate:
+        return PROVEN
+    if not certificate.failures:
+        return "nothing claimed"
+    worst = max(certificate.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
+    return f"{worst.says}: {worst.value:.1e} > {worst.bound:.1e}"
+
+
+def leaderboard(comparison: Any) -> Table:
+    """Make the leaderboard."""
+    words, sign = score_words(comparison.scoring)
+    decimals = decimals_for(comparison.best.standard_error)
+    found = table("#", "model", words, "settings", "fit", "proof", numbers=("#", words, "fit"))
+    for rank, entry in enumerate(comparison.entries, start=1):
+        if entry.failure:
+            found.add_row(str(rank), Text(entry.name), "–", "", "", Text(f"failed: {entry.failure}", style="red"))
+            continue
+        proof = proof_words(entry.model.certificate_)
+        found.add_row(
+            str(rank),
+            Text(entry.name),
+            plus_minus(sign * entry.score, entry.standard_error, decimals),
+            Text(setting_words(entry.setting)),
+            seconds_words(entry.seconds),
+            Text(proof, style="green" if proof == PROVEN else "red"),
+            style="bold" if rank == 1 else "",
+        )
+    return found
+
+
+def certificate_table(certificate: Any) -> Table:
+    """Make the table of claims."""
+    found = table("claim", "value", "bound", "holds", numbers=("value", "bound"))
+    for claim in certificate:
+        answer = Text("yes", style="green") if claim.holds else Text("NO", style="bold red")
+        found.add_row(Text(claim.says), f"{claim.value:.1e}", f"{claim.bound:.1e}", answer)
+    return found

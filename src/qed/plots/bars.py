@@ -1,0 +1,50 @@
+"""Coefficients as bars, the largest first: what moves the prediction, and in which direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.plots.style import ACCENT, INK, SECOND, axes, plain
+
+
+def coefficients(names: Any, values: Any, ax: Any = None, *, most: int = 20) -> Any:
+    """Draw coefficients as bars, the largest in size at the top.
+
+    They can be compared only when their columns are on one scale, as after `qed.StandardScaler`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the coefficients belong to.
+    values : array-like of shape (p,)
+        The coefficients.
+    ax : matplotlib axes, optional
+        Where to draw.
+    most : int
+        How many bars to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> ax = coefficients(["age", "income"], [0.1, -2.0])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['income', 'age']
+    """
+    values = np.asarray(values, dtype=float)
+    order = np.argsort(-np.abs(values), kind="stable")[:most]
+    ax = axes(ax, 6.0, 0.9 + 0.27 * len(order))
+    places = np.arange(len(order))
+    ax.barh(places, values[order], color=[ACCENT if value >= 0 else SECOND for value in values[order]], height=0.65)
+    ax.axvline(0.0, color=INK, linewidth=0.8)
+    ax.set_yticks(places, [plain(names[j], 32) for j in order])
+    ax.set_ylim(len(order) - 0.4, -0.6)
+    ax.grid(False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    ax.set_title("Coefficients", loc="left")
+    return ax

@@ -1,0 +1,49 @@
+"""The way an iterative fit went: its objective, and its distance from the certificate, iteration by iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.plots.style import ACCENT, SECOND, axes
+
+
+def trace(fit: Any, ax: Any = None) -> Any:
+    """Draw the trace of an iterative fit.
+
+    Parameters
+    ----------
+    fit : fitted model, Ending or Trace
+        Whatever knows its iterations: a model with ``ending_``, that ending, or a trace of ``qed.watch``.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("iris").Xy()
+    >>> trace(qed.KMeans(3, random_state=0).fit(X)).get_xlabel()
+    'iteration'
+    """
+    ending = getattr(fit, "ending_", fit)
+    records = ending.trace if hasattr(ending, "trace") else ending.records
+    ax = axes(ax)
+    numbers = np.array([record["number"] for record in records])
+    objective = np.array([record["objective"] for record in records])
+    ax.plot(numbers, objective, color=ACCENT, marker="o", markersize=3.5, linewidth=1.6, label="objective (left)")
+    ax.set(xlabel="iteration", ylabel="objective")
+    ax.set_title("Iterations", loc="left")
+    gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
+    if gaps:
+        side = ax.twinx()
+        side.semilogy(*zip(*gaps), color=SECOND, marker="o", markersize=3.5, linewidth=1.2, label="gap (right)")
+        side.set_ylabel("distance from the certificate")
+        side.grid(False)
+        ax.legend(handles=[*ax.lines, *side.lines], loc="upper right", fontsize=9)
+    return ax

@@ -1,0 +1,80 @@
+"""What can be said about the best model beyond its score: what it predicts for rows it has not seen, and whether more rows would help."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import QedError
+from qed.selection.comparison import Comparison
+from qed.selection.cross_validate import cross_val_predict
+from qed.selection.curves import LearningCurve, learning_curve
+
+MOST_ROWS, MOST_WORK = 200_000, 5e8
+SHARES, FEWER = (0.1, 0.2, 0.4, 0.7, 1.0), (0.2, 0.45, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """A closer look at the best model.
+
+    Attributes
+    ----------
+    predicted : ndarray or None
+        For each row, what a model said that was fitted without its fold.
+    curve : LearningCurve or None
+        Scores against the number of training rows.
+    missing : str
+        Why there is no learning curve, if there is none.
+    """
+
+    predicted: np.ndarray | None = None
+    curve: LearningCurve | None = None
+    missing: str = ""
+
+
+def diagnose(comparison: Comparison) -> Diagnosis:
+    """Look closer at the best model of a comparison, on the same folds.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What came of comparing models.
+    """
+    if comparison.task == "clustering":
+        return Diagnosis()
+    block = comparison.rows.array()
+    model = comparison.best.contender.table_model(comparison.best.setting)
+    folds = comparison.folds
+    pairs = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(comparison.n_folds)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted = cross_val_predict(model, block.X, block.y, cv=pairs)
+        if len(folds) > MOST_ROWS:
+            return Diagnosis(predicted, None, f"left out: it would take long for more than {MOST_ROWS:,} rows")
+        try:
+            curve = _curve(model, block, pairs, comparison)
+        except QedError as error:
+            return Diagnosis(predicted, None, str(error).rstrip("."))
+    return Diagnosis(predicted, curve)
+
+
+def _curve(model: Any, block: Any, pairs: list[Any], comparison: Comparison) -> LearningCurve:
+    """Begin with shares that are likely to hold all classes and more rows than columns; spend less on large models."""
+    shares = SHARES if len(block.y) >= 200 else SHARES[2:]
+    coefficients = np.size(getattr(comparison.best.model.model_, "coef_", ()))
+    if len(block.y) * coefficients**2 > MOST_WORK:
+        shares, pairs = FEWER, pairs[:3]
+    return learning_curve(
+        model,
+        block.X,
+        block.y,
+        train_sizes=shares,
+        cv=pairs,
+        scoring=comparison.scoring,
+        shuffle=True,
+        random_state=comparison.seed,
+    )

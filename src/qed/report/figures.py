@@ -1,0 +1,151 @@
+"""Which pictures a report has, and what they show: each with a title and a sentence that says how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from qed import plots
+from qed.commands.explain import effects_of, inner_model, outputs_of
+from qed.commands.printed import score_words
+from qed.report.diagnosis import Diagnosis
+from qed.report.svg import picture
+from qed.selection.comparison import Comparison, Entry
+
+MOST_BARS = 15
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture with its title and how to read it."""
+
+    title: str
+    svg: Markup
+    says: str
+
+
+def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Shown]:
+    """Draw all pictures for the best model.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What came of comparing models.
+    diagnosis : Diagnosis
+        A closer look at the best one.
+    """
+    label, sign = score_words(comparison.scoring)
+    found = [*_answers(comparison, diagnosis), *_path(comparison.best, label, sign)]
+    if diagnosis.curve is not None:
+        found.append(_learning(diagnosis.curve, label, sign))
+    return [*found, *_coefficients(comparison.best)]
+
+
+def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Shown]:
+    """Draw what the model says for rows it has not seen, beside the truth."""
+    if comparison.task == "clustering":
+        yield _clusters(comparison)
+        return
+    y, predicted = comparison.rows.array().y, diagnosis.predicted
+    if comparison.task == "classification":
+        yield _confusion(y, predicted)
+        return
+    titled = _without_title(lambda ax: plots.predicted_against_true(y, predicted, ax))
+    words = "Each point is a row, predicted by a model that has not seen it; a perfect model is the diagonal."
+    yield Shown("Predicted and true", picture("true", "predictions against true values", titled), words)
+    titled = _without_title(lambda ax: plots.residuals(y, predicted, ax))
+    words = "A level cloud is good. A bend means that something is missing in the model, a funnel that the noise grows."
+    yield Shown("Residuals", picture("residuals", "residuals against predictions", titled), words)
+
+
+def _confusion(y: Any, predicted: Any) -> Shown:
+    from qed.selection.metrics_classification import confusion_matrix
+
+    classes = np.unique(np.concatenate([np.asarray(y).astype(str), np.asarray(predicted).astype(str)]))
+    counts = confusion_matrix(np.asarray(y).astype(str), np.asarray(predicted).astype(str))
+    draw = _without_title(lambda ax: plots.confusion_matrix(counts, classes, ax))
+    size = min(6.0, 3.0 + 0.3 * len(classes))
+    svg = picture("confusion", "confusion matrix", draw, size * 1.25, size)
+    wrong = int(counts.sum() - np.trace(counts))
+    words = f"Rows are what is true, columns what was predicted by a model that has not seen the row: {wrong} of {len(y)} are wrong."
+    return Shown("Confusion matrix", svg, words)
+
+
+def _clusters(comparison: Comparison) -> Shown:
+    model = comparison.best.model
+    X, inner = model.encoded(comparison.rows).array().X, model.model_
+    draw = _without_title(lambda ax: plots.clusters(X, inner.labels_, inner.cluster_centers_, ax))
+    *most, last = [str(size) for size in np.bincount(inner.labels_)]
+    words = (
+        f"The rows, seen from the two directions in which they differ most: {', '.join(most)} and {last} to a cluster."
+    )
+    return Shown("Clusters", picture("clusters", "rows coloured by cluster", draw), words)
+
+
+def _path(entry: Entry, label: str, sign: int) -> Iterator[Shown]:
+    """Draw the scores of all settings, where they differ in one number."""
+    grid = entry.contender.grid
+    if len(grid) != 1:
+        return
+    name, values = next(iter(grid.items()))
+    if len(values) < 3 or not all(isinstance(value, (int, float)) for value in values):
+        return
+    chosen = entry.setting[name]
+    draw = _without_title(
+        lambda ax: plots.validation_curve(values, sign * entry.scores, ax, xlabel=name, ylabel=label, chosen=chosen)
+    )
+    words = f"The score on rows held out for every value of {name} that was tried; the band is one standard error."
+    yield Shown("Validation curve", picture("path", f"score against {name}", draw), words)
+
+
+def _learning(curve: Any, label: str, sign: int) -> Shown:
+    draw = _without_title(
+        lambda ax: plots.learning_curve(
+            curve.train_sizes, sign * curve.train_scores, sign * curve.test_scores, ax, ylabel=label
+        )
+    )
+    words = "Where both lines have met, more rows would not help; where a gap is left, they would."
+    return Shown("Learning curve", picture("learning", "score against the number of training rows", draw), words)
+
+
+def _coefficients(entry: Entry) -> Iterator[Shown]:
+    """Draw the coefficients: as bars for one output, as a grid of bars for a few classes."""
+    effects = effects_of(entry.model)[:MOST_BARS]
+    if not effects or hasattr(inner_model(entry.model), "cluster_centers_"):
+        return
+    outputs = outputs_of(entry.model)
+    names = [effect.name for effect in effects]
+    if len(outputs) > 4:
+        draw = _without_title(lambda ax: plots.coefficients(names, [effect.size for effect in effects], ax))
+        words = "The length of each column's coefficients over all classes, for one standard deviation of the column."
+        yield Shown("Coefficients", picture("coefficients", "sizes of coefficients", draw, 5.4, _tall(effects)), words)
+        return
+    for number, output in enumerate(outputs):
+        draw = _without_title(
+            lambda ax, number=number: plots.coefficients(names, [e.standardised[number] for e in effects], ax)
+        )
+        svg = picture(f"coefficients{number}", f"coefficients of {output}", draw, 5.4, _tall(effects))
+        words = f"What one standard deviation of each column adds to {_what(entry, output)}."
+        yield Shown("Coefficients" if len(outputs) == 1 else f"Coefficients of {output}", svg, words)
+
+
+def _what(entry: Entry, output: str) -> str:
+    return f"the score of {output}" if hasattr(inner_model(entry.model), "classes_") else f"the predicted {output}"
+
+
+def _tall(effects: Any) -> float:
+    return 1.0 + 0.26 * len(effects)
+
+
+def _without_title(draw: Any) -> Any:
+    """Leave the title of a picture to the page."""
+
+    def drawn(ax: Any) -> None:
+        draw(ax)
+        ax.set_title("", loc="left")
+
+    return drawn

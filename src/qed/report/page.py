@@ -1,0 +1,187 @@
+"""The report: one self-contained page, with nothing to fetch and nothing to run.
+
+The template is filled with escaping on, so what comes from the data can not become markup. Only the pictures are markup, and those
+escape their texts themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import qed
+from qed.base.errors import SourceError
+from qed.commands.explain import decisions_of, effects_of, inference_of, inner_model, outputs_of
+from qed.commands.printed import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
+from qed.commands.source import Data
+from qed.report.diagnosis import diagnose
+from qed.report.figures import figures
+from qed.report.glance import glance
+from qed.selection.comparison import Comparison, Entry
+
+MOST_COLUMNS, MOST_CENTERS = 100, 20
+PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the leaderboard, in words, with the place of its score on a common scale from 0 to 100."""
+
+    rank: int
+    entry: Entry
+    score: str
+    setting: str
+    seconds: str
+    place: float
+    low: float
+    high: float
+
+    @property
+    def certificate(self) -> Any:
+        return None if self.entry.model is None else self.entry.model.certificate_
+
+
+def write_report(
+    path: str,
+    data: Data,
+    comparison: Comparison,
+    command: str = "",
+    progress: Callable[[float, str], None] | None = None,
+) -> None:
+    """Write the report of a comparison.
+
+    Parameters
+    ----------
+    path : str
+        Where to write.
+    data : Data
+        What was learned from.
+    comparison : Comparison
+        What came of it.
+    command : str
+        The command that does it again.
+    progress : callable, optional
+        Called with the share that is done and a few words.
+    """
+    tell = progress or (lambda share, words: None)
+    tell(0.0, "looking closer at the best model")
+    page = render(data, comparison, command, tell)
+    place = Path(path)
+    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
+    try:
+        beside.write_text(page, encoding="utf-8")
+        os.replace(beside, place)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise SourceError(f"{path!r} can not be written: {error.strerror}.") from error
+
+
+def render(
+    data: Data,
+    comparison: Comparison,
+    command: str = "",
+    tell: Callable[[float, str], None] = lambda share, words: None,
+) -> str:
+    """Give the report of a comparison as HTML; see `write_report`."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("qed.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %"}
+    diagnosis = diagnose(comparison)
+    tell(0.6, "drawing pictures")
+    best = comparison.best.model
+    table = _whole_table(data)
+    return environment.get_template("report.html").render(
+        data=data,
+        comparison=comparison,
+        headline=headline(data, comparison),
+        lines=_lines(comparison),
+        score_name=score_words(comparison.scoring)[0],
+        lower_is_better=score_words(comparison.scoring)[1] < 0,
+        figures=figures(comparison, diagnosis),
+        no_curve=diagnosis.missing,
+        inference=inference_of(inner_model(best)),
+        centers=effects_of(best)[:MOST_CENTERS] if comparison.task == "clustering" else [],
+        cluster_names=outputs_of(best),
+        columns=glance(table)[:MOST_COLUMNS],
+        n_more_columns=max(0, table.num_columns - MOST_COLUMNS),
+        n_missing=sum(table.column(name).null_count for name in table.column_names),
+        decisions={one["column"]: one["how"] for one in decisions_of(best)},
+        notes=list(dict.fromkeys(words for entry in comparison.entries for words in entry.notes)),
+        command=command,
+        versions=_versions(),
+        today=date.today().isoformat(),
+    )
+
+
+def headline(data: Data, comparison: Comparison) -> str:
+    """Say in a sentence what came of it."""
+    best = comparison.best
+    score, error = best.score, best.standard_error
+    if comparison.task == "clustering":
+        return (
+            f"{best.name} finds {best.setting['n_clusters']} clusters, with a silhouette of {plus_minus(score, error)}."
+        )
+    unseen = "rows it has not seen"
+    if comparison.scoring in ("accuracy", "r2"):
+        percent = f"{plus_minus(100 * score, 100 * error)} %"
+        if comparison.scoring == "accuracy":
+            return f"{best.name} tells {data.target} right in {percent} of {unseen}."
+        return f"{best.name} explains {percent} of the variance of {data.target} in {unseen}."
+    words, sign = score_words(comparison.scoring)
+    return f"{best.name} predicts {data.target} with a {words} of {plus_minus(sign * score, error)} in {unseen}."
+
+
+def _lines(comparison: Comparison) -> list[Line]:
+    _, sign = score_words(comparison.scoring)
+    fine = [entry for entry in comparison.entries if not entry.failure]
+    ends = [(sign * e.score - _error(e), sign * e.score + _error(e)) for e in fine]
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+
+    def place(value: float) -> float:
+        return 4 + 92 * (value - low) / max(high - low, 1e-300)
+
+    found = []
+    for rank, entry in enumerate(comparison.entries, start=1):
+        if entry.failure:
+            found.append(Line(rank, entry, "–", "", "", 0.0, 0.0, 0.0))
+            continue
+        score = sign * entry.score
+        scale = (place(score), place(score - _error(entry)), place(score + _error(entry)))
+        written = plus_minus(score, entry.standard_error, decimals_for(comparison.best.standard_error))
+        words = written, setting_words(entry.setting), seconds_words(entry.seconds)
+        found.append(Line(rank, entry, *words, *scale))
+    return found
+
+
+def _error(entry: Entry) -> float:
+    return entry.standard_error if np.isfinite(entry.standard_error) else 0.0
+
+
+def _whole_table(data: Data) -> pa.Table:
+    return data.table if data.target is None else data.table.add_column(0, data.target, pa.array(data.y))
+
+
+def _versions() -> list[tuple[str, str]]:
+    found = [("qed", qed.__version__), ("Python", platform.python_version())]
+    for package in PACKAGES:
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,77 @@
+"""Pictures as SVG that lives inside a page: its text is text, its colours are those of the page, in the light and in the dark.
+
+The colours of :mod:`qed.plots.style` are replaced by variables of the style sheet. Everything that could ask for another file, or
+that differs from one run to the next, is taken out.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+from markupsafe import Markup
+
+from qed.plots.style import ACCENT, HUES, INK, MUTED, PAPER, RULE, SECOND, STYLE
+
+VARIABLES = {
+    INK: "var(--ink)",
+    MUTED: "var(--muted)",
+    RULE: "var(--rule)",
+    PAPER: "var(--paper)",
+    ACCENT: "var(--accent)",
+    SECOND: "var(--second)",
+    **{hue: f"var(--hue-{number})" for number, hue in enumerate(HUES) if number > 1},
+}
+PRELUDE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
+NEEDLESS = re.compile(r"\s*(<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->)", re.DOTALL)
+SIZE = re.compile(r'(<svg[^>]*?) width="[^"]*"([^>]*?)>', re.DOTALL)
+NAME = re.compile(r' id="([\w.]+)"')
+REFERENCE = re.compile(r'(url\(|href=")#([\w.]+)')
+HEIGHT = re.compile(r'(<svg[^>]*?) height="[^"]*"', re.DOTALL)
+
+
+def picture(name: str, alt: str, draw: Callable[[Any], Any], width: float = 5.4, height: float = 3.4) -> Markup:
+    """Draw on new axes, and give the picture as markup.
+
+    Parameters
+    ----------
+    name : str
+        Unique in the page; keeps the inner names of pictures apart.
+    alt : str
+        What the picture shows, for those who can not see it.
+    draw : callable
+        Draws on the axes it is given.
+    width, height : float
+        In inches; the page scales it to the room there is.
+
+    Examples
+    --------
+    >>> found = picture("p", "a line", lambda ax: ax.plot([0, 1], [0, 1]))
+    >>> found.startswith("<svg"), "<?xml" in found
+    (True, False)
+    """
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    style = {**STYLE, "svg.fonttype": "none", "svg.hashsalt": name, "figure.facecolor": "none"}
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasSVG(figure)
+        draw(figure.subplots())
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    return Markup(_cleaned(stream.getvalue(), name, alt))
+
+
+def _cleaned(text: str, name: str, alt: str) -> str:
+    text = NEEDLESS.sub("", PRELUDE.sub("", text, count=1))
+    text = HEIGHT.sub(r"\1", SIZE.sub(r"\1\2>", text, count=1), count=1)
+    for color, variable in VARIABLES.items():
+        text = text.replace(color, variable)
+    used = {found.group(2) for found in REFERENCE.finditer(text)}
+    text = NAME.sub(lambda found: f' id="{name}-{found.group(1)}"' if found.group(1) in used else "", text)
+    text = REFERENCE.sub(rf"\1#{name}-\2", text)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{Markup.escape(alt)}" ', 1)

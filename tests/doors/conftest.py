@@ -1,0 +1,45 @@
+"""What the tests of the doors share: a way to run commands, and one comparison to look at from all sides."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from qed.cli import app
+
+
+class Doors:
+    """Runs commands inside this process."""
+
+    def __call__(self, *words):
+        return CliRunner().invoke(app, [str(word) for word in words])
+
+    def json(self, *words):
+        found = self(*words, "--json")
+        assert found.exit_code == 0, found.stderr
+        return json.loads(found.stdout)
+
+    def refused(self, *words):
+        """Give the one sentence with which a command refuses its input."""
+        found = self(*words)
+        assert found.exit_code == 2, (found.exit_code, found.output)
+        assert found.stdout == ""
+        assert found.stderr.count("\n") == 1 and found.stderr.startswith("qed: "), found.stderr
+        assert "Traceback" not in found.stderr
+        return found.stderr.removeprefix("qed: ").strip()
+
+
+@pytest.fixture(scope="session")
+def run():
+    return Doors()
+
+
+@pytest.fixture(scope="session")
+def compared(run, tmp_path_factory):
+    """The demo: penguins, with its report and its model."""
+    folder = tmp_path_factory.mktemp("compared")
+    found = run(
+        "compare", "penguins", "--target", "species", "--report", folder / "report.html", "--model", folder / "best.qed"
+    )
+    assert found.exit_code == 0, found.output
+    return folder, found.stdout

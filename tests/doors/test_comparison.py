@@ -1,0 +1,167 @@
+"""Comparing models: the rule that decides the task, who takes part, and scores that are those of honest fits."""
+
+import numpy as np
+import pytest
+
+import qed
+from qed.base.errors import InputError
+from qed.selection.comparison import compare
+from qed.selection.contenders import contenders
+from qed.selection.silhouette import centre_silhouette
+from qed.selection.task import check_task, task_of
+
+
+@pytest.mark.parametrize(
+    "y, task",
+    [
+        (np.array(["a", "b"] * 5), "classification"),
+        (np.array(["a", "b"] * 5, dtype=object), "classification"),
+        (np.array([True, False] * 5), "classification"),
+        (np.array([0, 1] * 3), "classification"),
+        (np.array([1.0, 2.0] * 3), "classification"),
+        (np.arange(10).repeat(10), "classification"),
+        (np.arange(10).repeat(9), "regression"),
+        (np.arange(21).repeat(50), "regression"),
+        (np.arange(100), "regression"),
+        (np.array([0.5, 1.0] * 50), "regression"),
+    ],
+)
+def test_the_rule_that_decides_the_task(y, task):
+    assert task_of(y)[0] == task
+
+
+@pytest.mark.parametrize("name", [n for n in qed.data.names() if n != "linnerud"])
+def test_the_rule_is_right_about_the_bundled_sets(name):
+    data = qed.data.load(name)
+    assert task_of(np.array(data.table[data.target].to_pylist()))[0] == data.task
+
+
+def test_the_task_can_be_asked_for_where_it_makes_sense():
+    assert check_task("regression", np.array([0, 1, 1]))[0] == "regression"
+    assert check_task(None, None)[0] == "clustering"
+    with pytest.raises(InputError, match="holds text"):
+        check_task("regression", np.array(["a", "b"]))
+    with pytest.raises(InputError, match="too many to be classes: ask for regression"):
+        check_task("classification", np.arange(20.0))
+
+
+def test_whoever_has_a_grid_takes_part_and_baselines_come_first():
+    names = [one.name for one in contenders("regression", 500, 4)]
+    assert names == ["Mean (baseline)", "Linear regression", "Ridge", "Ridge on squares and products"]
+    assert [one.name for one in contenders("regression", 10, 4)][-1] == "Ridge"
+    assert contenders("classification", 500, 4)[0].name == "Majority class (baseline)"
+    assert {one.model.random_state for one in contenders("clustering", 500, 4, seed=7)} == {7}
+
+
+EVERY = 4
+
+
+def honest(comparison, entry, scoring):
+    """Score some settings by fitting a whole `TableModel` to the raw training rows of every fold."""
+    block = comparison.rows.array()
+    scorer = centre_silhouette if scoring == "silhouette" else qed.get_scorer(scoring)
+    settings = entry.contender.candidates[::EVERY]
+    found = np.empty((len(settings), comparison.n_folds))
+    for fold in range(comparison.n_folds):
+        held_out = comparison.folds == fold
+        train, test = block.X.filter(~held_out), block.X.filter(held_out)
+        for number, setting in enumerate(settings):
+            model = entry.contender.table_model(setting)
+            if block.y is None:
+                model.fit(train)
+                found[number, fold] = scorer(model.model_, model.encoded(test))
+            else:
+                model.fit(train, block.y[~held_out])
+                found[number, fold] = scorer(model, test, block.y[held_out])
+    return found
+
+
+@pytest.mark.parametrize(
+    "name, target, scoring",
+    [
+        ("penguins", "body_mass_g", "r2"),
+        ("penguins", "body_mass_g", "neg_mean_absolute_error"),
+        ("penguins", "species", "neg_log_loss"),
+        ("iris", None, "silhouette"),
+    ],
+)
+def test_scores_are_those_of_fitting_everything_anew(name, target, scoring):
+    table = qed.data.load(name).table
+    if target is not None:
+        table = table.filter(table[target].is_valid())
+    found = compare(qed.rows(table, target=target), cv=3, scoring=scoring, seed=1)
+    for entry in found.entries:
+        if target == "body_mass_g" and entry.contender.degree == 2:
+            continue
+        np.testing.assert_allclose(
+            entry.scores[::EVERY], honest(found, entry, scoring), rtol=1e-6, atol=1e-7, err_msg=entry.name
+        )
+
+
+def test_nothing_leaks_from_the_rows_held_out():
+    """Columns that tell rows apart and a target that is noise: an encoding that saw all rows would seem to help."""
+    generator = np.random.default_rng(0)
+    n = 90
+    table = {"level": generator.choice([f"level {i}" for i in range(30)], n).tolist(), "noise": generator.random(n)}
+    found = compare(table, generator.choice(["a", "b"], n))
+    assert found.best.score < 0.75
+
+
+def test_the_best_is_the_best_and_fitted_to_all_rows():
+    X, y = qed.data.load("diabetes").Xy()
+    found = compare(X, y, seed=3)
+    scores = [entry.score for entry in found.entries]
+    assert scores == sorted(scores, reverse=True) and found.best.score == max(scores)
+    best = found.best
+    assert best.score == pytest.approx(best.scores.mean(axis=1).max())
+    assert best.model.fingerprint_.count == len(X) and best.model.certificate_
+    assert found.n_folds == 5 and set(np.bincount(found.folds)) <= {88, 89}
+
+
+def test_progress_is_told_and_rises():
+    X, y = qed.data.load("stackloss").Xy()
+    told = []
+    compare(X, y, progress=lambda share, words: told.append((share, words)))
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares) and shares[0] == 0.0 and told[-1] == (1.0, "done")
+
+
+def test_what_models_warn_of_becomes_a_note():
+    generator = np.random.default_rng(0)
+    a = generator.standard_normal(50)
+    found = compare({"a": a, "twice a": 2 * a}, a + generator.standard_normal(50))
+    entry = next(one for one in found.entries if one.name == "Linear regression")
+    assert any("follow from the others" in words for words in entry.notes)
+
+
+def test_a_class_that_is_rare_is_no_reason_to_give_up():
+    generator = np.random.default_rng(0)
+    y = np.array(["common"] * 40 + ["other"] * 38 + ["rare"] * 2)
+    found = compare(generator.standard_normal((80, 2)), y)
+    assert len(found.entries) >= 2 and not found.best.failure
+
+
+@pytest.mark.parametrize("name", ["MeanRegressor", "MajorityClassifier"])
+def test_baselines_learn_and_forget(name):
+    generator = np.random.default_rng(0)
+    X, number = generator.standard_normal((30, 2)), generator.standard_normal(30)
+    y = number if name == "MeanRegressor" else number > 0.3
+    kind = getattr(qed, name)
+
+    def answer(model):
+        return model.predict(X[:3]).astype(float)
+
+    whole = kind().fit(X, y)
+    np.testing.assert_allclose(answer(kind().partial_fit(X[:10], y[:10]).partial_fit(X[10:], y[10:])), answer(whole))
+    np.testing.assert_allclose(answer(whole.forget(X[20:], y[20:])), answer(kind().fit(X[:20], y[:20])))
+    assert whole.certificate_
+
+
+def test_baselines_say_what_they_should():
+    model = qed.MeanRegressor().fit([[0.0], [1.0]], [[1.0, 10.0], [3.0, 30.0]], sample_weight=[3.0, 1.0])
+    np.testing.assert_allclose(model.predict([[5.0]]), [[1.5, 15.0]])
+    model = qed.MajorityClassifier().fit([[0.0], [1.0], [2.0]], ["b", "a", "a"], sample_weight=[3.0, 1.0, 1.0])
+    assert model.predict([[9.0]]).tolist() == ["b"]
+    np.testing.assert_allclose(model.predict_proba([[9.0]]), [[0.4, 0.6]])
+    with pytest.raises(InputError, match="missing labels"):
+        qed.MajorityClassifier().fit(qed.rows({"a": [1.0, 2.0], "y": ["x", None]}, target="y"))

@@ -1,0 +1,88 @@
+"""What the documentation shows is true: code runs, sessions give what they print, commands succeed, tests it names exist."""
+
+import doctest
+import re
+import shlex
+import warnings
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ROUNDING = re.compile(r"\b(0\.0e\+00|\d\.\d+e-(1[2-9]|[2-9]\d))\b")
+
+
+class Checker(doctest.OutputChecker):
+    """Compare what was printed, with all numbers of the size of rounding errors being equal."""
+
+    def check_output(self, want, got, optionflags):
+        return super().check_output(ROUNDING.sub("~0", want), ROUNDING.sub("~0", got), optionflags)
+
+
+def run_python(code, names, page, line):
+    if ">>>" not in code:
+        exec(compile("\n" * line + code, str(page), "exec"), names)
+        return
+    test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    failures = []
+    doctest.DocTestRunner(Checker(), optionflags=options).run(test, out=failures.append, clear_globs=False)
+    names.update(test.globs)
+    assert not failures, "".join(failures)
+
+
+def run_commands(code):
+    from qed.cli import app
+
+    for line in code.splitlines():
+        if line.startswith("$ qed "):
+            found = CliRunner().invoke(app, shlex.split(line)[2:])
+            assert found.exit_code == 0, f"{line}\n{found.output}"
+
+
+def blocks(page):
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    return [(match[1], match[2], text[: match.start(2)].count("\n")) for match in BLOCK.finditer(text)]
+
+
+def write_sales(folder):
+    """Write the file that a reader of the README is thought to have."""
+    sales = pyarrow.table({"size": [1.0, 2.0, 3.0, 4.0], "age": [3.0, 1.0, 2.0, 5.0], "price": [2.0, 4.0, 5.0, 9.0]})
+    pyarrow.parquet.write_table(sales, folder / "sales-0.parquet")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_sales(tmp_path)
+    names = {}
+    with warnings.catch_warnings():
+        for kind, code, line in blocks(page):
+            if kind == "python":
+                run_python(code, names, page, line)
+            else:
+                run_commands(code)
+
+
+def test_the_tests_that_the_course_page_names_exist():
+    text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"test_\w+\.py", text))
+    assert len(named) > 40
+    assert sorted(name for name in named if not (ROOT / "tests" / "theory" / name).exists()) == []
+
+
+def test_every_public_name_has_a_page(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    import rooms
+
+    import qed
+
+    shown = {name for _, _, module, names in rooms.shelves() if module == "qed" for name in names}
+    hidden = {"__version__", *qed._MODULES}
+    assert set(dir(qed)) - hidden == shown

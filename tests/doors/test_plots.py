@@ -1,0 +1,104 @@
+"""Pictures: they draw what they are given, where they are told to, whatever the names look like."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.figure import Figure
+
+import qed
+from qed import plots
+from qed.plots.style import plain, some
+
+STRANGE = ["$x^$", "<b>", "{{ 7*7 }}", r"\frac{1}{2}$", "a" * 90, "two\nlines"]
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def drawn(ax):
+    """Give the picture as text; rendering is where strange names would fail."""
+    stream = io.StringIO()
+    ax.figure.savefig(stream, format="svg")
+    return stream.getvalue()
+
+
+def test_residuals_and_predictions(ax):
+    y, predicted = np.arange(50.0), np.arange(50.0) + 1
+    assert plots.residuals(y, predicted, ax) is ax
+    points = next(line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_array_equal(points.get_ydata(), -np.ones(50))
+    other = Figure().subplots()
+    plots.predicted_against_true(y, predicted, other)
+    np.testing.assert_array_equal(other.lines[0].get_xdata(), [0.0, 50.0])
+
+
+def test_a_confusion_matrix_writes_its_counts(ax):
+    plots.confusion_matrix([[3, 1, 0], [0, 5, 0], [2, 0, 4]], ["a", "b", "c"], ax)
+    assert sorted(text.get_text() for text in ax.texts) == ["1", "2", "3", "4", "5"]
+    assert [patch.get_alpha() for patch in ax.patches][:3] == [0.75, 0.25, 0.0]
+
+
+def test_a_confusion_matrix_of_many_classes_leaves_out_the_numbers(ax):
+    plots.confusion_matrix(np.eye(20), [str(i) for i in range(20)], ax)
+    assert len(ax.texts) == 0 and len(ax.patches) == 400
+
+
+def test_curves_show_mean_and_standard_error(ax):
+    scores = np.array([[0.4, 0.6], [0.7, 0.9]])
+    plots.validation_curve([0.1, 100.0], scores, ax, chosen=100.0)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [0.5, 0.8])
+    assert ax.get_xscale() == "log" and "chosen: 100" in ax.texts[0].get_text()
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.min() == pytest.approx(0.4) and band.max() == pytest.approx(0.9)
+    other = Figure().subplots()
+    plots.learning_curve([10, 20], scores, scores - 0.1, other, ylabel="R²")
+    assert other.get_ylabel() == "R²" and len(other.lines) == 2
+
+
+def test_coefficients_come_by_size_and_only_the_largest(ax):
+    plots.coefficients([f"c{j}" for j in range(40)], np.arange(40.0) - 10, ax, most=3)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["c39", "c38", "c37"]
+
+
+def test_traces_of_fits(ax):
+    X, y = qed.data.load("iris").Xy()
+    with qed.watch() as seen:
+        model = qed.LogisticRegression().fit(X, y)
+    plots.trace(model, ax)
+    numbers = ax.lines[0].get_xdata()
+    assert len(numbers) == len(model.ending_.trace)
+    np.testing.assert_array_equal(plots.trace(seen.trace, Figure().subplots()).lines[0].get_xdata(), numbers)
+
+
+def test_clusters_in_one_dimension_too(ax):
+    plots.clusters(np.array([[0.0], [1.0], [9.0]]), [0, 0, 1], [[0.5], [9.0]], ax)
+    assert "100 %" in ax.get_xlabel()
+    drawn(ax)
+
+
+def test_histograms_of_a_mixed_table():
+    table = pa.table({"a": [1.0, 2.0, None], "b": ["x", "y", "x"], "c": [True, False, None], "$d$": pa.nulls(3)})
+    figure = plots.histograms(table, columns=2)
+    assert len(figure.axes) == 4
+    drawn(figure.axes[0])
+
+
+def test_strange_names_are_text(ax):
+    plots.coefficients(STRANGE, np.arange(len(STRANGE)), ax)
+    text = drawn(ax)
+    assert "<b>" not in text
+    other = Figure().subplots()
+    plots.confusion_matrix(np.eye(len(STRANGE)), STRANGE, other)
+    drawn(other)
+    third = Figure().subplots()
+    plots.clusters(np.random.default_rng(0).random((6, 2)), np.array(STRANGE), ax=third)
+    drawn(third)
+
+
+def test_names_are_cut_and_points_are_few():
+    assert plain("a" * 90) == "a" * 39 + "…" and plain("two\nlines") == "two lines"
+    assert len(some(10**6)) == 2000 and some(10**6)[-1] == 10**6 - 1

@@ -1,0 +1,123 @@
+"""`TableModel`: an encoder and a model that are fitted, checked, saved and used as one."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import qed
+from qed.base.errors import InputError, NotAvailableError, NotFittedError
+
+
+@pytest.fixture(scope="module")
+def table():
+    return qed.data.load("penguins").table
+
+
+def labelled(table):
+    return table.filter(table["sex"].is_valid())
+
+
+def by_hand(table, target):
+    encoder = qed.ColumnEncoder().fit(table.drop([target]))
+    Z = encoder.transform(table.drop([target]))
+    return qed.StandardScaler().fit(Z).transform(Z)
+
+
+def test_it_is_the_encoder_the_scaler_and_the_model_in_turn(table):
+    data = labelled(table)
+    model = qed.TableModel(qed.LogisticRegression()).fit(qed.rows(data, target="sex"))
+    Z, y = by_hand(data, "sex"), np.array(data["sex"].to_pylist())
+    inner = qed.LogisticRegression().fit(Z, y)
+    np.testing.assert_allclose(model.model_.coef_, inner.coef_, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(data.drop(["sex"])), inner.predict(Z))
+    np.testing.assert_allclose(model.predict_proba(data.drop(["sex"])), inner.predict_proba(Z), rtol=1e-9)
+    assert model.target_name_ == "sex" and model.classes_.tolist() == ["female", "male"]
+    assert model.score(qed.rows(data, target="sex")) == pytest.approx(inner.score(Z, y))
+
+
+def test_every_way_to_give_the_table_gives_the_same_model(table, tmp_path):
+    data = labelled(table)
+    pq.write_table(data, tmp_path / "p.parquet", row_group_size=50)
+    X, y = data.drop(["body_mass_g"]), data["body_mass_g"].to_numpy()
+    expected = qed.TableModel(qed.Ridge()).fit(qed.rows(data, target="body_mass_g"))
+    for given in [
+        (X, y),
+        (X.to_pandas(), y),
+        (qed.rows(tmp_path / "p.parquet", target="body_mass_g", block_size=64),),
+    ]:
+        model = qed.TableModel(qed.Ridge()).fit(*given)
+        np.testing.assert_allclose(model.model_.coef_, expected.model_.coef_, rtol=1e-9)
+        assert not expected.fingerprint_.difference(model.fingerprint_)
+    np.testing.assert_allclose(
+        model.predict(qed.rows(tmp_path / "p.parquet", columns=X.column_names, block_size=10)), expected.predict(X)
+    )
+
+
+def test_the_proof_covers_the_parts_and_objects_to_a_change_in_any(table):
+    data = qed.rows(labelled(table), target="sex")
+    model = qed.TableModel(qed.LogisticRegression()).fit(data)
+    assert model.certificate_ and qed.certify(model, data)
+    assert {claim.says.split(":")[0] for claim in model.certificate_} >= {"ColumnEncoder", "StandardScaler"}
+    model.changes_[1].scale_[2] *= 1.001
+    assert not qed.certify(model, data)
+
+
+def test_it_survives_saving(table, tmp_path):
+    data = qed.rows(labelled(table), target="sex")
+    model = qed.TableModel(qed.LogisticRegression(), degree=2).fit(data)
+    qed.save(model, tmp_path / "m.qed")
+    again = qed.load(tmp_path / "m.qed")
+    np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
+    assert (
+        again.target_name_ == "sex"
+        and qed.certify(again, data)
+        and again.fingerprint_of(data).matches(again.fingerprint_)
+    )
+
+
+def test_degree_two_means_squares_and_products():
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((100, 2)) + 3
+    y = X[:, 0] * X[:, 1] + X[:, 1] ** 2
+    model = qed.TableModel(qed.LinearRegression(), degree=2).fit(X, y)
+    assert model.score(X, y) == pytest.approx(1.0)
+    assert len(model.model_.coef_) == 5
+
+
+def test_parts_can_be_chosen(table):
+    data = qed.rows(labelled(table), target="body_mass_g")
+    model = qed.TableModel(qed.LinearRegression(), encoder=qed.ColumnEncoder(full_rank=True), scale=False).fit(data)
+    assert [type(part).__name__ for part in model.changes_] == ["ColumnEncoder"]
+    assert (
+        "standard" in str(type(model.inference_)) or len(model.inference_.coefficients) == len(model.model_.coef_) + 1
+    )
+
+
+def test_what_it_does_not_have_it_does_not_pretend_to_have(table):
+    ridge = qed.TableModel(qed.Ridge())
+    assert not hasattr(ridge, "predict_proba") and not hasattr(ridge, "decision_function")
+    with pytest.raises(NotFittedError):
+        ridge.predict(table)
+    with pytest.raises(InputError, match="y to be passed"):
+        ridge.fit(qed.rows(table))
+    with pytest.raises(NotAvailableError):
+        qed.TableModel(qed.Ridge()).fit(qed.rows(labelled(table), target="year")).inference_  # noqa: B018
+
+
+def test_a_fingerprint_knows_its_rows(table):
+    data = labelled(table)
+    model = qed.TableModel(qed.MajorityClassifier()).fit(qed.rows(data, target="sex"))
+    X = data.drop(["sex"])
+    assert model.fingerprint_.matches(model.fingerprint_of(X))
+    assert "rows then" in model.fingerprint_.difference(model.fingerprint_of(X.slice(1)))
+    heavier = X.set_column(
+        X.column_names.index("body_mass_g"), "body_mass_g", pa.array(X["body_mass_g"].to_numpy() + 1.0)
+    )
+    assert "other values" in model.fingerprint_.difference(model.fingerprint_of(heavier))
+
+
+def test_clusters_of_a_mixed_table(table):
+    model = qed.TableModel(qed.KMeans(3, random_state=0)).fit(table)
+    assert model.predict(table).tolist() == model.model_.labels_.tolist()
+    assert model.certificate_ and qed.certify(model, table)
