@@ -57,15 +57,16 @@ def workload() -> Workload:
     fit, read = run(FIT, path), run(READ, path)
     return Workload(
         "Ridge from a Parquet file, 20 million x 20",
-        "The fit, in a fresh process, against merely reading the file (pyarrow, batch by batch). Targets: peak memory below 1 GiB, at "
-        "least half the speed of reading, a ratio above 0.5. Objective: none.",
+        "The fit, in a fresh process, against merely reading the file (pyarrow, batch by batch), imports included. Targets: peak "
+        "memory below 1 GiB, at least half the speed of reading. Objective: none.",
         [
             Contestant("qed", lambda: run(FIT, path), lambda done: 0.0),
             Contestant("reading the file", lambda: run(READ, path), lambda done: 0.0),
         ],
-        rounds=2,
+        rounds=3,
+        at_most=2.0,
         notes=[
-            f"Inside the processes: fit {fit['seconds']:.2f} s, reading {read['seconds']:.2f} s; peak memory of the fit {fit['gib']:.2f} GiB; "
-            f"the certificate {'holds' if fit['holds'] else 'DOES NOT HOLD'}."
+            f"Inside the processes: fit {fit['seconds']:.2f} s, reading {read['seconds']:.2f} s; "
+            f"peak memory of the fit {fit['gib']:.2f} GiB; the certificate {'holds' if fit['holds'] else 'DOES NOT HOLD'}."
         ],
     )

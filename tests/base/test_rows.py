@@ -18,7 +18,7 @@ def test_blocks_are_views_and_cover_all_rows_once():
     assert data.count() == 23 and data.has_target and data.has_weight
 
 
-@pytest.mark.parametrize(("columns", "size"), [(1, 1 << 17), (100, 8192), (10**6, 256)])
+@pytest.mark.parametrize(("columns", "size"), [(1, 1 << 17), (100, 16384), (10**6, 256)])
 def test_block_plan_depends_on_the_columns_alone(columns, size):
     assert block_rows(columns) == size
 

@@ -65,17 +65,17 @@ class Block:
 
 
 def block_rows(n_features: int) -> int:
-    """Say how many rows a block holds: a power of two, about eight megabytes of float64.
+    """Say how many rows a block holds: a power of two, of eight megabytes of float64 or less.
 
     Where there are many columns it is more, up to 64 megabytes, so that a block's work outweighs that of adding its result.
 
     Examples
     --------
     >>> block_rows(100), block_rows(2)
-    (8192, 131072)
+    (16384, 131072)
     """
     p = max(1, n_features)
-    wanted = max(256, min(max(BLOCK_VALUES // p, 16 * p), 8 * BLOCK_VALUES // p, 1 << 17))
+    wanted = max(256, min(max(BLOCK_VALUES // p, 1 << 14), 8 * BLOCK_VALUES // p, 1 << 17))
     return 1 << (wanted.bit_length() - 1)
 
 
