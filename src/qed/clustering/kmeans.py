@@ -188,7 +188,7 @@ class KMeans(Clusterer, Transformer, Iterative):
         return np.stack(runs)
 
     def _finish(self, rows: Rows, step: Step) -> None:
-        self.cluster_centers_ = step.centers.astype(rows.dtype)
+        self.cluster_centers_ = step.centers
         labels, costs = zip(*rows.each(_labels_and_cost, self.cluster_centers_))
         self.labels_ = np.concatenate(labels)
         self.inertia_ = math.fsum(costs)
