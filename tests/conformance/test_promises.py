@@ -47,19 +47,20 @@ def test_the_certificate_holds_and_can_be_recomputed(name):
     assert again, f"{again}"
 
 
-MOVABLE = ("coef_", "cluster_centers_", "mean_", "center_", "statistics_", "data_min_", "scale_")
+MOVABLE = ("coef_", "cluster_centers_", "class_prior_", "mean_", "center_", "statistics_", "data_min_", "scale_")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_certify_objects_when_one_coefficient_is_moved(name):
     model = fit(name, X, NUMBER, LABEL)
-    moved = next((attribute for attribute in MOVABLE if getattr(model, attribute, None) is not None), None)
+    inner = getattr(model, "best_estimator_", getattr(model, "model_", model))
+    moved = next((attribute for attribute in MOVABLE if getattr(inner, attribute, None) is not None), None)
     if moved is None:
         pytest.skip(f"{name} has no coefficient to move")
-    values = np.array(getattr(model, moved), dtype=float)
+    values = np.array(getattr(inner, moved), dtype=float)
     place = np.unravel_index(np.abs(values).argmax(), values.shape)
     values[place] *= 1.001
-    setattr(model, moved, values)
+    setattr(inner, moved, values)
     assert not qed.certify(model, X, target_for(model, NUMBER, LABEL))
 
 
