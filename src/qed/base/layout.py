@@ -35,12 +35,16 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     --------
     >>> did_you_mean("prize", ["price", "area"])
     "Did you mean 'price'?"
+    >>> did_you_mean("prog", ["price", "progression"])
+    "Did you mean 'progression'?"
     >>> did_you_mean("colour", ["price", "area"])
     "There are: 'price', 'area'."
     """
     known = list(words)
     plain = {name.casefold(): name for name in reversed(known)}
-    near = get_close_matches(word.casefold(), plain, n=3, cutoff=0.6)
+    given = word.casefold()
+    begun = [name for name in plain if len(given) > 2 and name.startswith(given)][:3]
+    near = begun or get_close_matches(given, plain, n=3, cutoff=0.6)
     if near:
         return f"Did you mean {' or '.join(repr(plain[name]) for name in near)}?"
     return f"There are: {_listed(known)}."
