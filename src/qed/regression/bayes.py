@@ -192,7 +192,8 @@ class GaussianMAP(LinearModel):
         known = {"noise": self._noise, "prior": self.prior_covariance, "prior_mean": self.prior_mean}
         found = [linear_gaussian(table[:, :p], y, **known, form="primal") for y in table[:, p:].T]
         self.covariance_ = found[0].covariance
-        self._set_coef(np.column_stack([posterior.mean for posterior in found]), statistic)
+        coef = np.column_stack([posterior.mean for posterior in found])
+        self._set_coef(coef, statistic.x_mean, statistic.y_mean)
 
     def _digits(self, moments: Moments) -> float:
         """Estimate how many digits survive in moments, where the posterior squares the condition number."""

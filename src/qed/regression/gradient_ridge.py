@@ -22,13 +22,13 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.estimator import Iterative
 from qed.base.parameters import Parameter, boolean, choice, integer, number
-from qed.base.roles import Regressor
 from qed.base.rows import Block, Rows
 from qed.base.steps import Step
 from qed.base.summary import Summary
+from qed.regression.linear import LinearPredictor
 
 
-class GradientRidge(Regressor, Iterative):
+class GradientRidge(LinearPredictor, Iterative):
     """Ridge regression found step by step.
 
     Parameters
@@ -68,7 +68,6 @@ class GradientRidge(Regressor, Iterative):
     True
     """
 
-    sparse = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "method": choice("conjugate", "steepest"),
@@ -91,11 +90,6 @@ class GradientRidge(Regressor, Iterative):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
     def _prepare(self, rows: Rows, summary: Summary) -> None:
         self._center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
@@ -132,19 +126,12 @@ class GradientRidge(Regressor, Iterative):
         return float(_ratio(length, (right**2).sum(axis=0)).max())
 
     def _finish(self, rows: Rows, step: Step) -> None:
-        intercept = self._target_center - self._center @ step.coef
-        flat = self._target_ndim == 1
-        self.coef_ = np.ascontiguousarray(step.coef[:, 0] if flat else step.coef.T)
-        self.intercept_ = float(intercept[0]) if flat else intercept
-
-    def _predict(self, block: Block) -> np.ndarray:
-        coef = self.coef_.T.astype(block.X.dtype, copy=False)
-        return np.asarray(block.X @ coef) + np.asarray(self.intercept_, dtype=block.X.dtype)
+        self._set_coef(step.coef, self._center, self._target_center)
 
     def _claims(self, rows: Rows) -> list[Claim]:
         summary = rows.fold(Summary.of)
         center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
-        coef, intercept = np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)
+        coef, intercept = self._columns()
         weight, total = rows.fold(_sum_target)
         gradient, error, lost = rows.fold(_residual_sums, center, coef, intercept)
         target = total / weight if self.fit_intercept else 0.0 * total

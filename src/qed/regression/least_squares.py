@@ -92,7 +92,7 @@ class LinearRegression(LinearModel):
             moments, 0.0, self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
         )
         self.rank_, self.condition_ = solution.rank, solution.condition
-        self._set_coef(solution.coef, statistic)
+        self._set_coef(solution.coef, statistic.x_mean, statistic.y_mean)
 
     def _warn_of_collinear(self) -> None:
         p = self.n_features_in_

@@ -94,7 +94,7 @@ class Ridge(LinearModel):
                 moments, float(alpha), self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
             )
             coef[:, chosen] = solution.coef[:, chosen]
-        self._set_coef(coef, statistic)
+        self._set_coef(coef, statistic.x_mean, statistic.y_mean)
 
     def _claims_from(self, statistic: Moments) -> list[Claim]:
         coef, intercept = self._columns()
