@@ -20,6 +20,8 @@ RESULTS = ["rows.Rows", "rows.Block", "watch.Watch", "watch.Trace", "steps.Endin
 SHELVES = {
     "core": ("The core", "qed", qed._names),
     "results": ("What the core gives back", "qed.base", RESULTS),
+    "kernels": ("Kernels", "qed.kernels", None),
+    "optim": ("Optimisation", "qed.optim", None),
     "stats": ("Statistics", "qed.stats", None),
     "plots": ("Pictures", "qed.plots", None),
     "data": ("Data", "qed.data", ["load", "names", "catalogue", "Dataset", "About"]),

@@ -18,7 +18,7 @@ from qed.base.lazy import room as _room
 __version__ = "0.1.0"
 
 _ROOMS = ("regression", "classification", "clustering", "features", "selection")
-_MODULES = (*_ROOMS, "base", "data", "optim", "plots", "report", "stats")
+_MODULES = (*_ROOMS, "base", "data", "kernels", "optim", "plots", "report", "stats")
 _CORE = {
     "qed.base.certificate": ["Certificate", "Claim"],
     "qed.base.engine": ["threads"],

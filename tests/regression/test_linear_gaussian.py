@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qed.base.errors import DegenerateError, InputError, ParameterError
-from qed.regression.covariance import Whitening, root
+from qed.stats.covariance import Whitening, root
 from qed.regression.gaussian import linear_gaussian
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from qed.base.errors import SavingError
 
-PARTS = ("stats", "optim")
+PARTS = ("stats", "optim", "kernels")
 
 _marked: dict[str, type] = {}
 Class = TypeVar("Class", bound=type)

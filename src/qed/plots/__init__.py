@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = room(
     __name__,
     {
         "bars": ["coefficients"],
+        "bias_variance": ["bias_variance", "hypotheses"],
         "confusion": ["confusion_matrix"],
         "curves": ["learning_curve", "validation_curve"],
         "errors": ["predicted_against_true", "residuals"],

@@ -28,7 +28,7 @@ from qed.base.parameters import Parameter, array, boolean, number
 from qed.base.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.optim.gram import EPS, equilibrate
-from qed.regression.covariance import Whitening, location, root
+from qed.stats.covariance import Whitening, location, root
 from qed.regression.evidence import Evidence
 from qed.regression.gaussian import linear_gaussian
 from qed.regression.linear import LinearModel

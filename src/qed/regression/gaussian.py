@@ -28,7 +28,7 @@ from scipy import linalg
 
 from qed.base.engine import blas_for
 from qed.base.errors import DegenerateError, InputError, ParameterError
-from qed.regression.covariance import EPS, Whitening, location, numbers, root
+from qed.stats.covariance import EPS, Whitening, location, numbers, root
 
 
 @dataclass(frozen=True)

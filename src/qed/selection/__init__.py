@@ -5,9 +5,11 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "bias_variance": ["BiasVariance", "bias_variance", "bootstrap_bias_variance"],
         "comparison": ["Comparison", "compare"],
         "cross_validate": ["CrossValidation", "cross_val_predict", "cross_val_score", "cross_validate"],
         "curves": ["LearningCurve", "ValidationCurve", "learning_curve", "validation_curve"],
+        "fit_diagnosis": ["FitDiagnosis", "diagnose_fit"],
         "holdout": ["HoldOut", "train_test_split"],
         "metrics_classification": [
             "accuracy_score",
@@ -38,6 +40,7 @@ __getattr__, __dir__, __all__ = room(
             "root_mean_squared_error",
         ],
         "metrics_report": ["ClassificationReport", "classification_report"],
+        "polynomial_experiment": ["polynomial_experiment"],
         "scoring": ["Scorer", "get_scorer", "get_scorer_names", "make_scorer"],
         "search": ["Search"],
         "silhouette": ["centre_silhouette"],

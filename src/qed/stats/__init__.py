@@ -5,11 +5,15 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "change": ["mapped_density"],
         "counts": ["Counts"],
+        "ellipsoid": ["Ellipsoid"],
         "factor": ["Factor", "LeastSquares", "least_squares"],
         "folds": ["complements"],
+        "gaussian": ["Gaussian"],
         "inference": ["Inference"],
         "moments": ["Moments"],
+        "nested": ["fit_nested", "gaussian_cost"],
         "wald": ["WaldTest"],
     },
 )

@@ -7,7 +7,7 @@ last item, a dictionary of what a method should find: coefficients, centres, pro
 ==================  =============================================================
 theme               generators
 ==================  =============================================================
-noise               `noise`, `noise_model`, `ar1_noise`, `ar1_covariance`
+noise               `noise`, `noise_model`, `ar1_noise`, `ar1_covariance`, `ma_noise`, `ma_covariance`
 curves              `line`, `polynomial`, `sinusoid`, `ellipse`
 designs             `linear`, `collinear`
 clusters            `blobs`, `classes`
@@ -23,6 +23,7 @@ from qed.data.synthetic.clusters import blobs, classes
 from qed.data.synthetic.curves import ellipse, line, polynomial, sinusoid
 from qed.data.synthetic.designs import collinear, linear
 from qed.data.synthetic.labels import logistic, softmax_classes
+from qed.data.synthetic.moving_average import ma_covariance, ma_noise
 from qed.data.synthetic.shapes import checkerboard, moons, rings, xor
 from qed.data.synthetic.tables import mixed_table
 from qed.data.synthetic.text import sparse_text
@@ -38,6 +39,8 @@ __all__ = [
     "line",
     "linear",
     "logistic",
+    "ma_covariance",
+    "ma_noise",
     "mixed_table",
     "moons",
     "noise",

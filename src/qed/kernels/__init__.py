@@ -1,0 +1,30 @@
+"""Kernels: similarity functions with algebra, their Gram matrices, explicit maps and approximations."""
+
+from qed.base.lazy import room
+
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "algebra": [
+            "Constant",
+            "Exponential",
+            "PolynomialOf",
+            "Power",
+            "Product",
+            "Scaled",
+            "Sum",
+            "direct_product",
+            "direct_sum",
+            "exp",
+        ],
+        "centring": ["KernelCenterer", "centred"],
+        "composed": ["Conjugated", "Mapped", "Normalized", "OnColumns", "QuadraticForm"],
+        "custom": ["Custom"],
+        "kernel": ["Kernel"],
+        "linear": ["Linear"],
+        "mercer": ["MercerCheck", "NotAKernelError", "check_mercer"],
+        "names": ["as_kernel", "kernel_rule"],
+        "polynomial": ["Polynomial"],
+        "radial": ["RBF", "Gaussian", "Laplace"],
+    },
+)
