@@ -7,7 +7,9 @@ __getattr__, __dir__, __all__ = room(
     {
         "column_encoder": ["ColumnEncoder"],
         "feature_map": ["FeatureMap"],
+        "fourier": ["RandomFourierFeatures"],
         "minmax_scaler": ["MinMaxScaler"],
+        "nystroem": ["Nystroem"],
         "one_hot": ["OneHotEncoder"],
         "polynomial": ["PolynomialFeatures", "monomial_count"],
         "simple_imputer": ["SimpleImputer"],

@@ -5,21 +5,11 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "algebra": [
-            "Constant",
-            "Exponential",
-            "PolynomialOf",
-            "Power",
-            "Product",
-            "Scaled",
-            "Sum",
-            "direct_product",
-            "direct_sum",
-            "exp",
-        ],
+        "algebra": ["Constant", "Product", "Sum", "direct_product", "direct_sum"],
         "centring": ["KernelCenterer", "centred"],
         "composed": ["Conjugated", "Mapped", "Normalized", "OnColumns", "QuadraticForm"],
         "custom": ["Custom"],
+        "functions": ["Exponential", "PolynomialOf", "Power", "Scaled", "exp"],
         "kernel": ["Kernel"],
         "linear": ["Linear"],
         "mercer": ["MercerCheck", "NotAKernelError", "check_mercer"],
