@@ -155,7 +155,7 @@ class Pair(NamedTuple):
 
 
 @savable
-class Custom:
+class Homemade:
     def __init__(self, content: Any) -> None:
         self.content = content
 
@@ -163,7 +163,7 @@ class Custom:
         return {"content": self.content}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Custom:
+    def from_dict(cls, content: dict[str, Any]) -> Homemade:
         return cls(content["content"])
 
 
@@ -194,7 +194,7 @@ def test_objects_of_qed_come_back() -> None:
 
 def test_marked_classes_come_back_and_others_are_refused() -> None:
     assert_same(there_and_back(Pair(1.0, np.ones(2))), Pair(1.0, np.ones(2)))
-    assert there_and_back(Custom((1, 2))).content == (1, 2)
+    assert there_and_back(Homemade((1, 2))).content == (1, 2)
     with pytest.raises(SavingError, match="Unmarked"):
         Packer().pack(Unmarked(1))
     with pytest.raises(SavingError, match="Two savable classes"):
@@ -580,3 +580,17 @@ def test_only_classes_of_the_house_are_found() -> None:
     assert find_class("LogisticRegressionCV") is None and find_class("numpy.ndarray") is None
     savable(type("Ridge", (qed.Ridge,), {"__module__": "elsewhere"}))
     assert find_class("Ridge") is qed.Ridge
+
+
+def test_names_in_files_are_not_ambiguous():
+    """A file names classes by their bare names, so no two public classes may share one."""
+    from qed.base.known import PARTS
+
+    homes: dict[str, set[str]] = {}
+    for room in (*qed._ROOMS, *PARTS):
+        package = getattr(qed, room)
+        for name in package.__all__:
+            item = getattr(package, name)
+            if isinstance(item, type):
+                homes.setdefault(item.__name__, set()).add(f"{item.__module__}.{item.__qualname__}")
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -153,7 +153,7 @@ def test_resume_goes_on_bit_for_bit() -> None:
 
 
 @savable
-class HeavyBall(Regressor, Iterative):
+class RollingBall(Regressor, Iterative):
     """The mean of y found with so much momentum that the objective goes up and down."""
 
     def __init__(self, tol: float = 1e-6, max_iter: int = 500) -> None:
@@ -180,12 +180,12 @@ class HeavyBall(Regressor, Iterative):
 
 @pytest.mark.parametrize("stop", range(0, 40, 3))
 def test_resume_goes_on_from_the_last_step_and_remembers_the_best(stop: int, tmp_path: Path) -> None:
-    whole = HeavyBall().fit(X, y)
+    whole = RollingBall().fit(X, y)
     values = [record["objective"] for record in whole.ending_.trace]
     assert whole.certificate_ and values != sorted(values, reverse=True)
     path = tmp_path / "fit.qed"
     with qed.watch(checkpoint=path, call=lambda step: step.number == stop), pytest.warns(UserWarning):
-        model = HeavyBall().fit(X, y)
+        model = RollingBall().fit(X, y)
     assert model.ending_.step.objective == min(values[: stop + 1])
     assert_same_model(qed.resume(path, X, y), whole)
     qed.save(model, tmp_path / "model.qed")

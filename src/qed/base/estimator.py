@@ -8,10 +8,9 @@ budgets, interruption and resuming.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,14 +22,14 @@ from sklearn.utils.validation import _is_fitted
 from qed.base.callbacks import iterations_told, told_to_callbacks
 from qed.base.certificate import Certificate, Claim
 from qed.base.checks import NotFinite, check_rows, checked, overflowed, refuse_missing
+from qed.base.drive import drive, usual_advice, warn_if_unproven
 from qed.base.engine import blas_for
-from qed.base.errors import ConvergenceWarning, InputError, NotFittedError, level_of_user
+from qed.base.errors import InputError, NotFittedError
 from qed.base.fingerprint import Fingerprint, target_sums
 from qed.base.parameters import Parameter, check_parameters
 from qed.base.rows import Block, Rows
-from qed.base.steps import Ending, Reason, Rule, Step, run
+from qed.base.steps import Ending, Rule, Step
 from qed.base.summary import Summary
-from qed.base.watch import watches
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -216,8 +215,7 @@ class Iterative(Estimator):
         return self.max_iter + 1
 
     def _rule(self) -> Rule:
-        seconds = [seen.seconds for seen in watches() if seen.seconds is not None]
-        return Rule(tol=self.tol, max_iter=self.max_iter, seconds=min(seconds, default=None))
+        return Rule(tol=self.tol, max_iter=self.max_iter)
 
     def _fit(self, rows: Rows) -> None:
         self._iterate(rows.cached(), start=None)
@@ -254,43 +252,25 @@ class Iterative(Estimator):
     def _iterate(self, rows: Rows, start: Step | None) -> None:
         """Run the steps, from the beginning, from a checkpoint, or from a step of an earlier fit on the same data."""
         self._look(rows, None if start is None else self.fingerprint_)
-        rule = self._rule()
-        checkpoints = [checkpoint for seen in watches() for checkpoint in seen.checkpoints(self)]
-        for checkpoint in checkpoints:
-            start = start or checkpoint.load()
-        with ExitStack() as stack:
-            watchers = [w for seen in watches() for w in stack.enter_context(seen.of(self, rule))]
-            watchers += [*checkpoints, *iterations_told(self, rows)]
-            ending = run(self._steps(rows, start), rule, watchers, start)
-        for checkpoint in checkpoints:
-            checkpoint.write(ending.last)
+        ending = drive(self, partial(self._steps, rows), self._rule(), start, iterations_told(self, rows))
         self._finish(rows, ending.step)
         self.ending_ = ending
         self.n_iter_ = max(1, ending.n_iter)
-        self.certificate_ = Certificate(self._claims(rows))
+        self.certificate_ = self._certificate(rows)
         self._warn(ending)
 
+    def _certificate(self, rows: Rows) -> Certificate:
+        """Prove the fit from the rows; a model that has folded a statistic of them may do it from that."""
+        return Certificate(self._claims(rows))
+
     def _warn(self, ending: Ending) -> None:
-        if not self.certificate_.failures:
-            return
-        name = type(self).__name__
-        worst = max(self.certificate_.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
-        off = f"'{worst.says}' is {worst.value:.1e}, wanted at most {worst.bound:.1e}."
-        advice = "" if ending.advice else _advice(self, ending)
-        warnings.warn(f"{name}: {ending} {off} {advice}".strip(), ConvergenceWarning, stacklevel=level_of_user())
-
-
-def _advice(model: Iterative, ending: Ending) -> str:
-    """Name the parameter to change and a value to try."""
-    if ending.reason is Reason.MAX_ITER:
-        return f"Try max_iter={10 * model.max_iter}."
-    if ending.reason is Reason.TIME:
-        return "Allow more seconds, or call resume to go on from here."
-    if ending.reason is Reason.INTERRUPTED:
-        return "Call resume to go on from here."
-    if ending.reason is Reason.STALLED and ending.step.gap is not None:
-        return f"This is as far as floating-point numbers go; tol={ending.step.gap * 2:.1g} would be reached."
-    return "Scaling the columns, for example with qed.StandardScaler, often helps."
+        advice = usual_advice(
+            ending,
+            self.max_iter,
+            "call resume to go on from here.",
+            "Scaling the columns, for example with qed.StandardScaler, often helps.",
+        )
+        warn_if_unproven(type(self).__name__, self.certificate_, ending, advice)
 
 
 def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:

@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator
 
 from qed.base.archive import check_path, read_archive, write_archive
 from qed.base.errors import InputError, SavingError
-from qed.base.fingerprint import Fingerprint
 from qed.base.format import Packer
 from qed.base.steps import Step
 from qed.base.watch import watch
@@ -60,7 +59,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(model, BaseEstimator):
         raise SavingError(f"Only models can be saved, not a {type(model).__name__}.")
     packer = Packer()
-    write_archive(place, "model", _packed(packer, model, fitted=True), packer.arrays)
+    write_archive(place, "model", packed(packer, model, fitted=True), packer.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -93,7 +92,7 @@ def save_checkpoint(path: str | os.PathLike[str], model: Any, step: Step | None)
     """Write the state of a fit: the class and parameters of `model`, its data's fingerprint, and `step`."""
     packer = Packer()
     content = {
-        "model": _packed(packer, model, fitted=False),
+        "model": packed(packer, model, fitted=False),
         "fingerprint": packer.pack(model.fingerprint_, "the fingerprint"),
         "step": packer.pack(step, f"the state of {type(model).__name__}"),
     }
@@ -147,21 +146,27 @@ def resume(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: A
     """
     place = check_path(path)
     model, _, _ = _read_checkpoint(place)
+    if not isinstance(model, BaseEstimator):
+        raise InputError(
+            f"The checkpoint {place} is of a minimisation, whose function it can not hold: call minimize again inside "
+            "qed.watch(checkpoint=...), and it goes on from there."
+        )
     with watch(checkpoint=place):
         return model.fit(X, y, sample_weight=sample_weight)
 
 
-def _packed(packer: Packer, model: Any, *, fitted: bool) -> Any:
+def packed(packer: Packer, model: Any, *, fitted: bool) -> Any:
+    """Give the tree of a model, or of the known object that stands for what is fitted."""
     try:
-        return packer.pack_model(model, fitted=fitted)
+        return packer.pack_model(model, fitted=fitted) if isinstance(model, BaseEstimator) else packer.pack(model)
     except RecursionError as error:
         raise SavingError(f"This {type(model).__name__} contains itself, so it can not be stored.") from error
 
 
-def _read_checkpoint(path: Path) -> tuple[Any, Fingerprint, Step]:
+def _read_checkpoint(path: Path) -> tuple[Any, Any, Step]:
     content = read_archive(path, "checkpoint")
     model, fingerprint, step = (content.get(name) for name in ("model", "fingerprint", "step"))
-    if not (isinstance(model, BaseEstimator) and isinstance(fingerprint, Fingerprint) and isinstance(step, Step)):
+    if not (hasattr(model, "get_params") and hasattr(fingerprint, "difference") and isinstance(step, Step)):
         raise SavingError(f"Could not load {path}: it does not hold the state of a fit.")
     return model, fingerprint, step
 

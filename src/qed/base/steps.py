@@ -185,8 +185,8 @@ class Rule:
     seconds : float, optional
         TIME after so many seconds.
     patience : int
-        STALLED when the objective has not changed, up to rounding (or relative to ``tol`` for methods without a gap), for
-        so many steps in a row.
+        STALLED when for so many steps in a row the objective has not changed, up to rounding (or relative to ``tol`` for
+        methods without a gap), and the gap has not fallen either.
     """
 
     tol: float = 1e-6
@@ -194,10 +194,13 @@ class Rule:
     seconds: float | None = None
     patience: int = 3
 
-    def still(self, before: float, step: Step) -> bool:
-        """Say whether `step` changed the objective no more than rounding, or the tolerance, explains."""
+    def still(self, before: Step, step: Step) -> bool:
+        """Say whether `step` changed the objective no more than rounding, or the tolerance, explains, and came no nearer to a proof."""
         allowed = self.tol if step.gap is None else 4 * 2.0**-52
-        return abs(before - step.objective) <= allowed * max(abs(before), abs(step.objective))
+        if step.gap is not None and before.gap is not None and step.gap < 0.9 * before.gap:
+            return False
+        values = before.objective, step.objective
+        return abs(values[0] - values[1]) <= allowed * max(abs(value) for value in values)
 
 
 def run(steps: Iterator[Step], rule: Rule, watchers: Sequence[Watcher] = (), start: Step | None = None) -> Ending:
@@ -303,7 +306,7 @@ class _Run:
         if self.best is None or self._is_certified(step) or step.objective <= self.best.objective:
             self.best = step
         if self.last is not None:
-            self.still = self.still + 1 if self.rule.still(self.last.objective, step) else 0
+            self.still = self.still + 1 if self.rule.still(self.last, step) else 0
             self.rises = self.rises + 1 if step.objective > self.last.objective else 0
         self.scale = self.scale or abs(step.objective)
         best = None if self.best is step else self.best

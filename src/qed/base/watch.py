@@ -214,11 +214,11 @@ class Checkpoint:
     def load(self) -> Step | None:
         """Give the step that the file holds, or None when there is no file yet."""
         from qed.base.format import Packer
-        from qed.base.saving import load_checkpoint
+        from qed.base.saving import load_checkpoint, packed
 
         if not self.path.parent.is_dir():
             raise SourceError(f"The checkpoint {self.path} can not be written: create the directory first.")
-        Packer().pack_model(self.model, fitted=False)
+        packed(Packer(), self.model, fitted=False)
         return load_checkpoint(self.path, self.model)
 
     def __call__(self, step: Step) -> None:

@@ -9,6 +9,7 @@ __getattr__, __dir__, __all__ = room(
         "bias_variance": ["bias_variance", "hypotheses"],
         "confusion": ["confusion_matrix"],
         "curves": ["learning_curve", "validation_curve"],
+        "descent": ["descent"],
         "errors": ["predicted_against_true", "residuals"],
         "iterations": ["trace"],
         "scatter": ["clusters"],
