@@ -7,9 +7,16 @@ import numpy as np
 import qed
 from qed.base.estimator import Estimator
 
+
+def line(X: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """A straight line in the first column."""
+    return w[0] + w[1] * X[:, 0]
+
+
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
+    "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(line, [1.0, 1.0]),
     "TableModel": lambda: qed.TableModel(qed.Ridge()),
 }
 

@@ -66,7 +66,7 @@ def test_certify_objects_when_one_coefficient_is_moved(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_saved_model_is_the_same_model(name, tmp_path):
-    if name == "FeatureMap":
+    if name in ("FeatureMap", "NonlinearLeastSquares"):
         pytest.skip("holds a function, which is refused: tested with saving")
     model = fit(name, X, NUMBER, LABEL)
     qed.save(model, tmp_path / "model.qed")

@@ -78,11 +78,8 @@ class Method(ABC):
         """
         value, first, gradient = objective.value(point), objective.value(start), objective.gradient(point)
         sizes = abs(first), float(np.linalg.norm(objective.gradient(start)))
-        words = "gradient, relative to that at the start"
-        if objective.strong_convexity > 0:
-            words = "value above its minimum, at most (relative)"
         gap = objective.gap(point, value, gradient, sizes)
-        return [not_above_the_start(value, first), Claim(words, gap, tol)]
+        return [not_above_the_start(value, first), Claim(objective.gap_says, gap, tol)]
 
     def prove(self, objective: Objective, start: np.ndarray, step: Step, tol: float) -> list[Claim]:
         """Say what holds at the last step: the claims about its point, unless a proof needs more than the point."""

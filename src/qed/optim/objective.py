@@ -143,6 +143,13 @@ class Objective:
         gap = self.gap(point, value, gradient, first)
         return Step(value, gap, number, point=point, gradient=gradient, first=first, **state)
 
+    @property
+    def gap_says(self) -> str:
+        """What the gap measures, in words."""
+        if self.strong_convexity > 0:
+            return "value above its minimum, at most (relative)"
+        return "gradient, relative to that at the start"
+
     def gap(self, point: np.ndarray, value: float, gradient: np.ndarray, first: tuple[float, float]) -> float:
         """Say how far a point is from a proof that it is a minimum, relative.
 
