@@ -12,8 +12,10 @@ __getattr__, __dir__, __all__ = room(
         "folds": ["complements"],
         "gaussian": ["Gaussian"],
         "inference": ["Inference"],
+        "low_rank": ["low_rank"],
         "moments": ["Moments"],
         "nested": ["fit_nested", "gaussian_cost"],
+        "projection": ["project_on_line"],
         "wald": ["WaldTest"],
     },
 )
