@@ -3,8 +3,8 @@ Gaussian vectors: contours, marginals, conditionals
 ===================================================
 
 The points of equal density of a Gaussian vector form ellipses along the eigenvectors :math:`v_i` of its covariance, with semi-axes
-:math:`\sqrt{c \lambda_i}\, v_i`. Knowing one component moves the other to :math:`\mu_X + \Sigma_{XY}\Sigma_{YY}^{-1}(y - \mu_Y)` and makes it more
-certain; how much more does not depend on the value.
+:math:`\sqrt{c \lambda_i}\, v_i`. Knowing one component moves the other to
+:math:`\mu_X + \Sigma_{XY}\Sigma_{YY}^{-1}(y - \mu_Y)` and makes it more certain; how much more does not depend on the value.
 """
 
 import matplotlib.pyplot as plt

@@ -25,8 +25,8 @@ EPS = float(np.finfo(np.float64).eps)
 class Method(ABC):
     """A way to minimise a function.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     parameters : mapping of str to Parameter
         The rule of each parameter, checked when the first step is asked for.
     """

@@ -1,0 +1,68 @@
+r"""
+The diamond and the circle
+==========================
+
+Both keep coefficients small, ridge regression their squares, the lasso their sizes,
+
+.. math:: \min_w \|y - Xw\|^2 + \lambda \|w\|_2^2 \qquad\text{and}\qquad \min_w \|y - Xw\|^2 + \lambda \|w\|_1.
+
+A penalty is a constraint in disguise: the solution is where the contours of the error first touch a ball. That of the lasso has
+corners, which lie on the axes, and there a coefficient is exactly zero. Seen otherwise: to make a coefficient smaller always pays
+the same with the lasso, and less and less with the square.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import qed
+
+random = np.random.default_rng(0)
+X = random.standard_normal((50, 2)) @ [[1.0, 0.5], [0.0, 0.8]]
+y = X @ [0.4, 1.6] + 0.3 * random.standard_normal(50)
+best = qed.LinearRegression(fit_intercept=False).fit(X, y).coef_
+lasso = qed.constrained_lasso(X, y, radius=1.0, fit_intercept=False)
+ridges = (qed.Ridge(alpha, fit_intercept=False).fit(X, y) for alpha in np.logspace(0, 3, 300))
+ridge = next(model for model in ridges if np.linalg.norm(model.coef_) <= 1)
+print("least squares:", best.round(3))
+print("lasso        :", lasso.coef.round(3), "proven:", bool(lasso.certificate))
+print("ridge        :", ridge.coef_.round(3), "proven:", bool(ridge.certificate_))
+
+# %%
+# Ellipses of equal error, the ball, and the point where they touch: on a corner of the diamond, anywhere on the circle.
+w1, w2 = np.meshgrid(np.linspace(-1.4, 2.0, 150), np.linspace(-1.4, 2.4, 150))
+error = ((y - np.stack([w1, w2], axis=-1) @ X.T) ** 2).sum(axis=-1)
+turn = np.linspace(0, 2 * np.pi, 200)
+balls = {"Lasso": ([1, 0, -1, 0, 1], [0, 1, 0, -1, 0], lasso.coef), "Ridge": (np.cos(turn), np.sin(turn), ridge.coef_)}
+figure, panels = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained", sharey=True)
+for panel, (name, (across, up, touch)) in zip(panels, balls.items()):
+    here = ((y - X @ touch) ** 2).sum()
+    panel.contour(w1, w2, error, levels=here * np.array([0.3, 0.6, 1.0, 1.6, 2.4]), colors="C1", linewidths=0.8)
+    panel.fill(across, up, color="C0", alpha=0.3, linewidth=0)
+    panel.plot(*best, "+", color="C1", markersize=10, markeredgewidth=2, label="least squares")
+    panel.plot(*touch, "o", color="black", label=f"({touch[0]:.2f}, {touch[1]:.2f})")
+    panel.set(title=name, xlabel="w₁", xlim=(-1.4, 2), ylim=(-1.4, 2.4), aspect="equal")
+    panel.legend(loc="lower right")
+panels[0].set_ylabel("w₂")
+plt.show()
+
+# %%
+# On data. From the right: with the lasso the coefficients leave zero one after the other, on straight lines in alpha (bent here by
+# the logarithm); with ridge regression all leave it at once, and may cross it but do not stay. Dotted: the best penalty, by
+# cross-validation.
+data = qed.data.load("diabetes")
+X, y = data.Xy()
+X = qed.StandardScaler().fit_transform(X)
+paths = {"Lasso": qed.lasso_path(X, y, eps=1e-3), "Ridge": qed.ridge_path(X, y, np.logspace(0, 5, 100))}
+models = {"Lasso": qed.Lasso(), "Ridge": qed.Ridge()}
+figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
+for panel, (name, path) in zip(panels, paths.items()):
+    search = qed.Search(models[name], {"alpha": path.alphas}, cv=10).fit(X, y)
+    print(f"{name}: {search.how_}; R² {search.best_score_:.3f} at alpha = {search.best_params_['alpha']:.3g}")
+    panel.set_prop_cycle(color=plt.get_cmap("tab10").colors)
+    lines = panel.semilogx(path.alphas, path.coef, linewidth=1.4)
+    panel.axvline(search.best_params_["alpha"], color="grey", linestyle=":")
+    panel.set(title=name, xlabel="penalty alpha")
+panels[0].set_ylabel("coefficient")
+figure.legend(lines, data.features, loc="outside right center", fontsize=9)
+plt.show()
+print(paths["Lasso"].certificate)
