@@ -45,7 +45,7 @@ for name, steps in runs.items():
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=[1.5, 1])
 qed.plots.descent(ravine, {name: steps[:25] for name, steps in runs.items()}, left)
 left.plot(0, 0, "+", color="black", markersize=10, markeredgewidth=1.5, zorder=5)
-left.set_title("25 steps each")
+left.set_title("25 steps each", loc="left")
 for steps in runs.values():
     right.semilogy([max(step.objective, 1e-12) for step in steps])
 right.set(xlabel="steps", ylabel="f(w)", xlim=(-2, 80), ylim=(1e-6, 300), title="Values")

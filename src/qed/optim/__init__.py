@@ -5,6 +5,7 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "composite": ["Composite", "penalised"],
         "conditioning": ["condition_number", "descent_iterations", "ridge_condition"],
         "conjugate": ["Conjugate", "conjugate_gradients"],
         "convexity": ["Findings", "Witness", "check_convexity", "check_smoothness", "check_strong_convexity"],
@@ -25,8 +26,10 @@ __getattr__, __dir__, __all__ = room(
         "newton": ["Newton", "ridged"],
         "objective": ["FiniteSum", "Objective"],
         "penalties": ["L1", "L1L2", "L2", "Penalty"],
+        "proximal": ["ProximalGradient"],
         "rates": ["LipschitzRate", "SmoothRate", "StrongLipschitzRate", "StrongSmoothRate", "certify_rate"],
         "residuals": ["Residuals"],
+        "reweighted": ["AbsoluteSum", "Reweighted"],
         "root": ["Root", "RootNewton", "find_root"],
         "searches": ["Armijo", "Exact", "GoldenSection", "Grid", "Wolfe"],
         "step_rules": [

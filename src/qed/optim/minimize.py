@@ -40,6 +40,8 @@ METHODS = {
     "lbfgs": "lbfgs.LBFGS",
     "gauss-newton": "gauss_newton.GaussNewton",
     "levenberg-marquardt": "gauss_newton.LevenbergMarquardt",
+    "proximal": "proximal.ProximalGradient",
+    "reweighted": "reweighted.Reweighted",
 }
 
 

@@ -39,8 +39,13 @@ class Penalty(ABC):
         """Give the minimiser of ``step * value(v) + |v - w|^2 / 2``; `step` may be one number for each coordinate."""
 
     @abstractmethod
+    def subgradient(self, w: Any, gradient: Any) -> np.ndarray:
+        """Give the shortest subgradient of loss and penalty together; `gradient` is that of the loss. NaN where `w` is not allowed."""
+
     def kkt_distance(self, w: Any, gradient: Any) -> np.ndarray:
         """Give the distance of ``-gradient`` from the subdifferential at `w`, for each coordinate."""
+        found = np.abs(self.subgradient(w, gradient))
+        return np.where(np.isnan(found), np.inf, found)
 
     @abstractmethod
     def dual_scale(self, correlation: Any) -> float:
@@ -77,12 +82,12 @@ class _Separable(Penalty):
         shrunk = w - np.clip(w, -np.inf if self.positive else -threshold, threshold)
         return shrunk / (1.0 + step * self.l2)
 
-    def kkt_distance(self, w: Any, gradient: Any) -> np.ndarray:
-        w, gradient = np.asarray(w), np.asarray(gradient)
-        pull = -gradient - self.l2 * w
-        at_zero = np.maximum((pull if self.positive else np.abs(pull)) - self.l1, 0.0)
-        distance = np.where(w == 0, at_zero, np.abs(pull - self.l1 * np.sign(w)))
-        return np.where(w < 0, np.inf, distance) if self.positive else distance
+    def subgradient(self, w: Any, gradient: Any) -> np.ndarray:
+        w = np.asarray(w)
+        slope = np.asarray(gradient) + self.l2 * w
+        at_zero = slope - np.clip(slope, -self.l1, np.inf if self.positive else self.l1)
+        found = np.where(w == 0, at_zero, slope + self.l1 * np.sign(w))
+        return np.where(w < 0, np.nan, found) if self.positive else found
 
     def dual_scale(self, correlation: Any) -> float:
         largest = float(self._reach(correlation).max(initial=0.0))
