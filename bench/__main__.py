@@ -7,7 +7,23 @@ from pathlib import Path
 from bench.harness import measure, write
 
 HERE = Path(__file__).parent
-WORKLOADS = ("ols", "ridge", "ridge_search", "ridge_leave_one_out", "logistic", "kmeans", "parquet", "start")
+WORKLOADS = (
+    "ols",
+    "ridge",
+    "ridge_search",
+    "ridge_leave_one_out",
+    "kernel_ridge",
+    "kernel_ridge_path",
+    "lasso",
+    "lasso_path_wide",
+    "lasso_path_tall",
+    "lasso_search",
+    "logistic",
+    "kmeans",
+    "omp",
+    "parquet",
+    "start",
+)
 
 
 def main() -> None:

@@ -68,7 +68,7 @@ def test_json_is_all_there_is_on_the_standard_output(run, tmp_path):
     found = run.json("compare", "diabetes", "-t", "progression", "--no-report", "--model", tmp_path / "m.qed")
     assert set(found) == KEYS
     assert found["task"] == "regression" and found["scoring"] == "r2" and found["report"] is None
-    assert [line["rank"] for line in found["leaderboard"]] == [1, 2, 3, 4]
+    assert [line["rank"] for line in found["leaderboard"]] == [1, 2, 3, 4, 5]
     for line in found["leaderboard"]:
         assert set(line) == LINE
         assert len(line["fold_scores"]) == found["folds"] == 5

@@ -47,7 +47,7 @@ def test_the_task_can_be_asked_for_where_it_makes_sense():
 
 def test_whoever_has_a_grid_takes_part_and_baselines_come_first():
     names = [one.name for one in contenders("regression", 500, 4)]
-    assert names == ["Mean (baseline)", "Linear regression", "Ridge", "Ridge on squares and products"]
+    assert names == ["Mean (baseline)", "Linear regression", "Lasso", "Ridge", "Ridge on squares and products"]
     assert [one.name for one in contenders("regression", 10, 4)][-1] == "Ridge"
     assert contenders("classification", 500, 4)[0].name == "Majority class (baseline)"
     assert {one.model.random_state for one in contenders("clustering", 500, 4, seed=7)} == {7}

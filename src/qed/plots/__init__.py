@@ -14,5 +14,6 @@ __getattr__, __dir__, __all__ = room(
         "iterations": ["trace"],
         "scatter": ["clusters"],
         "table": ["histograms"],
+        "tangency": ["tangency"],
     },
 )

@@ -1,8 +1,8 @@
 r"""Cross-validation of linear least-squares models without predicting a single row.
 
 One pass collects the moments of every fold. The moments of a training set are the sum of the other folds' moments; they give the
-coefficients of all candidates (for ridge, all penalties from one eigendecomposition), and the moments of the fold held out
-give their squared errors, from which :math:`R^2`, mean squared error and its root follow:
+coefficients of all candidates (for ridge all penalties from one eigendecomposition, for the lasso one path), and the moments of the
+fold held out give their squared errors, from which :math:`R^2`, mean squared error and its root follow:
 
 .. math:: \sum_{i \in f} s_i (y_i - x_i^\top w - b)^2 = v^\top S_f v + W_f (\bar y_f - \bar x_f^\top w - b)^2,
    \qquad v = (-w, 1).
@@ -27,7 +27,7 @@ from qed.base.rows import Rows
 from qed.regression import squared_errors
 from qed.regression.least_squares import LinearRegression
 from qed.regression.leave_one_out import leave_one_out
-from qed.regression.linear import LinearModel
+from qed.regression.linear import LinearModel, LinearPredictor
 from qed.regression.ridge import Ridge
 from qed.regression.ridge_path import coefficients, intercepts
 from qed.selection.candidates import fresh
@@ -62,7 +62,7 @@ def linear_scores(model: Any, rows: Rows, candidates: Sequence[Any], folds: Fold
     """
     if not is_linear(model) or folds.assignment is None or not isinstance(scorer, Scorer):
         return None
-    if folds.leave_one_out and not folds.train_scores:
+    if folds.leave_one_out and not folds.train_scores and not _has_path(model):
         return _leave_one_out(model, rows, candidates, scorer)
     if not scorer.additive or folds.n_splits * (rows.n_features + 1) ** 2 > LARGEST:
         return None
@@ -74,24 +74,33 @@ def linear_scores(model: Any, rows: Rows, candidates: Sequence[Any], folds: Fold
     tasks = (partial(_fold, linear, rows, folds, scorer, fold, parts[fold], others[fold]) for fold in folds)
     found = np.array(list(work(tasks)))
     each, train = found[:, 0].T, found[:, 1].T
-    how = f"{folds.n_splits} fold{'s' if folds.n_splits > 1 else ''} from the sums of 1 pass{_by_spectrum(candidates)}"
+    how = f"{folds.n_splits} fold{'s' if folds.n_splits > 1 else ''} from the sums of 1 pass{_together(candidates)}"
     return Scores.of(each, how, train=train if folds.train_scores else None, statistic=parts.total)
 
 
 def is_linear(model: Any) -> bool:
     """Say whether a model is a linear one that learns from moments of features and target."""
-    return isinstance(model, LinearModel) and type(model)._statistic is LinearModel._statistic
+    return _has_path(model) or (isinstance(model, LinearModel) and type(model)._statistic is LinearModel._statistic)
+
+
+def _has_path(model: Any) -> bool:
+    """Say whether a model solves for many penalties one after another, as the lasso does."""
+    return isinstance(model, LinearPredictor) and hasattr(model, "_solve_together")
 
 
 def _is_ridge(model: Any) -> bool:
     return isinstance(model, Ridge) and type(model)._solve is Ridge._solve
 
 
-def _by_spectrum(candidates: Sequence[Any], each: str = " each") -> str:
-    if not all(_is_ridge(model) for model in candidates):
+def _together(candidates: Sequence[Any], each: str = " each") -> str:
+    if all(_is_ridge(model) for model in candidates):
+        source = "from one eigendecomposition"
+    elif all(_has_path(model) for model in candidates):
+        source = "along one path"
+    else:
         return ""
     count = len({repr(model.alpha) for model in candidates})
-    return f", {count} alphas from one eigendecomposition{each}" if count > 1 else ""
+    return f", {count} alphas {source}{each}" if count > 1 else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +113,15 @@ class LinearCandidates:
         The candidates, unfitted.
     families : list of (centered, places, alphas)
         Ridge regressions with and without an intercept: their places, and their penalties of shape (m, q).
+    paths : list of int
+        The places of models that solve for many penalties one after another.
     others : list of int
         The places of all other models.
     """
 
     models: Sequence[Any]
     families: list[tuple[bool, list[int], np.ndarray]]
+    paths: list[int]
     others: list[int]
 
     @classmethod
@@ -121,7 +133,8 @@ class LinearCandidates:
             places = [c for c in ridge if bool(models[c].fit_intercept) is centered]
             if places:
                 families.append((centered, places, np.array([models[c]._alphas(n_targets) for c in places])))
-        return cls(models, families, sorted(set(range(len(models))) - set(ridge)))
+        paths = [c for c, one in enumerate(models) if _has_path(one)]
+        return cls(models, families, paths, sorted(set(range(len(models))) - {*ridge, *paths}))
 
     def solve(self, moments: Moments, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Give coefficients, of shape (m, p, q), and constants, fitted to rows whose moments are known."""
@@ -130,6 +143,9 @@ class LinearCandidates:
         for centered, places, alphas in self.families:
             coef[places] = coefficients(moments, alphas, rows, centered=centered)
             intercept[places] = intercepts(moments, coef[places], centered=centered)
+        if self.paths:
+            alike = [self.models[c] for c in self.paths]
+            coef[self.paths], intercept[self.paths] = alike[0]._solve_together(alike, moments)
         for c in self.others:
             one = fresh(self.models[c])
             coef[c], intercept[c] = one.fit(Known(rows, one, moments))._columns()
@@ -214,7 +230,7 @@ def _leave_one_out(model: Any, rows: Rows, candidates: Sequence[Any], scorer: Sc
         if each is not None and table is not None:
             each[family] = scorer.sign * table.T
     std = np.sqrt(deviation / n)
-    how = f"each of {n} rows left out in closed form, 2 passes{_by_spectrum(candidates, '')}"
+    how = f"each of {n} rows left out in closed form, 2 passes{_together(candidates, '')}"
     if refitted:
         how += f"; {refitted} of the rows by fitting once more"
     return Scores(how, mean, std, std / np.sqrt(n - 1), n, each, statistic=moments)
