@@ -47,7 +47,17 @@ def test_the_certificate_holds_and_can_be_recomputed(name):
     assert again, f"{again}"
 
 
-MOVABLE = ("coef_", "cluster_centers_", "class_prior_", "mean_", "center_", "statistics_", "data_min_", "scale_")
+MOVABLE = (
+    "coef_",
+    "dual_coef_",
+    "cluster_centers_",
+    "class_prior_",
+    "mean_",
+    "center_",
+    "statistics_",
+    "data_min_",
+    "scale_",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,6 +11,7 @@ from qed.data.synthetic import mixed_table, sparse_text
 
 CALLS = {
     "ar1_noise": lambda seed: synthetic.ar1_noise(20, 0.5, random_state=seed),
+    "ma_noise": lambda seed: synthetic.ma_noise(20, [1.0, 0.5], random_state=seed),
     "blobs": lambda seed: synthetic.blobs(20, random_state=seed),
     "checkerboard": lambda seed: synthetic.checkerboard(20, flip=0.2, random_state=seed),
     "classes": lambda seed: synthetic.classes(20, random_state=seed),
@@ -42,7 +43,7 @@ def plain(drawn):
 
 
 def test_every_generator_is_called_here():
-    assert set(CALLS) == set(synthetic.__all__) - {"ar1_covariance"}
+    assert set(CALLS) == set(synthetic.__all__) - {"ar1_covariance", "ma_covariance"}
 
 
 @pytest.mark.parametrize("name", CALLS)

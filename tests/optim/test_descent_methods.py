@@ -152,7 +152,7 @@ def test_step_rules_refuse_what_makes_no_sense():
         (Subgradient(average="last"), "average must be"),
         (Subgradient(radius=-1.0), "radius must be"),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_parameters_are_checked_when_it_begins(method, words):
     with pytest.raises(ParameterError, match=words):

@@ -28,12 +28,12 @@ from qed.base.parameters import Parameter, array, boolean, number
 from qed.base.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.optim.gram import EPS, equilibrate
-from qed.stats.covariance import Whitening, location, root
 from qed.regression.evidence import Evidence
 from qed.regression.gaussian import linear_gaussian
 from qed.regression.linear import LinearModel
 from qed.regression.metric import metric_evidence, metric_factor, moments_of, target_of
 from qed.regression.posterior import posterior_claims, ridge_claim
+from qed.stats.covariance import Whitening, location, root
 from qed.stats.factor import Factor
 from qed.stats.inference import Inference
 from qed.stats.moments import Moments

@@ -28,10 +28,10 @@ from qed.base.parameters import Parameter, array, boolean, choice, number
 from qed.base.roles import Regressor
 from qed.base.rows import Block, Rows
 from qed.base.summary import Summary
-from qed.stats.covariance import Whitening
 from qed.regression.evidence import condition_claim, least_squares_claims
 from qed.regression.metric import metric_evidence, metric_factor, moments_of, target_of
 from qed.regression.precise import solve_by_factor
+from qed.stats.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.inference import Inference
 

@@ -20,7 +20,7 @@ import numpy as np
 from qed.base.errors import DegenerateWarning
 from qed.regression.kernel_ridge import KernelRidge
 from qed.regression.kernel_shifts import solve_all
-from qed.regression.ridge_path import _penalties
+from qed.regression.ridge_path import penalties_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def kernel_ridge_path(
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     table = model._look(rows)
     K = model._gram(table)
-    values = _penalties(alphas, np.array([np.trace(K) / 10]))
+    values = penalties_of(alphas, np.array([np.trace(K) / 10]))
     found = solve_all(K, table.Y, table.weight, values, leave_out=True)
     assert found.left_out is not None and found.freedom is not None
     if found.unsafe.any():

@@ -17,9 +17,9 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.rows import Block, Rows
-from qed.stats.covariance import Whitening
 from qed.regression.evidence import Evidence, about_zero
 from qed.stats.centred import exact_sum
+from qed.stats.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 

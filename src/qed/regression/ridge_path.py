@@ -247,7 +247,7 @@ def ridge_path(
     with blas_for(rows.n_features):
         seen = model._centered(moments)
         spectrum = np.maximum(np.linalg.eigvalsh(seen.xx), 0.0)
-        values = _penalties(alphas, spectrum)
+        values = penalties_of(alphas, spectrum)
         wanted = np.repeat(values[:, None], moments.n_targets, axis=1)
         coef = coefficients(moments, wanted, rows, centered=fit_intercept)
         intercept = intercepts(moments, coef, centered=fit_intercept)
@@ -268,7 +268,8 @@ def ridge_path(
     )
 
 
-def _penalties(alphas: Any, spectrum: np.ndarray) -> np.ndarray:
+def penalties_of(alphas: Any, spectrum: np.ndarray) -> np.ndarray:
+    """Give the penalties asked for, checked; by default 50 of them, from a millionth to ten times the largest eigenvalue."""
     if alphas is None:
         top = max(float(spectrum.max(initial=0.0)), 1e-300)
         return np.geomspace(1e-6 * top, 10 * top, 50)
