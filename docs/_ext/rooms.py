@@ -49,8 +49,10 @@ def shelves() -> Iterator[tuple[str, str, str, list[str]]]:
 
 
 def _public(module: str) -> list[str]:
+    """Give the names of a package; second names of a class have no page of their own."""
     package = import_module(module)
-    return list(getattr(package, "__all__", None) or [name for name in vars(package) if _is_at_home(package, name)])
+    names = getattr(package, "__all__", None) or [name for name in vars(package) if _is_at_home(package, name)]
+    return [name for name in names if getattr(getattr(package, name), "__name__", name) == name]
 
 
 def _is_at_home(package: Any, name: str) -> bool:
