@@ -6,7 +6,11 @@ simply goes uncached. `COMPILED` remembers every kernel, so that ``qed warmup`` 
 """
 
 from collections.abc import Callable
+from functools import cache, wraps
+from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 COMPILED: list[Any] = []
 
@@ -32,3 +36,31 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         compiled = njit(**{**settings, "cache": False})(function)
     COMPILED.append(compiled)
     return compiled
+
+
+@cache
+def interpreted(compiled: Any) -> Callable[..., Any]:
+    """Give a kernel as plain Python, with all the kernels that it calls: for tables so small that compiling would take the longest.
+
+    Parameters
+    ----------
+    compiled : kernel
+        What `kernel` gave.
+
+    Examples
+    --------
+    >>> half = kernel(lambda values: values[0] / 2)
+    >>> interpreted(half)(np.array([3.0])).item(), half.signatures
+    (1.5, [])
+    """
+    function = compiled.py_func
+    called = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    inner = {name: interpreted(value) for name, value in called.items() if hasattr(value, "py_func")}
+    plain = FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, function.__defaults__)
+
+    @wraps(function)
+    def run(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return plain(*args)
+
+    return run

@@ -11,9 +11,12 @@ ended and costs :math:`O(k\,|S|)` and :math:`O(|S|^2)` for every column that ent
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 
+from qed.base.compile import interpreted
 from qed.optim.coordinate_gram import descend, penalised_gap, subtract_rows
 from qed.optim.penalties import L1L2
 from qed.optim.support import backward, forward, let_in, settle
@@ -26,6 +29,15 @@ MOST_SWEEPS = 100_000
 MARGIN = 1e-9
 # From this size on, LAPACK factorises a support faster than columns are appended one by one.
 BLOCKED_FROM = 96
+# Up to so many columns the kernels run as plain Python: milliseconds for each solution, and none of the seconds that compiling takes.
+FEW_COLUMNS = 16
+
+
+@cache
+def _kernels(few: bool) -> SimpleNamespace:
+    """Give the kernels, compiled or, for few columns, as plain Python."""
+    used = (backward, descend, forward, let_in, penalised_gap, settle, subtract_rows)
+    return SimpleNamespace(**{one.__name__: interpreted(one) if few else one for one in used})
 
 
 class SparseQuadratic:
@@ -60,6 +72,7 @@ class SparseQuadratic:
         self._order = np.zeros(len(self._factor), dtype=np.int64)
         self._size = 0
         self._l2: float | None = 0.0
+        self._run = _kernels(few=0 < len(right) <= FEW_COLUMNS)
 
     def grow(self, gram: np.ndarray, right: np.ndarray, slope: np.ndarray) -> None:
         """Take in more columns, with coefficients of zero.
@@ -72,6 +85,7 @@ class SparseQuadratic:
             Of the new columns.
         """
         none = np.zeros(len(right))
+        self._run = _kernels(few=False)
         self.gram, self.right = gram, np.concatenate([self.right, right])
         self.slope = np.concatenate([self.slope, slope])
         self.coef, self.sign = np.concatenate([self.coef, none]), np.concatenate([self.sign, none])
@@ -91,7 +105,7 @@ class SparseQuadratic:
         """Go on from other coefficients."""
         self.coef[:] = coef
         self.slope[:] = self.right
-        subtract_rows(self.slope, self.gram, self.coef)
+        self._run.subtract_rows(self.slope, self.gram, self.coef)
         self._l2 = None
 
     @property
@@ -101,15 +115,17 @@ class SparseQuadratic:
 
     def gap(self, penalty: L1L2) -> tuple[float, float]:
         """Give the objective, and a bound on how far it is above its minimum."""
-        found = penalised_gap(self.rest, self.slope, self.coef, penalty.l1, penalty.l2, penalty.positive, 0.0, 0.0)
+        found = self._run.penalised_gap(
+            self.rest, self.slope, self.coef, penalty.l1, penalty.l2, penalty.positive, 0.0, 0.0
+        )
         return float(found[0]), float(found[1])
 
     def direction(self) -> np.ndarray:
         """Give how the coefficients of a solution change as `l1` falls, per unit: along this line until the support changes."""
         order = self._order[: self._size]
         move = self.sign[order].copy()
-        forward(self._factor, self._size, move)
-        backward(self._factor, self._size, move)
+        self._run.forward(self._factor, self._size, move)
+        self._run.backward(self._factor, self._size, move)
         way = np.zeros(len(self.coef))
         way[order] = move
         return way
@@ -118,7 +134,7 @@ class SparseQuadratic:
         """Make sweeps of coordinate descent, and nothing else."""
         self._l2 = None
         given = (penalty.l1, penalty.l2, penalty.positive)
-        return int(descend(self.gram, self.slope, self.coef, *given, sweeps, enough))
+        return int(self._run.descend(self.gram, self.slope, self.coef, *given, sweeps, enough))
 
     def rounds(self, penalty: L1L2, tol: float, *, newton: bool = True) -> Iterator[tuple[float, float]]:
         """Solve for a penalty, round by round: whole solutions, or without Newton steps a sweep at a time.
@@ -192,6 +208,7 @@ class SparseQuadratic:
         return objective, gap
 
     def _sweep_until(self, penalty: L1L2, tol: float) -> tuple[float, float]:
+        self._run = _kernels(few=False)  # there may be many thousands of sweeps
         objective, gap = self.gap(penalty)
         for _ in range(MOST_SWEEPS // SWEEPS):
             if gap <= tol * objective or self.sweep(penalty, SWEEPS, EPS**2 * self.square) < SWEEPS:
@@ -213,7 +230,7 @@ class SparseQuadratic:
         margin = MARGIN * penalty.l1 + 16 * EPS * np.sqrt(longest * self.square)
         while True:
             room = len(self._factor)
-            self._size = settle(
+            self._size = self._run.settle(
                 self.gram, self.slope, self.coef, *given,
                 self._factor, self._order, self._size, self.sign, margin, 100, self._work,
             )  # fmt: skip
@@ -240,12 +257,12 @@ class SparseQuadratic:
         self.sign[:], self._size = 0.0, 0
         for j in support:
             self.sign[j] = np.sign(self.coef[j])
-            self._size = let_in(
+            self._size = self._run.let_in(
                 self.gram, self.coef, l2, self._factor, self._order, self._size, self.sign, j, self._work[0]
             )
         if (before != self.coef).any():
             self.slope[:] = self.right
-            subtract_rows(self.slope, self.gram, self.coef)
+            self._run.subtract_rows(self.slope, self.gram, self.coef)
 
     def _factorise_at_once(self, support: np.ndarray, l2: float) -> bool:
         part = self.gram[np.ix_(support, support)]
