@@ -5,6 +5,7 @@ file, what the model needs from its data, parameters, attributes and methods, an
 """
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
@@ -66,7 +67,9 @@ def _find(module: str, name: str) -> Any:
 
 
 def _first_line(item: Any) -> str:
-    return (inspect.getdoc(item) or "").split("\n")[0]
+    """Give the first line of a docstring, with its formulas as a table in Markdown wants them."""
+    line = (inspect.getdoc(item) or "").split("\n")[0]
+    return re.sub(":math:`([^`]*)`", lambda found: f"${found[1]}$".replace("|", r"\vert "), line)
 
 
 def _is_model(item: Any) -> bool:
