@@ -233,29 +233,3 @@ def test_features_of_very_different_size_are_left_to_the_dual_form():
     assert not with_features.certificate_ and with_features.form_ == "primal"
     assert model.certificate_ and qed.certify(model, X, y) and model.form_ == "dual"
     assert model.reason_ == "the features differ too much in size for the primal form" and not hasattr(model, "coef_")
-
-
-@pytest.mark.parametrize("alpha", [1e-12, 1e-6, 1e-3, 1.0, 1e4])
-@pytest.mark.parametrize("outputs", [1, 2])
-def test_many_rows_are_refined_to_the_answer_of_double_precision(alpha, outputs, monkeypatch):
-    """A factor in single precision with corrections, or, where these do not converge, one in double: the same solution."""
-    random = np.random.default_rng(0)
-    X, Y = random.standard_normal((1100, 3)), random.standard_normal((1100, outputs))
-    settings = {"kernel": "rbf", "gamma": 5.0, "alpha": alpha}
-    found = qed.KernelRidge(**settings).fit(X, Y)
-    assert found.certificate_, f"{found.certificate_}"
-    monkeypatch.setattr("qed.regression.kernel_solve.MANY", 10**9)
-    plain = qed.KernelRidge(**settings).fit(X, Y)
-    np.testing.assert_allclose(
-        found.dual_coef_, plain.dual_coef_, rtol=1e-7, atol=1e-9 * np.abs(plain.dual_coef_).max()
-    )
-
-
-def test_a_zero_target_and_entries_beyond_single_precision(monkeypatch):
-    random = np.random.default_rng(0)
-    X = random.standard_normal((1050, 2))
-    assert not qed.KernelRidge(kernel="rbf").fit(X, np.zeros(1050)).dual_coef_.any()
-    huge = qed.KernelRidge(kernel=1e40 * qed.kernels.RBF(1.0), alpha=1e40).fit(X, X[:, 0])
-    usual = qed.KernelRidge(kernel="rbf", gamma=1.0, alpha=1.0).fit(X, X[:, 0])
-    np.testing.assert_allclose(huge.dual_coef_ * 1e40, usual.dual_coef_, rtol=1e-8, atol=1e-12)
-    assert huge.certificate_

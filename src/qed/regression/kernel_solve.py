@@ -1,11 +1,9 @@
 r"""The equations of kernel ridge regression, :math:`(K + \alpha I)\,c = y`, solved in place.
 
 With weights :math:`s` the rows are scaled first: :math:`c = S^{1/2} (S^{1/2} K S^{1/2} + \alpha I)^{-1} S^{1/2} y`. The matrix is
-positive definite for :math:`\alpha > 0`, and a Cholesky factorisation takes :math:`n^3/3` operations; for many rows it is done in
-single precision, and a few corrections with residuals in double precision make up for it (iterative refinement, Wilkinson 1948).
-Where that does not converge the factor is taken in double precision. It overwrites one half of the matrix; the other half still is
-:math:`K`, so the fitted values :math:`Kc`, from which a proof is made, cost only one product more. Where rounding leaves no
-positive definite matrix (no penalty and equal rows, say), the eigenvectors that count are used alone:
+positive definite for :math:`\alpha > 0`, and a Cholesky factorisation takes :math:`n^3/3` operations. It overwrites one half of the
+matrix; the other half still is :math:`K`, so the fitted values :math:`Kc`, from which a proof is made, cost only one product more.
+Where rounding leaves no positive definite matrix (no penalty and equal rows, say), the eigenvectors that count are used alone:
 :math:`c = Q (\Lambda + \alpha)^{+} Q^\top y`.
 """
 
@@ -19,11 +17,6 @@ from scipy.linalg import blas, lapack
 from qed.base.engine import blas_for
 from qed.base.errors import InputError
 from qed.optim.gram import EPS
-
-# From so many rows on single precision pays; entries beyond LEAST_SINGLE or its inverse do not fit into it. A solution is refined
-# until its residual is at most ROUNDED of the right side.
-MANY, LEAST_SINGLE, MOST_CORRECTIONS, ROUNDED = 1000, 1e-30, 12, 1e-12
-STRIP = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +78,7 @@ def solve_dual(
             chosen = alphas == alpha
             own = K if last else K.copy()
             diagonal = own.diagonal().copy()
-            found = None if condition else _by_refinement(own, right[:, chosen], alpha)
-            found = found or _by_cholesky(own, right[:, chosen], alpha, condition)
+            found = _by_cholesky(own, right[:, chosen], alpha, condition)
             if found is None:
                 np.fill_diagonal(own, diagonal)
                 found = _by_eigenvectors(own, right[:, chosen], alpha)
@@ -103,36 +95,6 @@ def solve_dual(
 
 def _with_last(values: np.ndarray) -> list[tuple[bool, float]]:
     return [(k == len(values) - 1, float(value)) for k, value in enumerate(values)]
-
-
-def _by_refinement(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | None:
-    """Solve with a Cholesky factor in single precision, at half the price, and residuals in double; None where that is not enough.
-
-    Each correction takes the same share off the residual, about the condition number times the rounding of single precision. That the
-    residuals fall proves the matrix positive definite; they are followed down to rounding.
-    """
-    n, shifted = len(K), K.diagonal() + alpha
-    if n < MANY or not (shifted.min() > LEAST_SINGLE and shifted.max() < 1 / LEAST_SINGLE):
-        return None
-    A = np.empty(K.shape, np.float32)
-    for top in range(0, n, STRIP):
-        with np.errstate(over="ignore"):
-            A[top : top + STRIP, top:] = K[top : top + STRIP, top:]
-    np.fill_diagonal(A, shifted)
-    factor, failed = lapack.spotrf(A.T, lower=1, overwrite_a=1, clean=0)
-    if failed:
-        return None
-    coef, fitted, residual = np.zeros_like(right), np.zeros_like(right), right
-    size = first = np.linalg.norm(right, axis=0)
-    for _ in range(MOST_CORRECTIONS):
-        unit = np.where(size > 0, size, 1.0)
-        coef = coef + unit * lapack.spotrs(factor, (residual / unit).astype(np.float32), lower=1)[0]
-        fitted = multiplied(K, coef)
-        before, residual = size, right - fitted - alpha * coef
-        size = np.linalg.norm(residual, axis=0)
-        if (size <= 0.1 * ROUNDED * first).all() or not (size < 0.1 * before).any():
-            break
-    return Dual(coef, fitted, n, None) if (size <= ROUNDED * first).all() else None
 
 
 def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool) -> Dual | None:
