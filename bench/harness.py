@@ -112,7 +112,17 @@ def _verdict(rows: list[dict[str, Any]], workload: Workload) -> dict[str, Any]:
 
 def machine() -> dict[str, str]:
     """Say what was measured on."""
-    packages = ("numpy", "scipy", "numba", "scikit-learn", "scikit-learn-intelex", "celer", "skglm", "statsmodels", "pyarrow")
+    packages = (
+        "numpy",
+        "scipy",
+        "numba",
+        "scikit-learn",
+        "scikit-learn-intelex",
+        "celer",
+        "skglm",
+        "statsmodels",
+        "pyarrow",
+    )
     versions = {}
     for name in packages:
         try:
