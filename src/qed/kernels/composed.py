@@ -11,6 +11,7 @@ Shawe-Taylor and Cristianini (2004), Kernel Methods for Pattern Analysis, propos
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,8 +39,9 @@ class Weighed(Kernel):
     def _inner(self) -> tuple[Kernel, ...]:
         return (self.kernel,)
 
+    @abstractmethod
     def _weights(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
+        """Give the weight of each row."""
 
     def _bind(self, X: Any, Z: Any) -> Bound:
         bound = self.kernel._bind(X, Z)
@@ -151,8 +153,9 @@ class OfChanged(Kernel):
     def _inner(self) -> tuple[Kernel, ...]:
         return (self.kernel,)
 
+    @abstractmethod
     def _change(self, X: Any) -> Any:
-        raise NotImplementedError
+        """Give the table that the inner kernel sees."""
 
     def _bind(self, X: Any, Z: Any) -> Bound:
         left = self._change(X)

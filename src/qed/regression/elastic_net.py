@@ -134,10 +134,10 @@ class ElasticNet(LinearPredictor, Iterative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _penalty(self, weight: float) -> L1L2:
-        """Give the penalty for sums, not means, over rows of this total weight."""
-        share = float(self.l1_ratio)
-        return L1L2(weight * self.alpha * share, weight * self.alpha * (1 - share), bool(self.positive))
+    def _penalty(self, weight: float, alpha: float | None = None) -> L1L2:
+        """Give the penalty for sums, not means, over rows of this total weight; along a path with another `alpha`."""
+        alpha, share = self.alpha if alpha is None else alpha, float(self.l1_ratio)
+        return L1L2(weight * alpha * share, weight * alpha * (1 - share), bool(self.positive))
 
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)

@@ -24,7 +24,6 @@ from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
 from qed.base.parameters import check_parameters, integer, number
 from qed.base.rows import Block, Rows
-from qed.optim.penalties import L1L2
 from qed.regression.elastic_net import ElasticNet
 from qed.regression.lasso_evidence import SparseEvidence, path_claims
 from qed.regression.lasso_problem import GramProblem, SparseProblem, problem_for
@@ -191,7 +190,7 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
             seen = SparseEvidence.from_moments(problem.moments, flat, intercept.ravel(), outputs, centered=centered)
         else:
             seen = SparseEvidence.from_rows(rows, flat, intercept.ravel(), outputs, centered=centered, lengths=True)
-    penalties = [_penalty(model, alpha, problem.weight) for alpha in np.repeat(values, q)]
+    penalties = [model._penalty(problem.weight, alpha) for alpha in np.repeat(values, q)]
     gaps, claims = path_claims(seen, flat, penalties, model.tol, centered=centered)
     single = rows.target_ndim == 1
     return LassoPath(
@@ -204,11 +203,6 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
         Certificate(claims, source="statistics" if isinstance(problem, GramProblem) else "data"),
         rows.feature_names,
     )
-
-
-def _penalty(model: ElasticNet, alpha: float, weight: float) -> L1L2:
-    share = float(model.l1_ratio)
-    return L1L2(weight * alpha * share, weight * alpha * (1 - share), bool(model.positive))
 
 
 def _penalties(model: ElasticNet, problem: SparseProblem, alphas: Any, eps: float) -> tuple[np.ndarray, float]:
@@ -235,7 +229,7 @@ def along(model: ElasticNet, problem: SparseProblem, alphas: np.ndarray, rows: R
     """Solve for many penalties, the largest first; give coefficients of shape (m, p, q), in the order of the penalties."""
     coef = np.empty((len(alphas), len(problem.x_mean), len(problem.y_mean)))
     for k in np.argsort(-alphas, kind="stable"):
-        penalty = _penalty(model, float(alphas[k]), problem.weight)
+        penalty = model._penalty(problem.weight, float(alphas[k]))
         if penalty.l1 == 0 and not penalty.positive:
             coef[k] = problem.ridge(penalty.l2, rows)
         else:
