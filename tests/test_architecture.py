@@ -21,7 +21,7 @@ FLOORS = [
         "association",
     },
     {"features", "kernels", "optim", "stats"},
-    {"data"},
+    {"data", "linalg"},
     {"base"},
 ]
 FLOOR = {room: height for height, rooms in enumerate(reversed(FLOORS)) for room in rooms}

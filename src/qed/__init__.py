@@ -18,16 +18,16 @@ from qed.base.lazy import room as _room
 __version__ = "0.1.0"
 
 _ROOMS = ("regression", "classification", "clustering", "features", "selection")
-_MODULES = (*_ROOMS, "base", "data", "kernels", "optim", "plots", "report", "stats")
+_MODULES = (*_ROOMS, "base", "data", "kernels", "linalg", "optim", "plots", "report", "stats")
 _CORE = {
     "qed.base.certificate": ["Certificate", "Claim"],
     "qed.base.engine": ["threads"],
-    "qed.base.estimator": ["certify"],
-    "qed.base.rows": ["rows"],
-    "qed.base.saving": ["load", "resume", "save"],
-    "qed.base.steps": ["Reason", "Step"],
-    "qed.base.walk": ["steps"],
-    "qed.base.watch": ["watch"],
+    "qed.base.models.estimator": ["certify"],
+    "qed.base.sources.rows": ["rows"],
+    "qed.base.saving.models": ["load", "resume", "save"],
+    "qed.base.running.steps": ["Reason", "Step"],
+    "qed.base.running.walk": ["steps"],
+    "qed.base.running.watch": ["watch"],
 }
 _core, _, _names = _room(__name__, _CORE)
 

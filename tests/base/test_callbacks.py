@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import qed
 from qed.base.errors import InputError, NotFittedError
-from qed.base.steps import Reason
+from qed.base.running.steps import Reason
 
 generator = np.random.default_rng(0)
 X = generator.normal(size=(80, 4)) * [1.0, 2.0, 3.0, 1.5]

@@ -13,7 +13,7 @@ X, Y = np.random.default_rng(0).standard_normal((20, 3)), np.arange(20.0)
 
 
 def test_a_float_array_is_taken_as_it_is():
-    from qed.base.checks import check_rows
+    from qed.base.models.checks import check_rows
 
     assert check_rows(qed.Ridge(), X, Y, reset=True, target="number").X is X
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from qed.base.engine import add_pairwise, threads
 from qed.base.errors import InputError, SourceError
-from qed.base.rows import Block, rows
+from qed.base.sources.rows import Block, rows
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

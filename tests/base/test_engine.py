@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 import qed
 from qed.base.engine import add_pairwise, n_threads, one_blas_thread, threads, work
 from qed.base.errors import ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 
 
 class Tree:

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qed.base import readers
 from qed.base.engine import threads
 from qed.base.errors import InputError
-from qed.base.files import FileRows, cut
-from qed.base.paths import suffix_of
-from qed.base.rows import ArrayRows, rows
+from qed.base.sources import readers
+from qed.base.sources.files import FileRows, cut
+from qed.base.sources.paths import suffix_of
+from qed.base.sources.rows import ArrayRows, rows
 
 N = 1000
 NAMES = ["a", "b", "c"]
@@ -300,7 +300,7 @@ def test_cut_keeps_rows_and_sizes(lengths, size):
 MEMORY = """
 import resource, sys
 from qed.base.engine import threads
-from qed.base.rows import rows
+from qed.base.sources.rows import rows
 
 def total(block):
     return block.X.sum(axis=0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qed.base.errors import ParameterError
-from qed.base.parameters import boolean, check_parameters, choice, integer, number
+from qed.base.models.parameters import boolean, check_parameters, choice, integer, number
 from qed.base.random import generator, seed_of
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.rows import ArrayRows, Block, block_rows, rows
+from qed.base.sources.rows import ArrayRows, Block, block_rows, rows
 
 
 def test_blocks_are_views_and_cover_all_rows_once():

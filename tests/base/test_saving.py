@@ -24,13 +24,13 @@ from sklearn.linear_model import LinearRegression as ForeignRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import qed
-from qed.base.archive import FORMAT, read_archive, write_archive
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError, SavingError, SourceError
-from qed.base.fingerprint import Fingerprint
-from qed.base.format import Packer, Unpacker
-from qed.base.known import find_class, savable
-from qed.base.steps import Ending, Past, Reason, Step
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.running.steps import Ending, Past, Reason, Step
+from qed.base.saving.archive import FORMAT, read_archive, write_archive
+from qed.base.saving.format import Packer, Unpacker
+from qed.base.saving.known import find_class, savable
 from qed.base.summary import Summary
 
 
@@ -471,7 +471,7 @@ def test_compressed_or_long_trees_are_not_read(saved: Path, monkeypatch: pytest.
     with zipfile.ZipFile(small, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("model.json", tree)
     assert_refused(small, "compressed or too large")
-    monkeypatch.setattr("qed.base.archive.TREE_LIMIT", len(tree) - 1)
+    monkeypatch.setattr("qed.base.saving.archive.TREE_LIMIT", len(tree) - 1)
     assert_refused(saved, "compressed or too large")
     with pytest.raises(SavingError, match="Keep large data in NumPy arrays"):
         qed.save(qed.Ridge(alpha=list(range(len(tree)))), small)
@@ -584,7 +584,7 @@ def test_only_classes_of_the_house_are_found() -> None:
 
 def test_names_in_files_are_not_ambiguous():
     """A file names classes by their bare names, so no two public classes may share one."""
-    from qed.base.known import PARTS
+    from qed.base.saving.known import PARTS
 
     homes: dict[str, set[str]] = {}
     for room in (*qed._ROOMS, *PARTS):

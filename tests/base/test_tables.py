@@ -14,8 +14,8 @@ from scipy import sparse
 
 from qed.base.engine import threads
 from qed.base.errors import InputError, ParameterError
-from qed.base.layout import Layout, did_you_mean, matrix_of, weight_of
-from qed.base.rows import ArrayRows, rows
+from qed.base.sources.layout import Layout, did_you_mean, matrix_of, weight_of
+from qed.base.sources.rows import ArrayRows, rows
 
 
 def make(n=1000, p=3, seed=0):

@@ -16,12 +16,12 @@ from sklearn.pipeline import make_pipeline
 import qed
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError, SavingError, SourceError
-from qed.base.estimator import Iterative
-from qed.base.known import savable
-from qed.base.roles import Regressor
-from qed.base.rows import Block
-from qed.base.steps import Reason, Step
-from qed.base.watch import watches
+from qed.base.models.estimator import Iterative
+from qed.base.models.roles import Regressor
+from qed.base.running.steps import Reason, Step
+from qed.base.running.watch import watches
+from qed.base.saving.known import savable
+from qed.base.sources.rows import Block
 
 generator = np.random.default_rng(0)
 X = generator.normal(size=(200, 6)) * np.logspace(0, 0.5, 6)
@@ -228,8 +228,8 @@ def test_a_checkpoint_is_written_and_taken_up(tmp_path: Path) -> None:
 def test_checkpoints_are_written_every_so_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     clock = iter(range(10**9))
-    monkeypatch.setattr("qed.base.watch.time.monotonic", lambda: float(next(clock)))
-    monkeypatch.setattr("qed.base.saving.save_checkpoint", lambda path, model, step: written.append(step.number))
+    monkeypatch.setattr("qed.base.running.watch.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("qed.base.saving.models.save_checkpoint", lambda path, model, step: written.append(step.number))
     with qed.watch(checkpoint=tmp_path / "fit.qed", every=5), pytest.warns(UserWarning):
         slow(max_iter=12, tol=0).fit(X, y)
     assert written == [4, 9, 12]
@@ -258,7 +258,7 @@ def test_a_disk_that_fills_up_does_not_lose_the_fit(tmp_path: Path, monkeypatch:
     def full(*args: Any) -> None:
         raise SourceError("Could not write fit.qed: No space left on device.")
 
-    monkeypatch.setattr("qed.base.saving.save_checkpoint", full)
+    monkeypatch.setattr("qed.base.saving.models.save_checkpoint", full)
     with qed.watch(checkpoint=tmp_path / "fit.qed", every=0), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         model = slow().fit(X, y)

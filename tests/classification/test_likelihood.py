@@ -5,11 +5,11 @@ import pytest
 from scipy.special import expit, xlogy
 
 import qed
-from qed.base.rows import Block
+from qed.base.sources.rows import Block
 from qed.base.summary import Summary
 from qed.classification.classes import encode, fold_coded
 from qed.classification.likelihood import Likelihood
-from qed.optim.softmax import SoftmaxLoss, coding_of
+from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 
 def problem(n=60, p=3, k=2, C=2.0, intercept=True, seed=0):

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import qed
 from qed.base.errors import ConvergenceWarning, InputError, NotAvailableError, ParameterError
-from qed.base.steps import Reason, Step
+from qed.base.running.steps import Reason, Step
 
 
 def labelled(n=200, p=4, k=2, seed=0, noise=1.0):

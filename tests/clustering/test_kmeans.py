@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
-from qed.base.steps import Reason
+from qed.base.running.steps import Reason
 from qed.clustering.assignment import Assignment, Farthest
 from qed.clustering.distances import nearest, squares
 

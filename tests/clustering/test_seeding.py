@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 from qed.clustering.seeding import draw_centers, stir
 
 

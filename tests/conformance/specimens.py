@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 
 import qed
-from qed.base.estimator import Estimator
+from qed.base.models.estimator import Estimator
 
 
 class Line:

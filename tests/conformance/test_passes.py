@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 from tests.conformance.specimens import estimators, specimen, table, target_for
 
 N = 320

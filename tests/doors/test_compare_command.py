@@ -170,7 +170,7 @@ def test_mixed_columns_are_no_trouble(run, tmp_path):
 
 
 def test_a_model_that_fails_is_last_and_says_why(run, tmp_path, monkeypatch):
-    from qed.regression.ridge import Ridge
+    from qed.regression.linear.ridge import Ridge
 
     monkeypatch.setattr(Ridge, "compare_grid", {"alpha": [-1.0]})
     text = run("compare", "engel", "-t", "food_expenditure", "--no-report", "--model", tmp_path / "m.qed").stdout

@@ -5,10 +5,10 @@ import pytest
 
 import qed
 from qed.base.errors import InputError
-from qed.selection.comparison import compare
-from qed.selection.contenders import contenders
-from qed.selection.silhouette import centre_silhouette
-from qed.selection.task import check_task, task_of
+from qed.selection.comparing.comparison import compare
+from qed.selection.comparing.contenders import contenders
+from qed.selection.comparing.task import check_task, task_of
+from qed.selection.metrics.silhouette import centre_silhouette
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import qed
 from qed.commands.source import read
 from qed.report.glance import glance
 from qed.report.page import render
-from qed.selection.comparison import compare
+from qed.selection.comparing.comparison import compare
 
 SCRIPT, BRACES, IMAGE = "<script>alert(1)</script>", "{{ 7*7 }}", '"><img src=x onerror=alert(1)>'
 FETCHING = {"script", "img", "iframe", "link", "object", "embed", "audio", "video", "form", "input", "base", "image"}

@@ -15,8 +15,8 @@ import pytest
 
 import qed
 from qed.base.errors import InputError, SavingError, SourceError
-from qed.base.saving import load_checkpoint, save_checkpoint
-from qed.base.steps import Reason, Step
+from qed.base.running.steps import Reason, Step
+from qed.base.saving.models import load_checkpoint, save_checkpoint
 
 DATA = """
 import numpy as np
@@ -211,7 +211,7 @@ def test_a_checkpoint_of_another_fit_is_refused(checkpoint: Path, model: Any, da
 
 
 def test_labels_are_part_of_the_fingerprint() -> None:
-    from qed.base.fingerprint import Fingerprint, target_sums
+    from qed.base.models.fingerprint import Fingerprint, target_sums
     from qed.base.summary import Summary
 
     def fingerprint(labels: Any) -> Fingerprint:

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import qed
 from qed.base.errors import NotFittedError
-from qed.base.steps import Reason, Step
+from qed.base.running.steps import Reason, Step
 
 generator = np.random.default_rng(0)
 X = generator.normal(size=(300, 5)) * np.logspace(0, 0.7, 5)

@@ -11,10 +11,10 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from qed.base import readers
 from qed.base.engine import threads
 from qed.base.errors import InputError, QedError, SourceError
-from qed.base.rows import rows
+from qed.base.sources import readers
+from qed.base.sources.rows import rows
 
 
 def gram(block):

@@ -11,7 +11,7 @@ import pytest
 
 import qed
 from qed.base.errors import DegenerateError, InputError, ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 
 N = 600
 
@@ -185,10 +185,10 @@ def test_rare_levels_and_limits(frame):
 
 
 def test_levels_are_bounded_while_counting(monkeypatch, frame):
-    from qed.features import column_look, column_plan
+    from qed.features.tables import inspection, plan
 
-    monkeypatch.setattr(column_look, "MOST_LEVELS", 100)
-    monkeypatch.setattr(column_plan, "MOST_LEVELS", 100)
+    monkeypatch.setattr(inspection, "MOST_LEVELS", 100)
+    monkeypatch.setattr(plan, "MOST_LEVELS", 100)
     assert "more than 100 levels" in decision(qed.ColumnEncoder().fit(frame), "id")
     with pytest.raises(InputError, match=r"'id' has more than 100 different values"):
         qed.ColumnEncoder(categorical=["id"]).fit(frame)

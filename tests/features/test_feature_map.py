@@ -5,7 +5,7 @@ import pytest
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 
 
 @pytest.fixture

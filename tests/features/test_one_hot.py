@@ -10,7 +10,7 @@ from sklearn import preprocessing
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_bad_parameters(frame):
 
 
 def test_an_identifier_is_refused(monkeypatch, frame):
-    from qed.features import one_hot
+    from qed.features.tables import one_hot
 
     monkeypatch.setattr(one_hot, "MOST_LEVELS", 3)
     with pytest.raises(InputError, match=r"'city' has more than 3 different values"):

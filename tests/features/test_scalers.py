@@ -9,7 +9,7 @@ from sklearn import preprocessing
 
 import qed
 from qed.base.errors import InputError, NotAvailableError, ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 
 
 @pytest.fixture

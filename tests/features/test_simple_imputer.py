@@ -7,7 +7,7 @@ from sklearn import impute
 
 import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 
 STRATEGIES = ["mean", "median", "most_frequent", "constant"]
 
@@ -143,7 +143,7 @@ def test_bad_input(X):
 
 
 def test_too_many_values_to_count(monkeypatch, X):
-    from qed.features import fills
+    from qed.features.missing import fills
 
     monkeypatch.setattr(fills, "MOST_VALUES", 10)
     with pytest.raises(InputError, match="more than 10 different values"):

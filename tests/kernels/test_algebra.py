@@ -138,7 +138,7 @@ def test_kernels_are_values():
 @given(ANY)
 @settings(max_examples=30)
 def test_kernels_survive_saving(kernel):
-    from qed.base.format import Packer, Unpacker
+    from qed.base.saving.format import Packer, Unpacker
 
     packer = Packer()
     tree = packer.pack(kernel)

@@ -6,8 +6,8 @@ from scipy import sparse
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.base.rows import rows
-from qed.features.sampling import Sample, lots
+from qed.base.sources.rows import rows
+from qed.features.maps.sampling import Sample, lots
 from qed.kernels import RBF, Linear, Polynomial
 from qed.kernels.mercer import check_gram
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.steps import Reason, Rule, run
+from qed.base.running.steps import Reason, Rule, run
 from qed.optim import (
     CoordinateDescent,
     Diminishing,
@@ -27,8 +27,8 @@ from qed.optim import (
     largest_curvature,
     minimize,
 )
-from qed.optim.rates import SmoothRate
-from qed.optim.step_rules import step_length
+from qed.optim.searches.step_rules import step_length
+from qed.optim.solvers.rates import SmoothRate
 from tests.property.nasty import regression_problems
 from tests.theory.fixtures import problem
 from tests.theory.quadratics import quadratic, squares

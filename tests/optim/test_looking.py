@@ -18,8 +18,8 @@ from qed.optim import (
     estimate_curvature,
     ridge_condition,
 )
-from qed.optim.flat import flat_length, safe_length
-from qed.optim.searches import Armijo
+from qed.optim.searches.flat import flat_length, safe_length
+from qed.optim.searches.methods import Armijo
 
 
 def symmetric(seed, values):

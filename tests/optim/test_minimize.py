@@ -9,7 +9,7 @@ import pytest
 
 import qed
 from qed.base.errors import ConvergenceWarning, InputError, ParameterError, SavingError
-from qed.base.steps import Reason, Rule
+from qed.base.running.steps import Reason, Rule
 from qed.optim import (
     Armijo,
     CoordinateDescent,

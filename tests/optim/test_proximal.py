@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import ElasticNet, Lasso
 
 from qed.base.errors import InputError
-from qed.base.steps import Reason, Rule, run
+from qed.base.running.steps import Reason, Rule, run
 from qed.optim import (
     L1,
     L1L2,

@@ -8,10 +8,10 @@ from scipy import optimize
 
 import qed
 from qed.base.errors import ConvergenceWarning, InputError
-from qed.base.steps import Reason
+from qed.base.running.steps import Reason
 from qed.optim import find_root
-from qed.optim.derivatives import jacobian
-from qed.optim.root import root_claims
+from qed.optim.functions.derivatives import jacobian
+from qed.optim.solvers.root import root_claims
 
 
 @settings(max_examples=50, deadline=None)

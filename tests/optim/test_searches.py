@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import line_search
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.steps import Step
+from qed.base.running.steps import Step
 from qed.optim import Armijo, Exact, GoldenSection, Grid, Objective, Wolfe
-from qed.optim.line import Line, golden_section, lowest_bracket, zero_of_slope
-from qed.optim.searches import falls_enough
+from qed.optim.searches.line import Line, golden_section, lowest_bracket, zero_of_slope
+from qed.optim.searches.methods import falls_enough
 
 SMOOTH = [
     Objective(lambda w: w @ w, lambda w: 2 * w),

@@ -12,9 +12,9 @@ from scipy.special import expit
 
 import qed
 from qed.base.errors import ConvergenceWarning, ParameterError
-from qed.base.steps import Reason, Rule, Step, run
+from qed.base.running.steps import Reason, Rule, Step, run
 from qed.optim import LBFGS, Newton, Objective, minimize, ridged
-from qed.optim.lbfgs import two_loops
+from qed.optim.solvers.lbfgs import two_loops
 
 METHODS = {
     "lbfgs": LBFGS(),

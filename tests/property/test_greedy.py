@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import qed
 from qed.base.errors import DegenerateError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 from tests.property.nasty import regression_problems
 
 pytestmark = pytest.mark.filterwarnings(

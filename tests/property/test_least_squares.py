@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qed
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 from tests.property.nasty import regression_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")

@@ -12,10 +12,10 @@ from sklearn.linear_model import QuantileRegressor
 
 import qed
 from qed.base.errors import ConvergenceWarning, InputError
-from qed.base.rows import ArrayRows, Block
-from qed.regression.huber_columns import Columns, Plane
-from qed.regression.huber_descent import descend
-from qed.regression.huber_sums import HuberSums
+from qed.base.sources.rows import ArrayRows, Block
+from qed.regression.robust.columns import Columns, Plane
+from qed.regression.robust.descent import descend
+from qed.regression.robust.sums import HuberSums
 from tests.property.nasty import regression_problems
 
 QUICK = settings(max_examples=60, deadline=None)
@@ -151,7 +151,7 @@ def test_sparse_matrices_are_not_made_dense(monkeypatch):
     X = sparse.random_array((300, 20), density=0.1, rng=generator, format="csr")
     y = X @ generator.standard_normal(20) + generator.standard_t(2, 300)
     dense = qed.LeastAbsoluteDeviations().fit(X.toarray(), y)
-    monkeypatch.setattr("qed.regression.huber_columns.dense", None)
+    monkeypatch.setattr("qed.regression.robust.columns.dense", None)
     thin = qed.LeastAbsoluteDeviations().fit(X, y)
     assert objective(thin, X, y) == pytest.approx(objective(dense, X.toarray(), y), rel=1e-9)
     assert thin.certificate_ and qed.certify(thin, X, y)

@@ -10,8 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import qed
 from qed.base.errors import InputError, ParameterError
 from qed.data.synthetic import ar1_covariance
-from qed.regression.bayes import GaussianMAP
-from qed.regression.gaussian import linear_gaussian
+from qed.regression.gaussian.linear_gaussian import linear_gaussian
+from qed.regression.gaussian.map import GaussianMAP
 
 
 @parametrize_with_checks([GaussianMAP(), GaussianMAP(0.5, 2.0, 0.3, fit_intercept=True)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.regression.best_subset_search import best_subsets
+from qed.regression.greedy.subset_search import best_subsets
 
 
 def brute(A, b, size):

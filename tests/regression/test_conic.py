@@ -7,7 +7,7 @@ import pytest
 
 from qed.base.errors import DegenerateError, DegenerateWarning, InputError, NotAvailableError
 from qed.data.synthetic import ellipse
-from qed.regression.conic import Conic, conic_features, fit_conic
+from qed.regression.total.conic import Conic, conic_features, fit_conic
 
 
 def hyperbola(n=20):

@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.data.synthetic import ar1_covariance
-from qed.regression.generalized import GeneralizedLeastSquares
+from qed.regression.gaussian.generalized import GeneralizedLeastSquares
 
 sm = pytest.importorskip("statsmodels.api")
 

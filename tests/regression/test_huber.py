@@ -12,7 +12,7 @@ from sklearn.linear_model import HuberRegressor as Peer
 
 import qed
 from qed.base.errors import ConvergenceWarning, InputError, ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 from qed.optim import HuberLoss
 from tests.property.nasty import regression_problems
 
@@ -155,7 +155,7 @@ def test_sparse_matrices_are_not_made_dense(monkeypatch):
     X = sparse.random_array((300, 20), density=0.1, rng=generator, format="csr")
     y = X @ generator.standard_normal(20) + generator.standard_t(2, 300)
     full = qed.HuberRegressor().fit(X.toarray(), y)
-    monkeypatch.setattr("qed.regression.huber_columns.dense", None)
+    monkeypatch.setattr("qed.regression.robust.columns.dense", None)
     thin = qed.HuberRegressor().fit(X, y)
     np.testing.assert_allclose(thin.coef_, full.coef_, atol=1e-6)
     assert thin.certificate_ and qed.certify(thin, X, y)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from qed.kernels import RBF
-from qed.regression import kernel_band
-from qed.regression.kernel_band import Band
-from qed.regression.kernel_shifts import TOGETHER, Shifts, in_fours, lengths_of
+from qed.linalg import band as kernel_band
+from qed.linalg.band import Band
+from qed.linalg.shifted import TOGETHER, Shifts, in_fours, lengths_of
 
 SIZES = [1, 2, 3, 31, 32, 33, 34, 64, 65, 66, 97, 300, 600]
 

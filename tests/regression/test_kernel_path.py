@@ -6,7 +6,7 @@ import pytest
 import qed
 from qed.base.errors import DegenerateWarning, ParameterError
 from qed.kernels import RBF
-from qed.regression.kernel_shifts import solve_all
+from qed.linalg.shifted import solve_all
 
 ALPHAS = np.array([1e-3, 0.1, 0.1, 5.0])
 

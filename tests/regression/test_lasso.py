@@ -8,7 +8,7 @@ from sklearn.linear_model import enet_path
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.regression import lasso_problem
+from qed.regression.sparse import problem as lasso_problem
 
 
 def table(n=60, p=10, seed=0, offset=2.0):

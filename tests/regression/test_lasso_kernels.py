@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 
 from qed.optim import columns, support
-from qed.optim.coordinate_gram import descend, penalised_gap, subtract_rows
-from qed.optim.gap import duality_gap
-from qed.optim.losses import SquaredLoss
-from qed.optim.penalties import L1L2
-from qed.optim.sparse_quadratic import SparseQuadratic
-from qed.optim.working_set import Correlations, WorkingSet
+from qed.optim.functions.gap import duality_gap
+from qed.optim.functions.losses import SquaredLoss
+from qed.optim.functions.penalties import L1L2
+from qed.optim.sparse.coordinate_gram import descend, penalised_gap, subtract_rows
+from qed.optim.sparse.quadratic import SparseQuadratic
+from qed.optim.sparse.working_set import Correlations, WorkingSet
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((30, 8))
@@ -174,7 +174,7 @@ def test_no_column_that_reaches_a_limit_is_overlooked():
 
 
 def test_a_working_set_lets_go_of_columns_and_still_ends_right(monkeypatch):
-    monkeypatch.setattr("qed.optim.working_set.SPARE", 0)
+    monkeypatch.setattr("qed.optim.sparse.working_set.SPARE", 0)
     wide = GENERATOR.standard_normal((40, 300))
     y = wide[:, :10] @ np.ones(10) + GENERATOR.standard_normal(40)
     problem = WorkingSet(columns.columns_of(wide, None, centered=False), y)

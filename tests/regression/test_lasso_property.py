@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import qed
-from qed.base.rows import ArrayRows
-from qed.regression import lasso_problem
+from qed.base.sources.rows import ArrayRows
+from qed.regression.sparse import problem as lasso_problem
 from tests.property.nasty import regression_problems
 
 QUICK = settings(max_examples=60, deadline=None)

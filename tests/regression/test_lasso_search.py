@@ -6,7 +6,7 @@ from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.model_selection import GridSearchCV
 
 import qed
-from qed.selection.contenders import contenders
+from qed.selection.comparing.contenders import contenders
 
 
 def table(n, p, seed=0):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from qed.base.errors import DegenerateError, InputError, ParameterError
-from qed.regression.gaussian import linear_gaussian
-from qed.stats.covariance import Whitening, root
+from qed.regression.gaussian.linear_gaussian import linear_gaussian
+from qed.stats.distributions.covariance import Whitening, root
 
 
 def problem(n, d, seed=0):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import qed
 from qed.optim import LevenbergMarquardt, Residuals
-from qed.optim.tangent import Tangent
+from qed.optim.functions.tangent import Tangent
 from tests.property.nasty import regression_problems
 
 

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 import qed
-from qed.base.rows import ArrayRows
-from qed.regression.few_rows import few_rows
-from qed.regression.pursuit_atoms import Atoms
-from qed.regression.pursuit_chase import chase
+from qed.base.sources.rows import ArrayRows
+from qed.regression.greedy.atoms import Atoms
+from qed.regression.greedy.chase import chase
+from qed.regression.sparse.few_rows import few_rows
 
 BOTH = [qed.OrthogonalMatchingPursuit, qed.MatchingPursuit]
 
@@ -47,7 +47,7 @@ def test_choices_are_those_of_the_textbook(seed):
 def test_many_turns_are_played_ahead_and_some_taken_back(monkeypatch):
     """The few atoms that turns are played with are wrong now and then; the choices are not."""
     X, y = wide(n=100, p=2000)
-    monkeypatch.setattr("qed.regression.pursuit_chase.FEW_VALUES", 0)
+    monkeypatch.setattr("qed.regression.greedy.chase.FEW_VALUES", 0)
     model = qed.OrthogonalMatchingPursuit(n_nonzero_coefs=60).fit(X, y)
     assert model.active_.tolist() == plain(X, y, 60)
 
@@ -130,7 +130,7 @@ def test_tall_and_wide_ways_agree(kind, monkeypatch):
     weight = random.uniform(0, 2, 400)
     compressed = kind(n_nonzero_coefs=6).fit(X, y, weight)
     assert compressed.certificate_.source == "statistics"
-    monkeypatch.setattr("qed.regression.pursuit_atoms.TALL", 1000)
+    monkeypatch.setattr("qed.regression.greedy.atoms.TALL", 1000)
     direct = kind(n_nonzero_coefs=6).fit(X, y, weight)
     assert direct.certificate_.source == "data"
     np.testing.assert_allclose(compressed.coef_, direct.coef_, rtol=1e-9)

@@ -104,7 +104,7 @@ def test_leaving_one_out_lists_every_row():
 
 
 def test_too_many_folds_to_list(monkeypatch):
-    from qed.selection import linear_scores
+    from qed.selection.searching import linear_scores
 
     monkeypatch.setattr(linear_scores, "KEPT", 10)
     X, y = problem(n=30)

@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge as PeerRidge
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.base.rows import ArrayRows
+from qed.base.sources.rows import ArrayRows
 
 
 def problem(seed=0, n=103, p=5, q=1):

@@ -14,13 +14,13 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
 from qed.base.errors import InputError, NotAvailableError, ParameterError
-from qed.selection import metrics_classification as labelled
-from qed.selection import metrics_precision as precise
-from qed.selection import metrics_probability as probable
-from qed.selection import metrics_ranking as ranked
-from qed.selection import metrics_regression as numeric
 from qed.selection.inputs import UndefinedMetricWarning, classes_of, positions
-from qed.selection.metrics_report import classification_report
+from qed.selection.metrics import classification as labelled
+from qed.selection.metrics import precision as precise
+from qed.selection.metrics import probability as probable
+from qed.selection.metrics import ranking as ranked
+from qed.selection.metrics import regression as numeric
+from qed.selection.metrics.report import classification_report
 from qed.selection.scoring import (
     Scorer,
     check_scoring,

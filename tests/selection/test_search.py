@@ -25,12 +25,12 @@ from qed.base.errors import (
     NotFittedError,
     ParameterError,
 )
-from qed.base.estimator import OnePass
-from qed.base.roles import Classifier, Regressor
-from qed.base.rows import ArrayRows
-from qed.selection.candidates import candidates_of, made_with
-from qed.selection.fits import FitFailedWarning
-from qed.selection.folds import Folds
+from qed.base.models.estimator import OnePass
+from qed.base.models.roles import Classifier, Regressor
+from qed.base.sources.rows import ArrayRows
+from qed.selection.searching.candidates import candidates_of, made_with
+from qed.selection.searching.fits import FitFailedWarning
+from qed.selection.searching.folds import Folds
 
 ALPHAS = [float(alpha) for alpha in np.geomspace(1e-3, 1e3, 7)]
 ADDITIVE = ["r2", "neg_mean_squared_error", "neg_root_mean_squared_error"]
@@ -139,7 +139,7 @@ def test_rows_of_weight_zero_are_not_left_out():
 
 
 def test_too_many_rows_to_list_are_summed_up(monkeypatch):
-    from qed.selection import linear_scores
+    from qed.selection.searching import linear_scores
 
     X, y = problem(n=50)
     listed = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, cv="loo").fit(X, y)

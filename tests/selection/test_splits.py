@@ -11,8 +11,8 @@ from sklearn import model_selection as oracle
 from sklearn.linear_model import Ridge
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.holdout import HoldOut, take_rows, train_test_split
-from qed.selection.splits import (
+from qed.selection.splitting.holdout import HoldOut, take_rows, train_test_split
+from qed.selection.splitting.splits import (
     FewMembersWarning,
     GivenSplits,
     KFold,

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.rows import Block, rows
+from qed.base.sources.rows import Block, rows
 from qed.stats.grouped import Grouped
 from qed.stats.moments import Moments
 from qed.stats.parts import InGroups, Known, Part

@@ -9,11 +9,11 @@ from scipy import special, stats
 
 import qed
 from qed.base.errors import DegenerateError, NotAvailableError, ParameterError
-from qed.base.rows import Block
+from qed.base.sources.rows import Block
 from qed.stats.factor import Factor
-from qed.stats.inference import Inference
+from qed.stats.inference.coefficients import Inference
+from qed.stats.inference.wald import WaldTest
 from qed.stats.moments import Moments
-from qed.stats.wald import WaldTest
 
 sm = pytest.importorskip("statsmodels.api")
 

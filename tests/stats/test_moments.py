@@ -12,7 +12,7 @@ from scipy import sparse
 
 from qed.base.engine import threads
 from qed.base.errors import DegenerateError, InputError
-from qed.base.rows import ArrayRows, Block
+from qed.base.sources.rows import ArrayRows, Block
 from qed.stats import Moments, moments, products
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.base.steps import Reason
+from qed.base.running.steps import Reason
 from qed.clustering.distances import nearest
 
 RECTANGLE = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from qed.base.errors import ConvergenceWarning
-from qed.base.steps import Reason
+from qed.base.running.steps import Reason
 from qed.optim import CoordinateDescent, Objective, minimize
 
 STUCK = Objective(lambda w: abs(w[0] + w[1]) + 3 * abs(w[0] - w[1]))

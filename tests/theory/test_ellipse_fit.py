@@ -5,7 +5,7 @@ import pytest
 
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.data.synthetic import ellipse
-from qed.regression.conic import conic_features, fit_conic
+from qed.regression.total.conic import conic_features, fit_conic
 
 
 def test_minimises_the_distance_of_the_features_to_ones():

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 import qed
 from qed.data.synthetic import ar1_covariance
-from qed.stats.covariance import Whitening
+from qed.stats.distributions.covariance import Whitening
 from tests.theory.fixtures import T_X, T_Y, problem
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from qed.base.steps import Rule, run
+from qed.base.running.steps import Rule, run
 from qed.optim import GradientDescent, HeavyBall
 from tests.theory.quadratics import RAVINE, iterations_to, quadratic
 

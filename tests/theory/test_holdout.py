@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qed.selection.holdout import HoldOut, train_test_split
-from qed.selection.metrics_regression import mean_squared_error
+from qed.selection.metrics.regression import mean_squared_error
+from qed.selection.splitting.holdout import HoldOut, train_test_split
 
 
 @pytest.mark.parametrize("n", [3, 10, 17, 100, 1001])

@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 
-from qed.selection.metrics_regression import mean_squared_error
+from qed.selection.metrics.regression import mean_squared_error
 from qed.selection.scoring import get_scorer
-from qed.selection.splits import KFold, LeaveOneOut, StratifiedKFold, fold_numbers
+from qed.selection.splitting.splits import KFold, LeaveOneOut, StratifiedKFold, fold_numbers
 
 
 def data(n, p=3, seed=0):

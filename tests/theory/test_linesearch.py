@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qed.base.errors import InputError
-from qed.base.steps import Step
+from qed.base.running.steps import Step
 from qed.optim import Armijo, Exact, GoldenSection, Grid, LineSearch, Objective, Wolfe
 from tests.theory.quadratics import quadratic
 

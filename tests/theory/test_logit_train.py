@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import qed
-from qed.base.rows import Block
-from qed.base.steps import Reason, Step
-from qed.optim.softmax import SoftmaxLoss, coding_of
+from qed.base.running.steps import Reason, Step
+from qed.base.sources.rows import Block
+from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])
 Y = np.array([0, 0, 1, 0, 1])

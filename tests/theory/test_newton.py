@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from qed.base.steps import Reason, Rule, run
+from qed.base.running.steps import Reason, Rule, run
 from qed.optim import GradientDescent, Newton, Objective, minimize
 from tests.theory.functions import function, logistic, quadratic
 

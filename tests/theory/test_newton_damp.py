@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from qed.base.steps import Reason, Rule, run
+from qed.base.running.steps import Reason, Rule, run
 from qed.optim import Armijo, Newton, Objective, Wolfe
 from tests.theory.functions import hyperbola
 

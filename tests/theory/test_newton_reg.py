@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from qed.optim import Newton, Objective, minimize, ridged
-from qed.optim.newton import positive_factor
+from qed.optim.solvers.newton import positive_factor
 from tests.theory.functions import quadratic
 
 INDEFINITE = np.array([[1.0, 2.0, 0.0], [2.0, -3.0, 1.0], [0.0, 1.0, 0.5]])

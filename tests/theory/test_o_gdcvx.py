@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qed.base.steps import Rule, run
+from qed.base.running.steps import Rule, run
 from qed.optim import GradientDescent, Objective, check_convexity
 
 BOWL = Objective(lambda w: 2.5 * w @ w, lambda w: 5 * w)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qed.base.errors import ConvergenceWarning
-from qed.base.steps import Reason
+from qed.base.running.steps import Reason
 from qed.optim import GradientDescent, minimize
 from tests.theory.quadratics import quadratic
 

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from qed.base.steps import Reason, Rule, run
+from qed.base.running.steps import Reason, Rule, run
 from qed.optim import GradientDescent, Objective
 from tests.theory.fixtures import problem
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qed.base.steps import Reason, Rule, run
+from qed.base.running.steps import Reason, Rule, run
 from qed.optim import Diminishing, Objective, Subgradient, minimize
 from tests.theory.fixtures import problem
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.base.steps import Reason, Rule
+from qed.base.running.steps import Reason, Rule
 from qed.optim import CoordinateDescent, Exact, GoldenSection, LineSearch, minimize
 
 H = np.array([[3.0, 1.0], [1.0, 2.0]])

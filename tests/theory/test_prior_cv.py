@@ -3,7 +3,7 @@
 import numpy as np
 
 import qed
-from qed.selection.splits import KFold
+from qed.selection.splitting.splits import KFold
 
 GOOD, BAD = (0.75, 0.75), (-0.75, -0.75)
 SIGMA, LAMBDA = 0.5, 6.0

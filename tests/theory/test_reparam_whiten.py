@@ -6,7 +6,7 @@ import pytest
 import qed
 from qed.base.errors import ParameterError
 from qed.data.synthetic import ar1_covariance
-from qed.stats.covariance import Whitening, root
+from qed.stats.distributions.covariance import Whitening, root
 from tests.theory.fixtures import problem
 
 

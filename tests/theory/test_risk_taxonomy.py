@@ -7,10 +7,10 @@ The risk of h(x) = a + b x is then (1 - a)² + (2 - b)² + s², exactly.
 import numpy as np
 import pytest
 
-from qed.selection.metrics_classification import error_rate
-from qed.selection.metrics_probability import brier_score_loss, log_loss
-from qed.selection.metrics_ranking import roc_auc_score, roc_curve
-from qed.selection.metrics_regression import mean_absolute_error, mean_squared_error, r2_score
+from qed.selection.metrics.classification import error_rate
+from qed.selection.metrics.probability import brier_score_loss, log_loss
+from qed.selection.metrics.ranking import roc_auc_score, roc_curve
+from qed.selection.metrics.regression import mean_absolute_error, mean_squared_error, r2_score
 
 NOISE = 0.5
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import qed
-from qed.base.rows import Block
-from qed.base.steps import Step
-from qed.optim.softmax import SoftmaxLoss, coding_of
+from qed.base.running.steps import Step
+from qed.base.sources.rows import Block
+from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))

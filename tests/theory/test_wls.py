@@ -58,7 +58,7 @@ def test_d_probability_and_optimisation_agree(weighted):
 
 def test_e_scaled_noise_is_standard():
     """(e) Noise of row i divided by sigma_i is N(0, 1) for every row."""
-    from qed.stats.covariance import Whitening
+    from qed.stats.distributions.covariance import Whitening
 
     random = np.random.default_rng(0)
     sigma = random.uniform(0.1, 10, 20_000)

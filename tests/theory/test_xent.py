@@ -5,8 +5,8 @@ import pytest
 from scipy.special import expit
 
 import qed
-from qed.base.rows import Block
-from qed.optim.softmax import SoftmaxLoss, coding_of, cross_entropy
+from qed.base.sources.rows import Block
+from qed.optim.functions.softmax import SoftmaxLoss, coding_of, cross_entropy
 
 
 def two(z):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from qed.base.known import savable
+from qed.base.saving.known import savable
 
 
 @savable

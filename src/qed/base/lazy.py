@@ -35,9 +35,14 @@ def room(
     package : str
         The package's ``__name__``.
     files : mapping of str to sequence of str
-        For each file (a module of the package, or a full module name) its public names.
+        For each file (a module of the package such as ``ridge`` or ``linear.ridge``, or one elsewhere by its full name) its
+        public names.
     """
-    place = {name: file if "." in file else f"{package}.{file}" for file, names in files.items() for name in names}
+    place = {
+        name: file if file.startswith("qed.") else f"{package}.{file}"
+        for file, names in files.items()
+        for name in names
+    }
     if package in sys.modules:
         sys.modules[package].__class__ = _Room
 

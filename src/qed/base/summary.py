@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.known import savable
-from qed.base.rows import Block
+from qed.base.saving.known import savable
+from qed.base.sources.rows import Block
 
 TILE_ROWS = 256
 COMPILED_FROM = 1 << 15
@@ -42,7 +42,7 @@ class Summary:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.rows import rows
+    >>> from qed.base.sources.rows import rows
     >>> seen = rows(np.array([[1.0, 5.0], [3.0, np.nan]])).fold(Summary.of)
     >>> seen.mean, seen.missing
     (array([2., 5.]), array([0, 1]))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.rows import ArrayRows, Block, Rows
+from qed.base.sources.rows import ArrayRows, Block, Rows
 from qed.stats.counts import Counts
 
 
@@ -19,7 +19,7 @@ def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> from qed.base.rows import rows
+    >>> from qed.base.sources.rows import rows
     >>> learn_classes(rows([[0.0], [1.0], [2.0]], ["no", "yes", "no"]), "Model")
     (array(['no', 'yes'], dtype='<U3'), array([2., 1.]))
     """

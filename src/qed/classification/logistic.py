@@ -21,18 +21,18 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from qed.base.certificate import Claim
-from qed.base.checks import overflowed
 from qed.base.errors import InputError, NotAvailableError
-from qed.base.estimator import Iterative
-from qed.base.parameters import Parameter, boolean, choice, integer, number
-from qed.base.roles import Classifier
-from qed.base.rows import Block, Rows
-from qed.base.steps import Halt, Reason, Step
+from qed.base.models.checks import overflowed
+from qed.base.models.estimator import Iterative
+from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.roles import Classifier
+from qed.base.running.steps import Halt, Reason, Step
+from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.classification.classes import class_factors, fold_coded, learn_classes
 from qed.classification.evidence import likelihood_claims
 from qed.classification.likelihood import Likelihood
-from qed.stats.inference import Inference
+from qed.stats.inference.coefficients import Inference
 
 
 class LogisticRegression(Classifier, Iterative):

@@ -17,11 +17,11 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
-from qed.base.estimator import OnePass
-from qed.base.fingerprint import Fingerprint
-from qed.base.parameters import Parameter
-from qed.base.roles import Classifier
-from qed.base.rows import Block, Rows
+from qed.base.models.estimator import OnePass
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import Parameter
+from qed.base.models.roles import Classifier
+from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.stats.both import Both
 from qed.stats.counts import Counts

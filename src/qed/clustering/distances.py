@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.base.rows import Block
+from qed.base.sources.rows import Block
 
 TILE_VALUES = 1 << 16
 STRIP = 256

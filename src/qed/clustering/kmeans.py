@@ -23,14 +23,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.checks import check_rows, overflowed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
-from qed.base.estimator import Iterative
-from qed.base.parameters import Parameter, anything, choice, integer, number, random_state
+from qed.base.models.checks import check_rows, overflowed
+from qed.base.models.estimator import Iterative
+from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
+from qed.base.models.roles import Clusterer, Transformer
 from qed.base.random import generator, seed_of
-from qed.base.roles import Clusterer, Transformer
-from qed.base.rows import Block, Rows
-from qed.base.steps import Rule, Step
+from qed.base.running.steps import Rule, Step
+from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.clustering.assignment import Assignment, refilled
 from qed.clustering.distances import nearest, squares

@@ -12,10 +12,10 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.errors import InputError
-from qed.base.estimator import certify as recompute
-from qed.base.fingerprint import Fingerprint
-from qed.base.rows import Block, Rows, rows
-from qed.base.saving import load
+from qed.base.models.estimator import certify as recompute
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.saving.models import load
+from qed.base.sources.rows import Block, Rows, rows
 from qed.base.summary import Summary
 from qed.commands.predict import columns_of
 from qed.commands.source import find, missing

@@ -13,11 +13,11 @@ from typing import Any
 
 import qed
 from qed.base.errors import InputError, SourceError
-from qed.base.rows import rows
-from qed.base.saving import save
+from qed.base.saving.models import save
+from qed.base.sources.rows import rows
 from qed.commands.source import Data, read
-from qed.selection.comparison import Comparison, Entry, Progress
-from qed.selection.comparison import compare as run
+from qed.selection.comparing.comparison import Comparison, Entry, Progress
+from qed.selection.comparing.comparison import compare as run
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.errors import NotAvailableError
-from qed.base.saving import load
+from qed.base.saving.models import load
 
 
 @dataclass(frozen=True)

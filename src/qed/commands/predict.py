@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.errors import InputError
-from qed.base.layout import did_you_mean
-from qed.base.rows import rows
-from qed.base.saving import load
+from qed.base.saving.models import load
+from qed.base.sources.layout import did_you_mean
+from qed.base.sources.rows import rows
 from qed.commands.sink import check_ending, printing, writing
 from qed.commands.source import find
 

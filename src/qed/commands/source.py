@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.errors import InputError, SourceError
-from qed.base.layout import did_you_mean, target_of
-from qed.base.rows import rows
+from qed.base.sources.layout import did_you_mean, target_of
+from qed.base.sources.rows import rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,7 @@ def warmup(tell: Callable[[str], None] | None = None) -> list[Warmed]:
 
 def _models() -> Iterator[tuple[str, Any]]:
     """Give one model of every public class that can be made without arguments."""
-    from qed.base.estimator import Estimator
+    from qed.base.models.estimator import Estimator
 
     qed = import_module("qed")
     for room in qed._ROOMS:

@@ -5,14 +5,14 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "column_encoder": ["ColumnEncoder"],
-        "feature_map": ["FeatureMap"],
-        "fourier": ["RandomFourierFeatures"],
-        "minmax_scaler": ["MinMaxScaler"],
-        "nystroem": ["Nystroem"],
-        "one_hot": ["OneHotEncoder"],
-        "polynomial": ["PolynomialFeatures", "monomial_count"],
-        "simple_imputer": ["SimpleImputer"],
-        "standard_scaler": ["StandardScaler"],
+        "tables.encoder": ["ColumnEncoder"],
+        "maps.feature_map": ["FeatureMap"],
+        "maps.fourier": ["RandomFourierFeatures"],
+        "scaling.minmax_scaler": ["MinMaxScaler"],
+        "maps.nystroem": ["Nystroem"],
+        "tables.one_hot": ["OneHotEncoder"],
+        "maps.polynomial": ["PolynomialFeatures", "monomial_count"],
+        "missing.simple_imputer": ["SimpleImputer"],
+        "scaling.standard_scaler": ["StandardScaler"],
     },
 )

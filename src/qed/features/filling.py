@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.checks import refuse_missing
 from qed.base.errors import InputError
-from qed.base.roles import Transformer
-from qed.base.rows import ArrayRows, Block, Rows
+from qed.base.models.checks import refuse_missing
+from qed.base.models.roles import Transformer
+from qed.base.sources.rows import ArrayRows, Block, Rows
 
 
 class Filling(Transformer):

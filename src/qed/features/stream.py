@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.checks import NotFinite, checked, refuse_missing
-from qed.base.rows import ArrayRows, Block, Rows
-from qed.base.views import View
+from qed.base.models.checks import NotFinite, checked, refuse_missing
+from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.views import View
 
 
 class ChangedRows(View):

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.errors import ParameterError
-from qed.base.parameters import number
+from qed.base.models.parameters import number
 from qed.kernels.functions import dense, refuse_negative
 from qed.kernels.gram import Bound
 from qed.kernels.kernel import PRODUCT, SUM, Kernel, checked, keep

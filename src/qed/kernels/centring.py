@@ -16,11 +16,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.checks import overflowed, refuse_missing
 from qed.base.errors import InputError
-from qed.base.fingerprint import Fingerprint
-from qed.base.roles import OneToOneFeatureMixin, Transformer
-from qed.base.rows import ArrayRows, Block, Rows
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.roles import OneToOneFeatureMixin, Transformer
+from qed.base.sources.rows import ArrayRows, Block, Rows
 from qed.base.summary import Summary
 
 EPS = float(np.finfo(np.float64).eps)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.parameters import Parameter, integer
+from qed.base.models.parameters import Parameter, integer
 from qed.kernels.functions import dense
 from qed.kernels.gram import Bound, dot
 from qed.kernels.inputs import as_double, check_table, size_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.parameters import Parameter, boolean
+from qed.base.models.parameters import Parameter, boolean
 from qed.kernels.gram import Bound
 from qed.kernels.kernel import Kernel, checked
 

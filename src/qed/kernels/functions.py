@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.parameters import integer, number
+from qed.base.models.parameters import integer, number
 from qed.kernels.gram import Bound, after
 from qed.kernels.kernel import ATOM, KERNEL, POWER, PRODUCT, Kernel, checked, keep
 from qed.kernels.mercer import NotAKernelError

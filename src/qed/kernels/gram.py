@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.base.checks import is_finite
 from qed.base.engine import n_threads, work
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.checks import is_finite
 from qed.kernels.inputs import Pair
 
 SIDE = 240

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.base.checks import is_finite
 from qed.base.errors import InputError
+from qed.base.models.checks import is_finite
 
 
 class Pair(NamedTuple):

@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.checks import is_finite
 from qed.base.errors import NotAvailableError, ParameterError
-from qed.base.parameters import Parameter
+from qed.base.models.checks import is_finite
+from qed.base.models.parameters import Parameter
 from qed.kernels import gram
 from qed.kernels.gram import Bound
 from qed.kernels.inputs import Pair, check_pair

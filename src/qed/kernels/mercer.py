@@ -19,7 +19,7 @@ import numpy as np
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for
 from qed.base.errors import InputError, ParameterError
-from qed.base.known import savable
+from qed.base.saving.known import savable
 
 ROUNDING = 1e-10
 CAUTION = "A finite sample can refute validity, never prove it."

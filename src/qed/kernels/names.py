@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from qed.base.errors import ParameterError
-from qed.base.parameters import Parameter
+from qed.base.models.parameters import Parameter
 from qed.kernels.custom import Custom
 from qed.kernels.kernel import Kernel
 from qed.kernels.linear import Linear

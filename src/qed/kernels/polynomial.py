@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.parameters import Parameter, integer, number
+from qed.base.models.parameters import Parameter, integer, number
 from qed.kernels.gram import Bound, after, dot
 from qed.kernels.kernel import Kernel, checked, keep
 from qed.kernels.linear import squared_norms

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
-from qed.base.parameters import Parameter, choice, number
+from qed.base.models.parameters import Parameter, choice, number
 from qed.kernels.distances import half_squares
 from qed.kernels.gram import Bound, after
 from qed.kernels.kernel import Kernel, checked, keep

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Certificate
-from qed.base.drive import drive, usual_advice, warn_if_unproven
 from qed.base.errors import InputError, ParameterError
-from qed.base.known import savable
-from qed.base.layout import did_you_mean
-from qed.base.parameters import check_parameters, integer, number
-from qed.base.steps import Ending, Reason, Rule, Step
-from qed.optim.derivatives import check_gradient
-from qed.optim.method import Method
-from qed.optim.objective import Objective, as_vector
+from qed.base.models.parameters import check_parameters, integer, number
+from qed.base.running.drive import drive, usual_advice, warn_if_unproven
+from qed.base.running.steps import Ending, Reason, Rule, Step
+from qed.base.saving.known import savable
+from qed.base.sources.layout import did_you_mean
+from qed.optim.functions.derivatives import check_gradient
+from qed.optim.functions.objective import Objective, as_vector
+from qed.optim.solvers.method import Method
 
 METHODS = {
     "gradient": "gradient_descent.GradientDescent",
@@ -170,7 +170,7 @@ def as_method(method: Any) -> Any:
     if method not in METHODS:
         raise ParameterError(f"There is no method called {method!r}. {did_you_mean(method, METHODS)}")
     file, name = METHODS[method].split(".")
-    return getattr(import_module(f"qed.optim.{file}"), name)()
+    return getattr(import_module(f"qed.optim.solvers.{file}"), name)()
 
 
 @savable

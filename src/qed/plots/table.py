@@ -35,7 +35,7 @@ def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
     """
     import matplotlib.pyplot as plt
 
-    from qed.base.rows import rows
+    from qed.base.sources.rows import rows
 
     table = rows(X).table().array().X
     across = max(1, min(columns, table.num_columns))
@@ -53,7 +53,7 @@ def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
 
 
 def _draw(ax: Any, column: Any, bins: int) -> None:
-    from qed.base.layout import kind_of, values_of
+    from qed.base.sources.layout import kind_of, values_of
     from qed.stats.counts import Counts
 
     ax.tick_params(labelsize=8)

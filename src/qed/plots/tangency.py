@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from qed.base.errors import InputError
 from qed.plots.style import ACCENT, INK, SECOND, axes
-from qed.regression.lasso_constrained import constrained_lasso
+from qed.regression.sparse.constrained import constrained_lasso
 
 
 def tangency(X: Any, y: Any, radius: float, ax: Any = None, *, norm: int = 1) -> Any:

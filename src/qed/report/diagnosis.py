@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import QedError
-from qed.selection.comparison import Comparison
+from qed.selection.comparing.comparison import Comparison
 from qed.selection.cross_validate import cross_val_predict
-from qed.selection.curves import LearningCurve, learning_curve
+from qed.selection.diagnosis.curves import LearningCurve, learning_curve
 
 MOST_ROWS, MOST_WORK = 200_000, 5e8
 SHARES, FEWER = (0.1, 0.2, 0.4, 0.7, 1.0), (0.2, 0.45, 1.0)

@@ -14,7 +14,7 @@ from qed.commands.explain import effects_of, inner_model, outputs_of
 from qed.commands.printed import score_words
 from qed.report.diagnosis import Diagnosis
 from qed.report.svg import picture
-from qed.selection.comparison import Comparison, Entry
+from qed.selection.comparing.comparison import Comparison, Entry
 
 MOST_BARS = 15
 
@@ -63,7 +63,7 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Shown]:
 
 
 def _confusion(y: Any, predicted: Any) -> Shown:
-    from qed.selection.metrics_classification import confusion_matrix
+    from qed.selection.metrics.classification import confusion_matrix
 
     classes = np.unique(np.concatenate([np.asarray(y).astype(str), np.asarray(predicted).astype(str)]))
     counts = confusion_matrix(np.asarray(y).astype(str), np.asarray(predicted).astype(str))

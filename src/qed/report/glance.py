@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qed.base.layout import kind_of, values_of
+from qed.base.sources.layout import kind_of, values_of
 
 BARS = 24
 MOST_WORDS = 4

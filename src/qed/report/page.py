@@ -26,7 +26,7 @@ from qed.commands.source import Data
 from qed.report.diagnosis import diagnose
 from qed.report.figures import figures
 from qed.report.glance import glance
-from qed.selection.comparison import Comparison, Entry
+from qed.selection.comparing.comparison import Comparison, Entry
 
 MOST_COLUMNS, MOST_CENTERS = 100, 20
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn")

@@ -5,13 +5,13 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "bias_variance": ["BiasVariance", "bias_variance", "bootstrap_bias_variance"],
-        "comparison": ["Comparison", "compare"],
+        "diagnosis.bias_variance": ["BiasVariance", "bias_variance", "bootstrap_bias_variance"],
+        "comparing.comparison": ["Comparison", "compare"],
         "cross_validate": ["CrossValidation", "cross_val_predict", "cross_val_score", "cross_validate"],
-        "curves": ["LearningCurve", "ValidationCurve", "learning_curve", "validation_curve"],
-        "fit_diagnosis": ["FitDiagnosis", "diagnose_fit"],
-        "holdout": ["HoldOut", "train_test_split"],
-        "metrics_classification": [
+        "diagnosis.curves": ["LearningCurve", "ValidationCurve", "learning_curve", "validation_curve"],
+        "diagnosis.fit_diagnosis": ["FitDiagnosis", "diagnose_fit"],
+        "splitting.holdout": ["HoldOut", "train_test_split"],
+        "metrics.classification": [
             "accuracy_score",
             "balanced_accuracy_score",
             "cohen_kappa_score",
@@ -19,16 +19,16 @@ __getattr__, __dir__, __all__ = room(
             "error_rate",
             "matthews_corrcoef",
         ],
-        "metrics_precision": [
+        "metrics.precision": [
             "f1_score",
             "fbeta_score",
             "precision_recall_fscore_support",
             "precision_score",
             "recall_score",
         ],
-        "metrics_probability": ["brier_score_loss", "log_loss"],
-        "metrics_ranking": ["average_precision_score", "precision_recall_curve", "roc_auc_score", "roc_curve"],
-        "metrics_regression": [
+        "metrics.probability": ["brier_score_loss", "log_loss"],
+        "metrics.ranking": ["average_precision_score", "precision_recall_curve", "roc_auc_score", "roc_curve"],
+        "metrics.regression": [
             "explained_variance_score",
             "max_error",
             "mean_absolute_error",
@@ -39,12 +39,12 @@ __getattr__, __dir__, __all__ = room(
             "r2_score",
             "root_mean_squared_error",
         ],
-        "metrics_report": ["ClassificationReport", "classification_report"],
-        "polynomial_experiment": ["polynomial_experiment"],
+        "metrics.report": ["ClassificationReport", "classification_report"],
+        "diagnosis.polynomial_experiment": ["polynomial_experiment"],
         "scoring": ["Scorer", "get_scorer", "get_scorer_names", "make_scorer"],
-        "search": ["Search"],
-        "silhouette": ["centre_silhouette"],
-        "splits": ["KFold", "LeaveOneOut", "StratifiedKFold"],
-        "table_model": ["TableModel"],
+        "searching.search": ["Search"],
+        "metrics.silhouette": ["centre_silhouette"],
+        "splitting.splits": ["KFold", "LeaveOneOut", "StratifiedKFold"],
+        "comparing.table_model": ["TableModel"],
     },
 )

@@ -18,11 +18,11 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError
-from qed.selection.fits import Settings, evaluate, fitted
-from qed.selection.folds import Folds, Scores
-from qed.selection.samples import Data
 from qed.selection.scoring import get_scorer
-from qed.selection.search import draw_folds, scorer_for
+from qed.selection.searching.fits import Settings, evaluate, fitted
+from qed.selection.searching.folds import Folds, Scores
+from qed.selection.searching.samples import Data
+from qed.selection.searching.search import draw_folds, scorer_for
 
 
 class CrossValidation(Mapping[str, Any]):

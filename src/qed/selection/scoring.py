@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import NotAvailableError, ParameterError, SavingError
-from qed.base.known import savable
-from qed.selection import metrics_classification as by_label
-from qed.selection import metrics_precision as by_class
-from qed.selection import metrics_probability as by_probability
-from qed.selection import metrics_ranking as by_rank
-from qed.selection import metrics_regression as by_number
+from qed.base.saving.known import savable
+from qed.selection.metrics import classification as by_label
+from qed.selection.metrics import precision as by_class
+from qed.selection.metrics import probability as by_probability
+from qed.selection.metrics import ranking as by_rank
+from qed.selection.metrics import regression as by_number
 
 RESPONSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

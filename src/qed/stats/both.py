@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from qed.base.known import savable
+from qed.base.saving.known import savable
 from qed.base.summary import Summary
 
 
@@ -24,7 +24,7 @@ class Both:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.rows import Block
+    >>> from qed.base.sources.rows import Block
     >>> block = Block(np.array([[1.0], [3.0]]))
     >>> seen = Both(Summary.of(block), Summary.of(block))
     >>> (seen + seen).features.count, (seen + seen - seen).target.mean

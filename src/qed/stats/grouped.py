@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.rows import Block
+from qed.base.sources.rows import Block
 from qed.stats.folds import complements
 
 LONG_RUN = 512
@@ -37,7 +37,7 @@ class Grouped:
 
     Examples
     --------
-    >>> from qed.base.rows import rows
+    >>> from qed.base.sources.rows import rows
     >>> data = rows(np.array([[1.0], [2.0], [4.0], [8.0]]))
     >>> sums = data.fold(Grouped.of, np.array([0, 0, 1, -1]), 2, lambda block: block.X.sum())
     >>> float(sums[0]), float(sums.total), [float(rest) for rest in sums.others()]

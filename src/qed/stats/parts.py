@@ -16,8 +16,8 @@ import numpy as np
 
 from qed.base.engine import add_pairwise
 from qed.base.errors import InputError
-from qed.base.rows import Block, Rows
-from qed.base.views import View
+from qed.base.sources.rows import Block, Rows
+from qed.base.sources.views import View
 from qed.stats.grouped import Grouped, cut
 
 
@@ -33,7 +33,7 @@ class Part(View):
 
     Examples
     --------
-    >>> from qed.base.rows import rows
+    >>> from qed.base.sources.rows import rows
     >>> data = rows(np.arange(6.0).reshape(6, 1), block_size=2)
     >>> Part(data, np.array([True, False, True, True, False, False])).array().X.ravel()
     array([0., 2., 3.])

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.base import parameters as rules
 from qed.base.errors import ParameterError
+from qed.base.models import parameters as rules
 from qed.base.random import seed_of
 
 

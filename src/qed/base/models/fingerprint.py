@@ -1,0 +1,105 @@
+"""A fingerprint of the data a model was fitted on.
+
+It travels inside the saved model, so that whoever re-checks a certificate learns first whether these are the same data. It is made
+of sums over rows (their number, weight, and each column's mean and variance), so it costs no pass of its own, needs no
+storage, is the same for an array, a file and a cluster up to rounding, and reveals no row. Iterative fits, which can be taken up again
+later, add the target: its mean, its mean square and its mean product with every column, which notice targets that changed places.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.base.saving.known import savable
+from qed.base.sources.rows import Block
+from qed.base.summary import Summary
+
+
+@savable
+@dataclass(frozen=True)
+class Fingerprint:
+    """Number of rows, their weight, mean and variance of every column, and what `target_sums` gives, by weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from qed.base.sources.rows import rows
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> first = Fingerprint.of(rows(X).fold(Summary.of))
+    >>> first.matches(first), first.difference(Fingerprint.of(rows(X[:2]).fold(Summary.of)))
+    (True, '3 rows then, 2 now')
+    """
+
+    count: int
+    weight: float
+    mean: np.ndarray
+    variance: np.ndarray
+    target: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, summary: Summary, target: np.ndarray | None = None) -> Fingerprint:
+        weight = float(summary.weight.max(initial=0.0))
+        if target is not None:
+            target = target / max(weight, 1e-300)
+        return cls(summary.count, weight, summary.mean, summary.variance, target)
+
+    def difference(self, other: Fingerprint) -> str:
+        """Say in words how `other` differs, or give an empty string."""
+        if len(self.mean) != len(other.mean):
+            return f"{len(self.mean)} columns then, {len(other.mean)} now"
+        if self.count != other.count:
+            return f"{self.count} rows then, {other.count} now"
+        if not np.isclose(self.weight, other.weight, rtol=1e-9):
+            return f"total weight {self.weight:g} then, {other.weight:g} now"
+        scale = np.sqrt(self.variance) + 1e-6 * np.abs(self.mean) + 1e-300
+        moved = np.flatnonzero(np.abs(self.mean - other.mean) > 1e-6 * scale)
+        spread = np.flatnonzero(
+            ~np.isclose(self.variance, other.variance, rtol=1e-6, atol=1e-12 * scale.max(initial=0.0) ** 2)
+        )
+        changed = sorted({*moved.tolist(), *spread.tolist()})
+        if changed:
+            return f"other values in {len(changed)} of {len(self.mean)} columns"
+        return "" if self._same_target(other) else "another target"
+
+    def _same_target(self, other: Fingerprint) -> bool:
+        if self.target is None or other.target is None:
+            return True
+        size = np.sqrt(max(self.target[1], 0.0))
+        scale = np.concatenate([[size, size**2], size * np.sqrt(self.variance + self.mean**2)])
+        return bool((np.abs(self.target - other.target) <= 1e-9 * scale).all())
+
+    def matches(self, other: Fingerprint) -> bool:
+        return not self.difference(other)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "count": self.count,
+            "weight": self.weight,
+            "mean": self.mean.tolist(),
+            "variance": self.variance.tolist(),
+            "target": None if self.target is None else self.target.tolist(),
+        }
+
+
+def target_sums(block: Block) -> np.ndarray:
+    """Add up the target, its square, and its product with every column.
+
+    Several target columns are mixed into one; labels that are no numbers stand for numbers made of their letters.
+
+    Examples
+    --------
+    >>> target_sums(Block(np.array([[1.0, 5.0], [2.0, 6.0]]), np.array([3.0, 4.0])))
+    array([ 7., 25., 11., 39.])
+    """
+    y = np.asarray(block.y)
+    if y.dtype.kind not in "biuf":
+        number = {label: zlib.crc32(str(label).encode()) / 2**32 for label in set(y.ravel().tolist())}
+        y = np.array([number[label] for label in y.ravel().tolist()]).reshape(y.shape)
+    value = y.astype(np.float64) if y.ndim == 1 else y.astype(np.float64) @ np.cos(np.arange(y.shape[1]))
+    weighted = value if block.weight is None else value * block.weight
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.concatenate([[weighted.sum(), weighted @ value], weighted @ block.X])

@@ -1,0 +1,199 @@
+"""What a model is for: predicting numbers, telling classes, grouping rows, changing columns.
+
+Each role brings its public methods, which work on arrays, files and clusters alike because they are folds over blocks; the score of a
+model on a file larger than memory is one of them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, ClusterMixin, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
+from sklearn.utils import Tags
+
+from qed.base.errors import InputError
+from qed.base.models.checks import check_rows
+from qed.base.models.estimator import Estimator
+from qed.base.sources.rows import Block
+
+__all__ = ["Classifier", "Clusterer", "OneToOneFeatureMixin", "Regressor", "Transformer"]
+
+
+class Regressor(RegressorMixin, Estimator):
+    """A model that predicts numbers."""
+
+    target: ClassVar[str | None] = "number"
+
+    @abstractmethod
+    def _predict(self, block: Block) -> np.ndarray:
+        """Predict the rows of one block."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+            The predictions.
+        """
+        return self._apply(self._predict, X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Give the coefficient of determination: one minus the squared error over the scatter of the target.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows with their true target.
+        """
+        self._check_fitted()
+        rows = check_rows(self, X, y, sample_weight, reset=False, target=self.target)
+        sums = rows.fold(Sums.of, self._predict)
+        if sums.count < 2:
+            raise InputError("R^2 is not defined for fewer than two rows: score on more of them.")
+        return float(np.mean(sums.r2))
+
+
+class Sums:
+    """Squared errors and scatter of the target, added up over blocks: what R² is made of."""
+
+    def __init__(self, count: int, weight: float, error: np.ndarray, mean: np.ndarray, scatter: np.ndarray) -> None:
+        self.count, self.weight, self.error, self.mean, self.scatter = count, weight, error, mean, scatter
+
+    @classmethod
+    def of(cls, block: Block, predict: Any) -> Sums:
+        y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
+        residual = y - np.asarray(predict(block), dtype=np.float64).reshape(y.shape)
+        w = np.ones(len(block)) if block.weight is None else block.weight
+        total = float(w.sum())
+        mean = w @ y / total if total > 0 else np.zeros(y.shape[1])
+        return cls(len(block), total, w @ residual**2, mean, w @ (y - mean) ** 2)
+
+    def __add__(self, other: Sums) -> Sums:
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        gap = other.mean - self.mean
+        scatter = self.scatter + other.scatter + gap**2 * self.weight * share
+        return Sums(self.count + other.count, weight, self.error + other.error, self.mean + gap * share, scatter)
+
+    @property
+    def r2(self) -> np.ndarray:
+        """One minus error over scatter; for a constant target one where it is met exactly, else zero."""
+        exact = np.where(self.error == 0, 1.0, 0.0)
+        return np.where(self.scatter > 0, 1 - self.error / np.where(self.scatter > 0, self.scatter, 1), exact)
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """A model that tells classes. Subclasses set ``classes_`` and score each class."""
+
+    target: ClassVar[str | None] = "label"
+    classes_: np.ndarray
+
+    @abstractmethod
+    def _decide(self, block: Block) -> np.ndarray:
+        """Score the classes: shape (n,) for two classes (positive: the second), else (n, n_classes)."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Score the classes of every row; the largest wins, for two classes the sign decides.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._decide, X)
+
+    def _choose(self, block: Block) -> np.ndarray:
+        scores = self._decide(block)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of every row.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._choose, X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Give the accuracy: the share of rows (by weight) whose class is predicted.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows with their true class.
+        """
+        self._check_fitted()
+        rows = check_rows(self, X, y, sample_weight, reset=False, target=self.target)
+        right, total = rows.fold(_count_right, self._choose)
+        return float(right / total)
+
+
+def _count_right(block: Block, choose: Any) -> np.ndarray:
+    hit = choose(block) == block.y
+    w = np.ones(len(block)) if block.weight is None else block.weight
+    return np.array([w @ hit, w.sum()])
+
+
+class Clusterer(ClusterMixin, Estimator):
+    """A model that groups rows."""
+
+    target: ClassVar[str | None] = None
+
+    @abstractmethod
+    def _assign(self, block: Block) -> np.ndarray:
+        """Give the number of the cluster of each row."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Tell the cluster of every row.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._assign, X)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit, and tell the cluster of every row.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``; `y` is not used.
+        """
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+
+class Transformer(TransformerMixin, Estimator):
+    """A model that changes columns."""
+
+    target: ClassVar[str | None] = None
+
+    @abstractmethod
+    def _change(self, block: Block) -> Any:
+        """Give the new columns of one block."""
+
+    def transform(self, X: Any) -> Any:
+        """Change the columns of `X`.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._change, X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

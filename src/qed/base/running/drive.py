@@ -1,0 +1,88 @@
+"""Running an iterative method as those who watch want it: with their time budget, traces, progress bars and checkpoints."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from qed.base.certificate import Certificate
+from qed.base.errors import ConvergenceWarning, level_of_user
+from qed.base.running.steps import Ending, Reason, Rule, Step, Watcher, run
+from qed.base.running.watch import watches
+
+
+def drive(
+    model: Any,
+    steps: Callable[[Step | None], Iterator[Step]],
+    rule: Rule,
+    start: Step | None = None,
+    watchers: Sequence[Watcher] = (),
+    saved: Any = None,
+) -> Ending:
+    """Run a method from the beginning, from a checkpoint, or from a step of an earlier run of the same problem.
+
+    Parameters
+    ----------
+    model : object
+        What is fitted; its class gives the traces their name.
+    steps : callable
+        Gives the steps, from the beginning (None) or from a step.
+    rule : Rule
+        When to stop; the time budgets of those who watch are added.
+    start : Step, optional
+        The step to go on from; one that a checkpoint holds is used when this is missing.
+    watchers : sequence of callable
+        More watchers.
+    saved : object, optional
+        What a checkpoint says it belongs to, when that is not the model: it has ``get_params`` and ``fingerprint_``.
+    """
+    budgets = [seen.seconds for seen in watches() if seen.seconds is not None]
+    if rule.seconds is not None:
+        budgets.append(rule.seconds)
+    rule = replace(rule, seconds=min(budgets, default=None))
+    owner = model if saved is None else saved
+    checkpoints = [checkpoint for seen in watches() for checkpoint in seen.checkpoints(owner)]
+    for checkpoint in checkpoints:
+        start = start or checkpoint.load()
+    with ExitStack() as stack:
+        seeing = [w for seen in watches() for w in stack.enter_context(seen.of(model, rule))]
+        ending = run(steps(start), rule, [*seeing, *checkpoints, *watchers], start)
+    for checkpoint in checkpoints:
+        checkpoint.write(ending.last)
+    return ending
+
+
+def warn_if_unproven(name: str, certificate: Certificate, ending: Ending, advice: str) -> None:
+    """Warn when a certificate does not hold: why the run ended, which claim is furthest off, and what to change."""
+    if not certificate.failures:
+        return
+    worst = max(certificate.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
+    off = f"'{worst.says}' is {worst.value:.1e}, wanted at most {worst.bound:.1e}."
+    advice = "" if ending.advice else advice
+    warnings.warn(f"{name}: {ending} {off} {advice}".strip(), ConvergenceWarning, stacklevel=level_of_user())
+
+
+def usual_advice(ending: Ending, max_iter: int, go_on: str, otherwise: str) -> str:
+    """Name what to change and a value to try, by the reason for which a run ended.
+
+    Parameters
+    ----------
+    ending : Ending
+        How it ended.
+    max_iter : int
+        How many iterations were allowed.
+    go_on, otherwise : str
+        How to go on from there, and what to say when nothing else helps.
+    """
+    if ending.reason is Reason.MAX_ITER:
+        return f"Try max_iter={10 * max_iter}."
+    if ending.reason is Reason.TIME:
+        return f"Allow more seconds, or {go_on}"
+    if ending.reason is Reason.INTERRUPTED:
+        return f"{go_on[0].upper()}{go_on[1:]}"
+    if ending.reason is Reason.STALLED and ending.step.gap is not None and ending.step.gap < 0.1:
+        return f"This is as far as floating-point numbers go; tol={ending.step.gap * 2:.1g} would be reached."
+    return otherwise

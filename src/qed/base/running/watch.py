@@ -1,0 +1,256 @@
+"""Watching fits: progress bars, traces, time budgets and checkpoints, for any model, also inside a pipeline.
+
+::
+
+    with qed.watch(progress=True, seconds=60, checkpoint="fit.qed") as seen:
+        model.fit(X, y)
+    seen.trace.plot()
+
+What is being watched is a property of the context, not of the model: models know nothing of it, and a fit that nobody watches pays
+nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from qed.base.errors import InputError, SourceError, level_of_user
+from qed.base.models.parameters import check_parameters, choice, number
+from qed.base.running.steps import Rule, Step, Watcher
+from qed.base.saving.archive import check_path
+
+_watching: ContextVar[tuple[Watch, ...]] = ContextVar("qed_watching", default=())
+
+
+@dataclass
+class Trace:
+    """What one fit went through.
+
+    Attributes
+    ----------
+    model : str
+        The class of the model.
+    records : list of dict
+        Number, objective, gap and seconds of every step.
+    steps : list of Step
+        The steps themselves, when they were asked for.
+    """
+
+    model: str
+    records: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def objectives(self) -> list[float]:
+        return [record["objective"] for record in self.records]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the objective, and the gap where there is one, against the iterations."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+        numbers = [record["number"] for record in self.records]
+        ax.plot(numbers, self.objectives, marker=".", label="objective")
+        ax.set(xlabel="iteration", ylabel="objective", title=self.model)
+        gaps = [(record["number"], record["gap"]) for record in self.records if record["gap"]]
+        if gaps:
+            side = ax.twinx()
+            side.semilogy(*zip(*gaps), color="tab:red", marker=".", label="gap")
+            side.set_ylabel("distance from the certificate")
+        return ax
+
+
+class Watch:
+    """What was seen during a ``with qed.watch(...)`` block.
+
+    Attributes
+    ----------
+    traces : list of Trace
+        One for every iterative fit, in their order.
+    """
+
+    def __init__(
+        self,
+        progress: bool = False,
+        states: bool = False,
+        seconds: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float = 10.0,
+        call: Callable[[Step], Any] | None = None,
+    ) -> None:
+        self.progress, self.states, self.seconds, self.every, self.call = progress, states, seconds, every, call
+        check_parameters(self, {"seconds": number(0, above=True) | choice(None), "every": number(0)})
+        self.checkpoint = None if checkpoint is None else check_path(checkpoint)
+        self.traces: list[Trace] = []
+        self._numbers = count(1)
+
+    @property
+    def trace(self) -> Trace:
+        """Give the trace of the last fit."""
+        if not self.traces:
+            raise InputError("No iterative fit was watched yet: closed-form models have nothing to trace.")
+        return self.traces[-1]
+
+    @contextmanager
+    def of(self, model: Any, rule: Rule) -> Iterator[list[Watcher]]:
+        """Give the watchers for one fit of `model`."""
+        trace = Trace(type(model).__name__)
+        self.traces.append(trace)
+        began = time.perf_counter()
+
+        def note(step: Step) -> None:
+            seconds = time.perf_counter() - began
+            trace.records.append(
+                {"number": step.number, "objective": step.objective, "gap": step.gap, "seconds": seconds}
+            )
+            if self.states:
+                trace.steps.append(step)
+
+        watchers: list[Watcher] = [note]
+        if self.call is not None:
+            watchers.append(self.call)
+        if not self.progress:
+            yield watchers
+            return
+        with _progress_bar(trace.model, rule) as advance:
+            yield [*watchers, advance]
+
+    def checkpoints(self, model: Any) -> list[Checkpoint]:
+        """Give the checkpoint for one fit of `model`, when one was asked for."""
+        if self.checkpoint is None:
+            return []
+        number = next(self._numbers)
+        path = self.checkpoint if number == 1 else self.checkpoint.with_stem(f"{self.checkpoint.stem}-{number}")
+        return [Checkpoint(path, self.every, model)]
+
+
+@contextmanager
+def watch(
+    progress: bool = False,
+    *,
+    states: bool = False,
+    seconds: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: float = 10.0,
+    call: Callable[[Step], Any] | None = None,
+) -> Iterator[Watch]:
+    """Watch every iterative fit inside the ``with`` block.
+
+    Parameters
+    ----------
+    progress : bool
+        Show a progress bar.
+    states : bool
+        Keep every step in the trace, with its arrays.
+    seconds : float, optional
+        A time budget for each fit; a fit that exceeds it keeps its best state, and its certificate says how good that is.
+    checkpoint : path, optional
+        Write the state of the fit there every `every` seconds and at its end. When the file exists already and belongs to the same
+        model and data, the fit goes on from it. Further iterative fits in the same block write to files of their own: after ``fit.qed``
+        come ``fit-2.qed``, ``fit-3.qed`` and so on.
+    every : float
+        Seconds between two checkpoints.
+    call : callable, optional
+        Called with every `Step`; return True to stop the fit.
+
+    Yields
+    ------
+    Watch
+        With the traces.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("iris").Xy()
+    >>> with qed.watch() as seen:
+    ...     model = qed.KMeans(3, random_state=0).fit(X)
+    >>> seen.trace.objectives == sorted(seen.trace.objectives, reverse=True)
+    True
+    """
+    seen = Watch(progress, states, seconds, checkpoint, every, call)
+    token = _watching.set((*_watching.get(), seen))
+    try:
+        yield seen
+    finally:
+        _watching.reset(token)
+
+
+@contextmanager
+def watched_only_by(*seen: Watch) -> Iterator[None]:
+    """Let only these watch inside the ``with`` block: for fits that are part of something larger, which is watched as a whole."""
+    token = _watching.set(seen)
+    try:
+        yield
+    finally:
+        _watching.reset(token)
+
+
+def watches() -> tuple[Watch, ...]:
+    """Give the watches that are on, outermost first."""
+    return _watching.get()
+
+
+class Checkpoint:
+    """The file of one fit: read at its beginning, written at most once in `every` seconds and at its end.
+
+    What would make every write fail is found before the first step. A disk that fills up later is no reason to lose a long fit, which
+    goes on with a warning.
+    """
+
+    def __init__(self, path: Path, every: float, model: Any) -> None:
+        self.path, self.every, self.model = path, every, model
+        self.written = time.monotonic()
+
+    def load(self) -> Step | None:
+        """Give the step that the file holds, or None when there is no file yet."""
+        from qed.base.saving.format import Packer
+        from qed.base.saving.models import load_checkpoint, packed
+
+        if not self.path.parent.is_dir():
+            raise SourceError(f"The checkpoint {self.path} can not be written: create the directory first.")
+        packed(Packer(), self.model, fitted=False)
+        return load_checkpoint(self.path, self.model)
+
+    def __call__(self, step: Step) -> None:
+        if time.monotonic() - self.written >= self.every:
+            self.write(step)
+
+    def write(self, step: Step | None) -> None:
+        """Write the file."""
+        from qed.base.saving.models import save_checkpoint
+
+        try:
+            save_checkpoint(self.path, self.model, step)
+        except SourceError as error:
+            warnings.warn(f"The fit goes on without a new checkpoint. {error}", UserWarning, level_of_user())
+        self.written = time.monotonic()
+
+
+@contextmanager
+def _progress_bar(name: str, rule: Rule) -> Iterator[Watcher]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("objective {task.fields[objective]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns) as bar:
+        task = bar.add_task(name, total=rule.max_iter, objective="")
+
+        def advance(step: Step) -> None:
+            bar.update(task, completed=step.number, objective=f"{step.objective:.6g}")
+
+        yield advance

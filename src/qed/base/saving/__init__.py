@@ -1,0 +1,1 @@
+"""Model files that can be loaded without running anything."""

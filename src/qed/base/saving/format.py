@@ -1,0 +1,262 @@
+"""Values as a tree of JSON and a list of arrays, and back, without ever running code that a file brings along.
+
+What JSON knows stays as it is. Everything else becomes an object with the key ``"!"``, whose value says how to read
+it: an array (by its number in the list), a tuple, a NumPy scalar, a sparse matrix, a model, or an object of a *known*
+class (:mod:`qed.base.saving.known`). A function has no place in the tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from qed.base.errors import SavingError
+from qed.base.saving.known import find_class, known_class
+
+TAG = "!"
+PLAIN = (type(None), bool, int, str)
+SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
+TYPES: dict[str, type] = {
+    cls.__name__: cls for cls in (bool, int, float, str, np.float32, np.float64, np.int32, np.int64)
+}
+
+
+class Packer:
+    """Turns values into a tree; arrays go to the list `arrays`, each once."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self._place: dict[int, int] = {}
+
+    def pack(self, value: Any, where: str = "the value") -> Any:
+        """Give the tree of `value`; `where` says in messages what it is, as in "the parameter 'kernel' of SVC"."""
+        kind = type(value)
+        if kind in PLAIN:
+            return value
+        if kind is float:
+            return value if math.isfinite(value) else {TAG: "float", "value": repr(value)}
+        if kind in (list, tuple, set, frozenset, dict):
+            return self._pack_container(value, kind, where)
+        if isinstance(value, np.generic):
+            return self._pack_scalar(value, where)
+        if isinstance(value, np.ndarray):
+            return self._pack_array(value, where)
+        if isinstance(value, np.dtype) and value.names is None:
+            return {TAG: "dtype", "value": value.str}
+        if kind.__name__ in SPARSE and hasattr(value, "indptr"):
+            parts = {part: self.pack(getattr(value, part), where) for part in ("data", "indices", "indptr")}
+            return {TAG: "sparse", "class": kind.__name__, "shape": [int(n) for n in value.shape], **parts}
+        if isinstance(value, type) and TYPES.get(value.__name__) is value:
+            return {TAG: "type", "value": value.__name__}
+        return self._pack_object(value, where)
+
+    def _pack_container(self, value: Any, kind: type, where: str) -> Any:
+        if kind is dict:
+            if all(type(key) is str for key in value) and TAG not in value:
+                return {key: self.pack(item, where) for key, item in value.items()}
+            pairs = [[self.pack(key, where), self.pack(item, where)] for key, item in value.items()]
+            return {TAG: "dict", "items": pairs}
+        items = [self.pack(item, where) for item in value]
+        if kind is list:
+            return items
+        # A set has no order of its own; equal sets must give equal files.
+        return {TAG: kind.__name__, "items": items if kind is tuple else sorted(items, key=repr)}
+
+    def _pack_scalar(self, value: np.generic, where: str) -> Any:
+        dtype = value.dtype
+        if dtype.kind in "mM":
+            return {TAG: "scalar", "dtype": dtype.str, "value": int(value.view(np.int64))}
+        if dtype.kind not in "biufU" or (dtype.itemsize > 8 and dtype.kind != "U"):
+            raise _refusal(value, where)
+        return {TAG: "scalar", "dtype": dtype.str, "value": self.pack(value.item(), where)}
+
+    def _pack_array(self, value: np.ndarray, where: str) -> Any:
+        if type(value) is np.ma.MaskedArray:
+            parts = {"data": self.pack(value.data, where), "mask": self.pack(np.ma.getmaskarray(value), where)}
+            return {TAG: "masked", **parts}
+        if type(value) not in (np.ndarray, np.memmap) or value.dtype.kind == "T":
+            raise _refusal(value, where)
+        if value.dtype == object:
+            for item in value.flat:
+                if type(item) not in (*PLAIN, float) and not isinstance(item, np.generic):
+                    raise _refusal(item, f"{where}, in an array,")
+            return {TAG: "objects", "shape": list(value.shape), "items": [self.pack(v, where) for v in value.flat]}
+        if value.dtype.hasobject:
+            raise _refusal(value, where)
+        if id(value) not in self._place:
+            self._place[id(value)] = len(self.arrays)
+            self.arrays.append(value)
+        return {TAG: "array", "number": self._place[id(value)]}
+
+    def _pack_object(self, value: Any, where: str) -> Any:
+        kind = type(value)
+        if isinstance(value, type) or find_class(kind.__name__) is not kind:
+            raise _refusal(value, where)
+        if isinstance(value, BaseEstimator):
+            return self.pack_model(value)
+        state: Any
+        if isinstance(value, Enum):
+            state = value.name
+        elif hasattr(value, "to_dict") and hasattr(kind, "from_dict"):
+            state = value.to_dict()
+        elif is_dataclass(value):
+            state = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        elif hasattr(value, "_asdict"):
+            state = value._asdict()
+        else:
+            raise _refusal(value, where)
+        return {TAG: "object", "class": kind.__name__, "state": self.pack(state, f"{where}, in its {kind.__name__},")}
+
+    def pack_model(self, model: Any, *, fitted: bool = True) -> Any:
+        """Give the tree of a model: its class, its parameters and what it learned."""
+        name: str = type(model).__name__
+        known: Any = find_class(name)
+        if known is not type(model):
+            raise _refusal(model, "the model")
+        params: dict[str, Any] = model.get_params(deep=False)
+        _check_memory(name, params)
+        learned = {key: vars(model)[key] for key in sorted(vars(model)) if _is_learned(key)} if fitted else {}
+        node = {
+            TAG: "model",
+            "class": name,
+            "params": {key: self.pack(params[key], f"the parameter {key!r} of {name}") for key in sorted(params)},
+            "fitted": {key: self.pack(item, f"the attribute {key!r} of {name}") for key, item in learned.items()},
+        }
+        output = vars(model).get("_sklearn_output_config")
+        return {**node, "output": self.pack(output, "set_output")} if output else node
+
+
+def _is_learned(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _check_memory(name: str, params: dict[str, Any]) -> None:
+    if name == "Pipeline" and params.get("memory") is not None:
+        raise SavingError(
+            "A Pipeline with a memory can not be stored: its cache is read with pickle, which could run code. "
+            "Call set_params(memory=None) first."
+        )
+
+
+def _refusal(value: Any, where: str) -> SavingError:
+    """Say that a value can not be stored, and what to do."""
+    kind = type(value).__name__
+    if isinstance(value, BaseEstimator):
+        return SavingError(
+            f"{where[0].upper()}{where[1:]} is a {kind}, which is not a model of qed: only models that qed knows can be "
+            "stored. Mark a class of your own with qed.base.saving.known.savable; replace a model of another library by one of qed."
+        )
+    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        advice = "Use a whole number as random_state."
+    elif callable(value):
+        kind = f"function {getattr(value, '__name__', kind)!r}"
+        advice = "Set it to None before saving and give it again after loading, with set_params."
+    else:
+        advice = "Use numbers, strings, lists, dicts, NumPy arrays or objects of qed."
+    return SavingError(
+        f"{where[0].upper()}{where[1:]} holds a {kind}, which can not be stored: a model file holds data only, so that "
+        f"loading one never runs code. {advice}"
+    )
+
+
+class Unpacker:
+    """Turns a tree back into values.
+
+    Parameters
+    ----------
+    array : callable
+        Gives the array of a number.
+    """
+
+    def __init__(self, array: Callable[[int], np.ndarray]) -> None:
+        self._array = array
+
+    def unpack(self, node: Any) -> Any:
+        """Give the value of a tree; one that `Packer` could not have made raises an exception."""
+        if isinstance(node, list):
+            return [self.unpack(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if TAG not in node:
+            return {key: self.unpack(item) for key, item in node.items()}
+        readers: dict[str, Callable[[dict[str, Any]], Any]] = {
+            "array": lambda node: self._array(node["number"]),
+            "dict": lambda node: {self.unpack(key): self.unpack(item) for key, item in node["items"]},
+            "dtype": lambda node: np.dtype(str(node["value"])),
+            "float": lambda node: float(node["value"]),
+            "frozenset": lambda node: frozenset(self.unpack(node["items"])),
+            "masked": lambda node: np.ma.MaskedArray(self.unpack(node["data"]), self.unpack(node["mask"])),
+            "model": self._unpack_model,
+            "object": self._unpack_object,
+            "objects": self._unpack_objects,
+            "scalar": self._unpack_scalar,
+            "set": lambda node: set(self.unpack(node["items"])),
+            "sparse": self._unpack_sparse,
+            "tuple": lambda node: tuple(self.unpack(node["items"])),
+            "type": lambda node: TYPES[node["value"]],
+        }
+        if node[TAG] not in readers:
+            raise SavingError(f"it holds a value of the unknown kind {node[TAG]!r}.")
+        return readers[node[TAG]](node)
+
+    def _unpack_scalar(self, node: dict[str, Any]) -> Any:
+        dtype = np.dtype(str(node["dtype"]))
+        if dtype.kind not in "biufUmM":
+            raise SavingError(f"it holds a scalar of the type {dtype}, which is not one.")
+        value = self.unpack(node["value"])
+        if dtype.kind == "U":
+            return np.str_(value)
+        return np.int64(value).view(dtype) if dtype.kind in "mM" else dtype.type(value)
+
+    def _unpack_objects(self, node: dict[str, Any]) -> np.ndarray:
+        items, shape = self.unpack(node["items"]), tuple(node["shape"])
+        if math.prod(shape) != len(items):
+            raise SavingError("an array has another shape than its values.")
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+        return array.reshape(shape)
+
+    def _unpack_sparse(self, node: dict[str, Any]) -> Any:
+        if node["class"] not in SPARSE:
+            raise SavingError(f"it holds a sparse matrix of the unknown kind {node['class']!r}.")
+        parts = tuple(self.unpack(node[part]) for part in ("data", "indices", "indptr"))
+        matrix = getattr(import_module("scipy.sparse"), node["class"])(parts, shape=tuple(node["shape"]))
+        # Compiled code trusts these indices, so they are checked to the last one.
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _unpack_object(self, node: dict[str, Any]) -> Any:
+        cls: Any = known_class(node["class"])
+        state = self.unpack(node["state"])
+        if issubclass(cls, Enum):
+            return cls[state]
+        if hasattr(cls, "from_dict"):
+            return cls.from_dict(state)
+        if is_dataclass(cls) or hasattr(cls, "_asdict"):
+            return cls(**state)
+        raise SavingError(f"it calls {node['class']!r} a value, which it is not.")
+
+    def _unpack_model(self, node: dict[str, Any]) -> Any:
+        cls: Any = known_class(node["class"])
+        if not issubclass(cls, BaseEstimator):
+            raise SavingError(f"it calls {node['class']!r} a model, which it is not.")
+        params = self.unpack(node["params"])
+        _check_memory(cls.__name__, params)
+        strange = sorted(set(params) - set(cls._get_param_names()))
+        if strange:
+            raise SavingError(f"{cls.__name__} has no parameter {strange[0]!r}: the file is of another version of qed.")
+        model = cls(**params)
+        for name, item in node["fitted"].items():
+            if not _is_learned(name) or not name.isidentifier():
+                raise SavingError(f"{name!r} is not the name of something that {cls.__name__} learned.")
+            setattr(model, name, self.unpack(item))
+        if "output" in node:
+            model.set_output(**self.unpack(node["output"]))
+        return model

@@ -1,0 +1,1 @@
+"""Any source of data as rows that are read block by block."""

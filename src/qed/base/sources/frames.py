@@ -1,0 +1,139 @@
+"""What people hold data in, as Arrow tables and NumPy arrays.
+
+A frame is anything with named columns in memory: pandas, polars, Arrow, a dictionary of columns, or an object that speaks
+Arrow's stream protocol. All become Arrow tables, mostly without copying; only a pandas frame of plain numbers stays what
+it is, since its memory may serve as a matrix. A target or weights may come as a column of any of them, or as an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qed.base.errors import InputError
+from qed.base.sources.layout import check_target_types, refuse_twice, target_of, values_of
+
+
+def frame_of(X: Any) -> Any:
+    """Give a frame as an Arrow table, or as pandas where that is plain numbers; None for what is no frame."""
+    if isinstance(X, pa.Table):
+        return X
+    if isinstance(X, (np.ndarray, list, tuple)) or len(getattr(X, "shape", (0, 0))) != 2 or hasattr(X, "tocsr"):
+        return None
+    if isinstance(X, (pa.Array, pa.ChunkedArray)):
+        return None
+    try:
+        return _convert(X)
+    except InputError:
+        raise
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        words = "; ".join(str(part) for part in error.args)
+        raise InputError(
+            f"The table can not be read: {words}. A column must hold values of one type: convert that one, or drop it."
+        ) from error
+
+
+def _convert(X: Any) -> Any:
+    if isinstance(X, pa.RecordBatch):
+        return pa.Table.from_batches([X])
+    if isinstance(X, Mapping):
+        return pa.table({str(name): values for name, values in X.items()})
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_dataframe(X):
+        frame = X.set_axis([str(name) for name in X.columns], axis=1)
+        refuse_twice(list(frame.columns))
+        plain = all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in frame.dtypes)
+        return frame if plain else pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+    if hasattr(X, "__arrow_c_stream__"):
+        return pa.table(X)
+    native = nw.from_native(X, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        native = native.collect()
+    return native.to_arrow() if isinstance(native, nw.DataFrame) else None
+
+
+def has_names(X: Any) -> bool:
+    """Say whether the columns of a frame are named by strings: pandas numbers those that nobody named."""
+    return all(isinstance(name, str) for name in X.columns) if hasattr(X, "iloc") else True
+
+
+def schema_of(frame: Any) -> pa.Schema:
+    """Give the names and types of the columns of what `frame_of` gave."""
+    if isinstance(frame, pa.Table):
+        return frame.schema
+    kinds = zip(frame.columns, frame.dtypes)
+    return pa.schema([(name, pa.from_numpy_dtype(kind.newbyteorder("="))) for name, kind in kinds])
+
+
+def arrow_of(frame: Any, names: Sequence[str]) -> pa.Table:
+    """Give columns of what `frame_of` gave as an Arrow table."""
+    if isinstance(frame, pa.Table):
+        return frame.select(list(names))
+    return pa.Table.from_pandas(frame[list(names)], preserve_index=False).replace_schema_metadata()
+
+
+def read_target(y: Any) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Give a target that came by itself as an array with the names of its columns.
+
+    Examples
+    --------
+    >>> read_target([0, 1, 1])
+    (array([0, 1, 1]), ('y',))
+    """
+    names: tuple[str, ...] = ()
+    if hasattr(y, "tocsr"):
+        raise InputError("The target is a sparse matrix: give it as an array, y.toarray().")
+    if not isinstance(y, (np.ndarray, list, tuple)):
+        y, names = _read_frame_target(y)
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        raise InputError("The target's rows differ in length: give one value for each row.") from None
+    if values.ndim not in (1, 2):
+        raise InputError(
+            f"The target must be a vector or a matrix, one row for each row of X, not of shape {values.shape}."
+        )
+    if not names:
+        names = ("y",) if values.ndim == 1 else tuple(f"y{j}" for j in range(values.shape[1]))
+    return values, names
+
+
+def _read_frame_target(y: Any) -> tuple[Any, tuple[str, ...]]:
+    """Read a target that may be a column or a frame."""
+    if isinstance(y, pa.Array):
+        y = pa.chunked_array([y])
+    frame = None if isinstance(y, pa.ChunkedArray) else frame_of(y)
+    if frame is not None:
+        table = arrow_of(frame, schema_of(frame).names)
+        check_target_types(table.schema, table.schema.names)
+        return target_of(table, table.schema.names), tuple(table.schema.names)
+    import narwhals as nw
+
+    native = nw.from_native(y, series_only=True, pass_through=True)
+    if not isinstance(native, nw.Series):
+        return y, ()
+    names = (str(native.name),) if native.name else ()
+    if native.dtype.is_numeric() and isinstance(getattr(y, "dtype", None), np.dtype):
+        return native.to_numpy(), names
+    try:
+        return values_of(native.to_arrow()), names
+    except (pa.ArrowException, TypeError):
+        return native.to_numpy(), names
+
+
+def check_lengths(n: int, y: Any, weight: Any) -> None:
+    """Refuse a target or weights of another length than the table."""
+    for what, values in (("y", y), ("sample_weight", weight)):
+        if values is not None and len(values) != n:
+            raise length_error(n, what, len(values))
+
+
+def length_error(n: int, what: str, found: int) -> InputError:
+    """Give the error for `found` values in the place of `n`."""
+    return InputError(
+        f"X and {what} have inconsistent numbers of samples: {n} and {found}. Give {what} one value for each row of X."
+    )

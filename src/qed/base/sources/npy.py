@@ -1,0 +1,104 @@
+"""NumPy's ``.npy`` files as `Rows`: memory-mapped, so that only the blocks at work are in memory.
+
+One file of floats is taken as the array that it is. Several files, or integers, are put together block by block.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import InputError, SourceError
+from qed.base.sources.frames import check_lengths, read_target
+from qed.base.sources.layout import plan, weight_of
+from qed.base.sources.paths import find_files
+from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.tables import FLOATS
+
+
+def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int | None = None) -> Rows:
+    """Make `Rows` of ``.npy`` files; `y` and `weight` are arrays, or paths of such files themselves."""
+    pieces = [_mapped(path) for path in paths]
+    for path, piece in zip(paths, pieces):
+        if piece.ndim != 2 or piece.shape[1] != pieces[0].shape[1] or piece.dtype.kind not in "biuf":
+            raise InputError(
+                f"{path!r} holds {piece.dtype} of shape {piece.shape}: it must be a matrix of numbers"
+                + (f", with {pieces[0].shape[1]} columns like {paths[0]!r}." if piece is not pieces[0] else ".")
+            )
+    n = sum(len(piece) for piece in pieces)
+    if n == 0 or pieces[0].shape[1] == 0:
+        raise InputError(f"{paths[0]!r} is an array of shape {pieces[0].shape}: it has no rows or no columns.")
+    target, names = (None, ()) if y is None else read_target(_loaded(y))
+    weights = None if weight is None else weight_of(read_target(_loaded(weight))[0])
+    check_lengths(n, target, weights)
+    blocks = None if size is None else plan(size, pieces[0].shape[1])
+    if len(pieces) == 1 and pieces[0].dtype in FLOATS:
+        rows = ArrayRows(pieces[0], target, weights, size=blocks)
+    else:
+        rows = PiecesRows(Pieces(pieces), target, weights, size=blocks)
+    rows.target_names = names
+    return rows
+
+
+class Pieces:
+    """Matrices below each other as one matrix of floats, of which only slices of rows can be had.
+
+    Examples
+    --------
+    >>> pieces = Pieces([np.array([[1, 2]]), np.array([[3, 4], [5, 6]])])
+    >>> pieces.shape, pieces[0:2]
+    ((3, 2), array([[1., 2.],
+           [3., 4.]]))
+    """
+
+    def __init__(self, pieces: Sequence[np.ndarray]) -> None:
+        self.pieces = pieces
+        self.ends = np.cumsum([len(piece) for piece in pieces]).tolist()
+        self.shape = (self.ends[-1], pieces[0].shape[1])
+        short = all(piece.dtype.kind == "f" and piece.dtype.itemsize <= 4 for piece in pieces)
+        self.dtype = np.dtype(np.float32 if short else np.float64)
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        start, stop, _ = rows.indices(self.shape[0])
+        found = np.empty((stop - start, self.shape[1]), self.dtype)
+        for piece, end in zip(self.pieces, self.ends):
+            begin = end - len(piece)
+            low, high = max(start, begin), min(stop, end)
+            if low < high:
+                found[low - start : high - start] = piece[low - begin : high - begin]
+        return found
+
+
+class PiecesRows(ArrayRows):
+    """Rows of several memory-mapped matrices, or of one whose numbers are no floats."""
+
+    in_memory = False
+
+    def array(self) -> Block:
+        return self.block(0, self.count())
+
+    def table(self) -> Rows:
+        whole = self.array()
+        return ArrayRows(whole.X, whole.y, whole.weight, self.feature_names, self.size).table()
+
+
+def _loaded(values: Any) -> Any:
+    """Load an array from its path, or give what is an array already."""
+    if not isinstance(values, (str, os.PathLike)):
+        return values
+    parts = [_mapped(path) for path in find_files(values, {".npy"})]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _mapped(path: str) -> np.ndarray:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise SourceError(f"There is no file {path!r} (any more).") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise SourceError(
+            f"{path!r} can not be read: it is damaged, cut short, or holds objects instead of numbers ({error})."
+        ) from error

@@ -1,0 +1,237 @@
+"""Arrays, sparse matrices and frames in memory as `Rows`.
+
+An array of floats is taken as it is. A frame (pandas, polars, Arrow, or whatever speaks Arrow's stream protocol) may
+hold text and dates beside numbers, so it becomes `TableRows` with two views: ``numbers()`` for models, a matrix made once
+(or the very memory of a pandas frame that is one block of floats), and ``table()`` for encoders, Arrow columns that
+mostly share the frame's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qed.base.engine import work
+from qed.base.errors import InputError
+from qed.base.sources.frames import arrow_of, check_lengths, frame_of, has_names, read_target, schema_of
+from qed.base.sources.layout import Layout, fill, matrix_of, plan, target_of, values_of, weight_of
+from qed.base.sources.rows import ArrayRows, Block, Rows
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+def open_table(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | Sequence[str] | None = None,
+    weight: Any = None,
+    columns: Sequence[str] | None = None,
+    size: int | None = None,
+) -> Rows:
+    """Make `Rows` of something in memory; see :func:`qed.base.sources.rows.rows`.
+
+    Examples
+    --------
+    >>> found = open_table(pa.table({"area": [50, 80], "price": [1.5, 2.5]}), target="price")
+    >>> found.array().X, found.array().y
+    (array([[50.],
+           [80.]]), array([1.5, 2.5]))
+    """
+    if y is not None and target is not None:
+        raise InputError("The target was given twice, as y and as target=: give one of them.")
+    frame = frame_of(X)
+    if frame is None:
+        return _open_array(X, y, target, weight, columns, size)
+    if not isinstance(weight, str) and weight is not None:
+        weight = weight_of(read_target(weight)[0])
+        name = None
+    else:
+        name, weight = weight, None
+    layout = Layout.of(schema_of(frame), target=target, weight=name, columns=columns)
+    n = len(frame)
+    _refuse_empty((n, len(layout.features)))
+    names: tuple[str, ...] = layout.targets
+    if layout.targets:
+        y = target_of(arrow_of(frame, layout.targets), layout.targets)
+    elif y is not None:
+        y, names = read_target(y)
+    if name is not None:
+        weight = weight_of(values_of(arrow_of(frame, [name]).column(name)))
+    check_lengths(n, y, weight)
+    return TableRows(frame, layout, y, weight, names, plan(size, len(layout.features)), named=has_names(X))
+
+
+class TableRows(Rows):
+    """Rows of a frame in memory, not yet decoded.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table, or pandas.DataFrame of plain numbers
+        The columns.
+    layout : Layout
+        What they are for.
+    y, weight : ndarray or None
+        Target and weights.
+    target_names : tuple of str
+        The names of the target's columns.
+    size : int
+        Rows per block.
+    named : bool
+        Whether the names of the columns are the user's, or only numbers that we gave.
+    """
+
+    in_memory = True
+
+    def __init__(
+        self,
+        frame: Any,
+        layout: Layout,
+        y: np.ndarray | None,
+        weight: np.ndarray | None,
+        target_names: tuple[str, ...],
+        size: int,
+        *,
+        named: bool = True,
+    ) -> None:
+        self.frame, self.layout, self.y, self.weight, self.size = frame, layout, y, weight, size
+        self.n_features, self.dtype = len(layout.features), layout.dtype
+        self.feature_names = layout.features if named else None
+        self.target_names = target_names
+        self.target_is_number = y is None or y.dtype.kind in "biuf"
+
+    @property
+    def has_target(self) -> bool:
+        return self.y is not None
+
+    @property
+    def has_weight(self) -> bool:
+        return self.weight is not None
+
+    def count(self) -> int:
+        return len(self.frame)
+
+    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
+        return self.numbers().tasks(function, *args)
+
+    def array(self) -> Block:
+        return self.numbers().array()
+
+    def numbers(self) -> Rows:
+        return self._numbers
+
+    def table(self) -> Rows:
+        return self._rows(arrow_of(self.frame, self.layout.features))
+
+    @cached_property
+    def _numbers(self) -> Rows:
+        self.layout.refuse_text()
+        if isinstance(self.frame, pa.Table):
+            return self._rows(_matrix_in_parallel(self.frame, self.layout, self.size))
+        return self._rows(_matrix_of_pandas(self.frame, self.layout))
+
+    def _rows(self, X: Any) -> ArrayRows:
+        found = ArrayRows(X, self.y, self.weight, self.feature_names, self.size)
+        found.target_names = self.target_names
+        return found
+
+
+def _matrix_in_parallel(table: pa.Table, layout: Layout, size: int) -> np.ndarray:
+    matrix = np.empty((table.num_rows, len(layout.features)), layout.dtype)
+    for _ in work(partial(_copy, table, layout, matrix, start, size) for start in range(0, len(matrix), size)):
+        continue
+    return matrix
+
+
+def _copy(table: pa.Table, layout: Layout, matrix: np.ndarray, start: int, size: int) -> None:
+    matrix_of(table.slice(start, size), layout.features, layout.dtype, out=matrix[start : start + size])
+
+
+def _matrix_of_pandas(frame: Any, layout: Layout) -> np.ndarray:
+    """Give the memory of a frame that is one block of floats, or a row-major copy of its columns."""
+    kinds = set(frame.dtypes)
+    if tuple(frame.columns) == layout.features and len(kinds) == 1 and kinds <= set(FLOATS):
+        return frame.to_numpy()
+    matrix = np.empty((len(frame), len(layout.features)), layout.dtype)
+    fill(matrix, [frame[name].to_numpy() for name in layout.features])
+    return matrix
+
+
+def _open_array(X: Any, y: Any, target: Any, weight: Any, columns: Any, size: int | None) -> Rows:
+    for name, value in (("target", target), ("columns", columns)):
+        if value is not None:
+            raise InputError(
+                f"{name}={value!r} names columns, but the columns of this data have no names: give y as an array, "
+                "choose columns by X[:, [0, 2]], or give a table such as a pandas or polars frame."
+            )
+    if isinstance(weight, str):
+        raise InputError(f"sample_weight={weight!r} names a column, but the columns have no names: give an array.")
+    matrix = as_matrix(X)
+    _refuse_empty(matrix.shape)
+    names: tuple[str, ...] = ()
+    if y is not None:
+        y, names = read_target(y)
+    if weight is not None:
+        weight = weight_of(read_target(weight)[0])
+    check_lengths(matrix.shape[0], y, weight)
+    if matrix.dtype.kind == "O":
+        table = _table_of_objects(matrix)
+        return TableRows(table, Layout.of(table.schema), y, weight, names, plan(size, table.num_columns), named=False)
+    found = ArrayRows(matrix, y, weight, None, None if size is None else plan(size, matrix.shape[1]))
+    found.target_names = names
+    return found
+
+
+def as_matrix(X: Any) -> Any:
+    """Give a matrix of floats or objects, dense or sparse: the very one given where it is such a matrix already."""
+    if hasattr(X, "tocsr"):
+        matrix = X.tocsr()
+    else:
+        if isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.float64), np.nan)
+        try:
+            matrix = X if type(X) is np.ndarray else np.asarray(X)
+        except ValueError:
+            raise InputError("The rows differ in length: every row must have one value for each column.") from None
+        if matrix.ndim != 2:
+            raise InputError(
+                f"Expected 2D array, got {matrix.ndim}D array instead, of shape {matrix.shape}. "
+                "Reshape your data, with X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row."
+            )
+    kind = matrix.dtype.kind
+    if kind == "c":
+        raise InputError("Complex data not supported: give the real and the imaginary part as columns of their own.")
+    if matrix.dtype in FLOATS and matrix.dtype.isnative:
+        return matrix
+    if kind == "f":
+        return matrix.astype(np.float32 if matrix.dtype.itemsize <= 4 else np.float64)
+    if kind in "biu":
+        return matrix.astype(np.float64)
+    if kind in "OUST" and not hasattr(X, "tocsr"):
+        return matrix.astype(object)
+    raise InputError(f"An array of {matrix.dtype} holds no numbers: give floats, integers or a table of mixed columns.")
+
+
+def _table_of_objects(matrix: np.ndarray) -> pa.Table:
+    columns = []
+    for j in range(matrix.shape[1]):
+        try:
+            columns.append(pa.array(matrix[:, j], from_pandas=True))
+        except (pa.ArrowException, TypeError, OverflowError) as error:
+            raise InputError(
+                f"Column number {j} holds values of several types: argument must be a string or a number ({error})."
+            ) from None
+    return pa.table(columns, names=[f"x{j}" for j in range(len(columns))])
+
+
+def _refuse_empty(shape: tuple[int, ...]) -> None:
+    if shape[0] == 0:
+        raise InputError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows.")
+    if shape[1] == 0:
+        raise InputError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns."
+        )

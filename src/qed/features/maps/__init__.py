@@ -1,0 +1,1 @@
+"""New columns from old ones: polynomials, functions of the user's, approximations of kernels."""

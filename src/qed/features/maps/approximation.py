@@ -1,0 +1,126 @@
+r"""Feature maps whose inner products are nearly those of a kernel, :math:`z(x)^\top z(x') \approx k(x, x')`.
+
+With :math:`D` features, a linear model on them costs :math:`O(nD^2)` where the kernel method costs :math:`O(n^3)`. How good
+"nearly" is, is measured: on rows drawn at random that had no part in making the map, the relative error
+
+.. math:: \frac{\|K - ZZ^\top\|_F}{\|K\|_F}
+
+is the attribute ``error_``, and the certificate says what theory promises of it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from qed.base.certificate import Certificate, Claim
+from qed.base.errors import InputError
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.roles import Transformer
+from qed.base.random import generator, seed_of
+from qed.base.sources.rows import Block, Rows
+from qed.features.maps.sampling import Sample
+from qed.features.names import input_names
+from qed.kernels.kernel import Kernel
+
+HELD = 256
+
+
+class ApproximateMap(Transformer):
+    """An approximate feature map of a kernel, with its error measured on held rows."""
+
+    passes: ClassVar[str] = "one"
+    sparse: ClassVar[bool] = True
+    random_state: Any
+    seed_: int
+    error_: float
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Make the map.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        y : object
+            Not used.
+        """
+        return super().fit(X, y)
+
+    @abstractmethod
+    def _make(self, drawn: np.ndarray, numbers: np.ndarray) -> None:
+        """Set the attributes of the map, from rows drawn at random and their numbers."""
+
+    @abstractmethod
+    def _used(self) -> int:
+        """Say how many of the drawn rows have a part in the map."""
+
+    @abstractmethod
+    def _exact(self) -> Kernel:
+        """Give the kernel that the map approximates."""
+
+    @abstractmethod
+    def _map(self, X: Any) -> np.ndarray:
+        """Give the features of rows, in float64."""
+
+    @abstractmethod
+    def _promises(self, sample: Sample, K: np.ndarray, Z: np.ndarray) -> list[Claim]:
+        """Claim what theory says, of the kernel matrix and the features of held rows."""
+
+    def _fit(self, rows: Rows) -> None:
+        self.seed_ = seed_of(self.random_state)
+        sample = self._draw(rows)
+        self._make(sample.X, sample.numbers)
+        K, Z = self._measured(sample)
+        self.error_ = _relative_error(K, Z)
+        self.fingerprint_ = Fingerprint.of(sample.summary)
+        self.certificate_ = Certificate(self._judge(sample, K, Z), source="statistics")
+
+    def _draw(self, rows: Rows) -> Sample:
+        salt = int(generator(self.seed_, "rows").integers(2**62))
+        sample: Sample = rows.fold(Sample.of, self._used() + HELD, salt)
+        if not sample.summary.is_complete:
+            refuse_missing(rows, self)
+            raise overflowed(self)
+        if not len(sample.X):
+            raise InputError(f"{type(self).__name__} needs at least one row with a positive weight.")
+        return sample
+
+    def _measured(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+        """Give the kernel matrix and the features of the held rows; of all, where none are left."""
+        held = sample.X[self._used() :] if len(sample.X) > self._used() else sample.X
+        return self._exact()(held), self._map(held)
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        sample = self._draw(rows)
+        return self._judge(sample, *self._measured(sample))
+
+    def _judge(self, sample: Sample, K: np.ndarray, Z: np.ndarray) -> list[Claim]:
+        stated = Claim("the error on held rows differs from error_", abs(_relative_error(K, Z) - self.error_), 1e-9)
+        return [*self._promises(sample, K, Z), stated]
+
+    def _change(self, block: Block) -> np.ndarray:
+        return self._map(block.X).astype(block.X.dtype, copy=False)
+
+    @abstractmethod
+    def _width(self) -> int:
+        """Say how many features there are."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the features, by the name of the method and a number.
+
+        Parameters
+        ----------
+        input_features : list of str, optional
+            The names of the columns, which are checked and not used.
+        """
+        input_names(self, input_features)
+        return np.array([f"{type(self).__name__.lower()}{k}" for k in range(self._width())], dtype=object)
+
+
+def _relative_error(K: np.ndarray, Z: np.ndarray) -> float:
+    size = float(np.linalg.norm(K))
+    return float(np.linalg.norm(K - Z @ Z.T)) / size if size > 0 else 0.0

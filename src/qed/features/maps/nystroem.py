@@ -1,0 +1,154 @@
+r"""An approximate feature map of any kernel, from the similarities to a few landmarks.
+
+.. math:: z(x) = K_{LL}^{-1/2}\, k_L(x), \qquad z(x)^\top z(x') = k_L(x)^\top K_{LL}^{-1} k_L(x') \approx k(x, x'),
+
+with the vector :math:`k_L(x)` of similarities to :math:`m` rows drawn at random, the landmarks. This is the projection of the
+true features onto the span of the landmarks' features: among landmarks the kernel is reproduced exactly, and
+:math:`K - ZZ^\top`, the Gram matrix of what the projection leaves out, is positive semidefinite. Directions whose
+eigenvalue is rounding alone are left out. Cost :math:`O(nmp + nm^2 + m^3)`, one pass to fit.
+
+Williams and Seeger (2001), Using the Nyström method to speed up kernel machines.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.engine import blas_for
+from qed.base.errors import InputError
+from qed.base.models.parameters import Parameter, anything, integer, number, random_state
+from qed.features.maps.approximation import ApproximateMap
+from qed.features.maps.sampling import Sample
+from qed.kernels.kernel import Kernel
+from qed.kernels.mercer import check_gram
+from qed.kernels.names import as_kernel, kernel_rule
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class Nystroem(ApproximateMap):
+    """Approximate the features of a kernel by the similarities to landmarks.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable, default="rbf"
+        The kernel: one of `qed.kernels`, a name as in scikit-learn, or a function of two rows.
+    gamma : float, optional
+        The factor of a kernel given by name; the default is one over the number of columns.
+    degree : int, default=3
+        The degree of "poly".
+    coef0 : float, default=1.0
+        The constant of "poly".
+    n_components : int, default=100
+        The number of landmarks, which is that of the features; fewer if there are fewer rows.
+    random_state : int, optional
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (m, p)
+        The landmarks.
+    component_indices_ : ndarray of shape (m,)
+        The numbers of their rows.
+    normalization_ : ndarray of shape (m, m)
+        The inverse root of their Gram matrix.
+    error_ : float
+        The relative error of the kernel matrix of rows that are no landmarks (of the landmarks, if there are no others).
+    seed_ : int
+        What the landmarks were drawn with.
+    certificate_ : Certificate
+        That the landmarks are what was drawn, that the kernel is exact among them, and never overrated elsewhere.
+
+    See Also
+    --------
+    RandomFourierFeatures : A map of the Gaussian kernel that knows nothing of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> X = np.random.default_rng(0).standard_normal((500, 3))
+    >>> nystroem = qed.Nystroem("rbf", gamma=0.1, n_components=60, random_state=0).fit(X)
+    >>> Z = nystroem.transform(X)
+    >>> Z.shape, bool(nystroem.error_ < 0.01), bool(nystroem.certificate_)
+    ((500, 60), True, True)
+    """
+
+    parameters: ClassVar = {
+        "kernel": kernel_rule(),
+        "gamma": number(0, above=True, kind="model") | Parameter("None", lambda value: value is None),
+        "degree": integer(1, kind="model"),
+        "coef0": anything("a number >= 0"),
+        "n_components": integer(1, kind="model"),
+        "random_state": random_state(),
+    }
+    components_: np.ndarray
+    component_indices_: np.ndarray
+    normalization_: np.ndarray
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_components: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _exact(self) -> Kernel:
+        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _used(self) -> int:
+        return int(self.n_components)
+
+    def _width(self) -> int:
+        return len(self.components_)
+
+    def _make(self, drawn: np.ndarray, numbers: np.ndarray) -> None:
+        self.components_ = drawn[: self.n_components]
+        self.component_indices_ = numbers[: self.n_components]
+        K = self._exact()(self.components_)
+        found = check_gram(K)
+        if not found:
+            raise InputError(f"Nystroem needs a kernel, and {self.kernel!r} is none on the landmarks. {found}")
+        with blas_for(len(K)):
+            values, vectors = np.linalg.eigh((K + K.T) / 2)
+            kept = values > len(K) * EPS * values[-1]
+            self.normalization_ = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
+
+    def _map(self, X: Any) -> np.ndarray:
+        return np.asarray(self._exact()(X, self.components_).astype(np.float64, copy=False) @ self.normalization_)
+
+    def _promises(self, sample: Sample, K: np.ndarray, Z: np.ndarray) -> list[Claim]:
+        drawn = sample.X[: self.n_components]
+        same = drawn.shape == self.components_.shape
+        strangers = float(np.abs(drawn - self.components_).max(initial=0.0)) if same else np.inf
+        landmarks, own = self._exact()(self.components_), self._map(self.components_)
+        rest = check_gram(K - Z @ Z.T)
+        scale = len(landmarks) * float(np.trace(landmarks))
+        return [
+            Claim("landmarks differ from the rows that the seed draws", strangers, 0.0),
+            Claim(
+                "the kernel matrix of the landmarks is reproduced", _largest(own @ own.T - landmarks), 8 * EPS * scale
+            ),
+            Claim(
+                "the kernel minus the approximation is positive semidefinite",
+                -rest.smallest,
+                1e-10 * float(np.trace(K)),
+            ),
+        ]
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -1,0 +1,1 @@
+"""Holes in tables, and what fills them."""

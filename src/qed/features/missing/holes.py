@@ -1,0 +1,118 @@
+"""Holes in blocks: found, counted, and filled, in matrices of numbers (NaN) and in Arrow tables (null)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from qed.base.errors import InputError
+from qed.base.sources.layout import kind_of
+from qed.base.sources.rows import Block
+from qed.features.tables.levels import column_of, is_missing
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Gives the features of a block with a hole wherever a certain value is.
+
+    Parameters
+    ----------
+    missing : value
+        What stands for a missing value; NaN and None are the same.
+    names : tuple of str
+        The columns as they are called in messages.
+
+    Examples
+    --------
+    >>> Holes(-1, ("'age'",))(Block(np.array([[30.0], [-1.0]])))
+    array([[30.],
+           [nan]])
+    """
+
+    missing: Any
+    names: tuple[str, ...]
+
+    def __call__(self, block: Block) -> Any:
+        if hasattr(block.X, "num_rows"):
+            return self._of_table(block.X)
+        X = block.X
+        if not is_missing(self.missing):
+            self._refuse(
+                np.isnan(X), "NaN", f"but missing_values={self.missing!r}. Give missing_values=nan.", block.start
+            )
+            X = np.where(self.missing == X, np.nan, X).astype(X.dtype, copy=False)
+        self._refuse(np.isinf(X), "infinity", "Correct or drop the row.", block.start)
+        return X
+
+    def _refuse(self, bad: np.ndarray, what: str, advice: str, start: int) -> None:
+        if bad.any():
+            row, column = (int(place) for place in np.argwhere(bad)[0])
+            raise InputError(
+                f"Input X contains {what}: column {self.names[column]}, row {start + row} (counted from 0). {advice}"
+            )
+
+    def _of_table(self, table: pa.Table) -> pa.Table:
+        columns = [column_of(table, j) for j in range(table.num_columns)]
+        if not is_missing(self.missing):
+            kind = kind_of(pa.scalar(self.missing).type)
+            columns = [_emptied(column, self.missing) if kind_of(column.type) == kind else column for column in columns]
+        return pa.table(columns, names=table.column_names)
+
+
+def _emptied(column: pa.Array, value: Any) -> pa.Array:
+    """Make a hole wherever `value` is."""
+    if pa.types.is_boolean(column.type) != isinstance(value, bool):
+        return column
+    hit = pc.equal(column, pa.scalar(value)).fill_null(False)
+    return pc.if_else(hit, pa.scalar(None, column.type), column)
+
+
+def count_holes(block: Block) -> np.ndarray:
+    """Count the holes of each column, and in the end the rows; rows of weight zero are not there.
+
+    Examples
+    --------
+    >>> count_holes(Block(np.array([[1.0, np.nan], [2.0, 3.0]])))
+    array([0, 1, 2])
+    """
+    if block.weight is not None:
+        block = block.take(block.weight > 0)
+    if hasattr(block.X, "num_rows"):
+        return np.array([*(column.null_count for column in block.X.columns), len(block)])
+    return np.append(np.isnan(block.X).sum(axis=0), len(block))
+
+
+def fill_numbers(X: np.ndarray, values: np.ndarray, marked: np.ndarray) -> np.ndarray:
+    """Fill the columns that have a value with it, leave the others out, and append the places of holes in the `marked` ones.
+
+    Examples
+    --------
+    >>> fill_numbers(np.array([[np.nan, np.nan]]), np.array([np.nan, 7.0]), np.array([1]))
+    array([[7., 1.]])
+    """
+    kept = ~np.isnan(values)
+    filled = np.array(X if kept.all() else X[:, kept])
+    np.copyto(filled, values[kept], where=np.isnan(filled), casting="same_kind")
+    return np.hstack([filled, np.isnan(X[:, marked]).astype(X.dtype)]) if len(marked) else filled
+
+
+def fill_table(table: pa.Table, values: np.ndarray, marked: np.ndarray) -> np.ndarray:
+    """Do the same with a table; gives a matrix of objects.
+
+    Examples
+    --------
+    >>> fill_table(pa.table({"a": ["x", None]}), np.array(["y"], dtype=object), np.array([0])).tolist()
+    [['x', False], ['y', True]]
+    """
+    kept = [j for j, value in enumerate(values.tolist()) if not is_missing(value)]
+    found = np.empty((table.num_rows, len(kept) + len(marked)), dtype=object)
+    for place, j in enumerate(kept):
+        column = table.column(j).to_pylist()
+        found[:, place] = [values[j] if value is None else value for value in column]
+    for place, j in enumerate(marked.tolist(), len(kept)):
+        found[:, place] = pc.is_null(table.column(j)).to_numpy()
+    return found

@@ -1,0 +1,1 @@
+"""Columns shifted and stretched."""

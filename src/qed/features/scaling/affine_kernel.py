@@ -1,0 +1,21 @@
+"""The compiled loop of :func:`qed.features.scaling.affine.affine`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.compile import kernel
+
+
+@kernel
+def affine_kernel(X: Any, shift: Any, factor: Any, low: float, out: Any) -> Any:
+    """Write ``(X - shift) * factor + low`` into `out`; say whether all is finite, as zero times what is not is not zero."""
+    trace = np.zeros(len(shift))
+    for i in range(len(X)):
+        x, z = X[i], out[i]
+        for j in range(len(shift)):
+            z[j] = (x[j] - shift[j]) * factor[j] + low
+            trace[j] += z[j] * 0.0
+    return np.isfinite(trace.sum())

@@ -1,0 +1,169 @@
+r"""Columns stretched to a given range.
+
+.. math:: z_{ij} = a + (b - a)\,\frac{x_{ij} - \min_i x_{ij}}{\max_i x_{ij} - \min_i x_{ij}}.
+
+One pass folds the smallest and the largest value of each column; weights play no part, except that rows of weight zero
+are not there. Cost :math:`O(np)`. A single outlier moves all other values together: see `StandardScaler` for the
+alternative.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.errors import InputError, NotAvailableError
+from qed.base.models.checks import refuse_missing
+from qed.base.models.estimator import OnePass
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import Parameter, boolean
+from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.features.filling import Filling
+from qed.features.proof import EPS, worst_of
+from qed.features.scaling.affine import affine
+from qed.features.stream import ChangedRows
+
+
+def _is_range(value: Any) -> bool:
+    try:
+        low, high = (float(end) for end in value)
+    except (TypeError, ValueError):
+        return False
+    return bool(np.isfinite(low) and np.isfinite(high) and low < high)
+
+
+class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
+    """Shift and stretch every column to a range, by default from 0 to 1.
+
+    A column that does not vary goes to the lower end.
+
+    Parameters
+    ----------
+    feature_range : tuple (low, high), default=(0, 1)
+        The range that the rows learned from will fill.
+    clip : bool, default=False
+        Hold new rows to the range too.
+
+    Attributes
+    ----------
+    data_min_, data_max_, data_range_ : ndarray of shape (p,)
+        The smallest and the largest value of each column, and their difference.
+    scale_, min_ : ndarray of shape (p,)
+        The change as ``X * scale_ + min_``; `transform` computes ``(X - data_min_) * scale_ + low``, which keeps more
+        digits.
+    n_samples_seen_ : int
+        The number of rows learned from.
+    certificate_ : Certificate
+        That the scaled columns fill the range exactly.
+
+    See Also
+    --------
+    StandardScaler : Stretch columns to variance one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> scaler = qed.MinMaxScaler(feature_range=(-1, 1)).fit(np.array([[0.0], [5.0], [10.0]]))
+    >>> scaler.transform(np.array([[2.5], [10.0]])).ravel().tolist()
+    [-0.5, 1.0]
+    """
+
+    parameters: ClassVar = {
+        "feature_range": Parameter("a pair (low, high) of finite numbers with low < high", _is_range, "model"),
+        "clip": boolean(),
+    }
+
+    def __init__(self, feature_range: tuple[float, float] = (0, 1), *, clip: bool = False) -> None:
+        self.feature_range = feature_range
+        self.clip = clip
+
+    def _statistic(self, block: Block) -> Summary:
+        return Summary.of(block)
+
+    def _collect(self, rows: Rows) -> Summary:
+        summary: Summary = rows.fold(self._statistic)
+        low, high = self.feature_range
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            spread = summary.high - summary.low
+            strange = ~np.isfinite(spread) | (np.isinf((high - low) / spread) & (spread > 0))
+        if summary.missing.any() or strange.any():
+            refuse_missing(rows, self)
+            raise InputError(
+                f"Column {rows.name_of(int(strange.argmax()))} varies by more than the largest number, or by less than the "
+                "smallest one: divide or multiply it by a constant first."
+            )
+        return summary
+
+    def _solve(self, statistic: Summary) -> None:
+        low, high = self.feature_range
+        self.data_min_, self.data_max_ = statistic.low.copy(), statistic.high.copy()
+        self.data_range_ = self.data_max_ - self.data_min_
+        self.scale_ = (high - low) / np.where(self.data_range_ == 0, 1.0, self.data_range_)
+        self.min_ = low - self.data_min_ * self.scale_
+        self.n_samples_seen_ = statistic.count
+
+    def _fingerprint(self, statistic: Summary) -> Fingerprint:
+        return Fingerprint.of(statistic)
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:
+        """Refuse: which value would be the smallest without these rows can not be known without the others.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        """
+        raise NotAvailableError("MinMaxScaler can not forget rows: fit it anew without them.")
+
+    def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
+        low, high = self.feature_range
+        finite = affine(X, self.data_min_, self.scale_, low, out)
+        if self.clip and finite:
+            np.clip(out, low, high, out=out)
+        return finite
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Give scaled columns their old units back.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Scaled rows.
+        """
+        return self._apply(self._unscale, X)
+
+    def _unscale(self, block: Block) -> np.ndarray:
+        found = (block.X - np.float64(self.feature_range[0])) / self.scale_ + self.data_min_
+        return np.asarray(found, dtype=block.X.dtype)
+
+    def _claims_from(self, statistic: Summary) -> list[Claim]:
+        low = self.feature_range[0]
+        ends = [(end - self.data_min_) * self.scale_ + low for end in (statistic.low, statistic.high)]
+        return self._judge(statistic, *ends)
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        names = rows.feature_names or range(rows.n_features)
+        scaled = ChangedRows(rows, self._in_double, names, np.float64).fold(Summary.of)
+        return self._judge(rows.fold(Summary.of), scaled.low, scaled.high)
+
+    def _in_double(self, block: Block) -> np.ndarray:
+        return np.asarray((block.X - self.data_min_) * self.scale_ + self.feature_range[0])
+
+    def _judge(self, statistic: Summary, bottom: np.ndarray, top: np.ndarray) -> list[Claim]:
+        low, high = (float(end) for end in self.feature_range)
+        exact = np.zeros_like(bottom)
+        wanted = np.where(statistic.low == statistic.high, low, high)
+        slack = np.full_like(bottom, 4 * EPS * (abs(low) + abs(high)))
+        moved = np.abs(self.data_min_ - statistic.low) + np.abs(self.data_max_ - statistic.high)
+        spoken = np.abs(statistic.low * self.scale_ + self.min_ - low)
+        return [
+            worst_of("learned extremes are those of the data", moved, exact),
+            worst_of("scaled columns begin at the lower end", np.abs(bottom - low), slack),
+            worst_of("scaled columns that vary end at the upper end", np.abs(top - wanted), slack),
+            worst_of("scale_ and min_ say the same", spoken, slack + 4 * EPS * np.abs(statistic.low * self.scale_)),
+        ]

@@ -1,0 +1,203 @@
+r"""Columns with mean zero and variance one.
+
+.. math:: z_{ij} = \frac{x_{ij} - \mu_j}{\sigma_j}, \qquad \mu_j = \frac{1}{W}\sum_i w_i x_{ij},
+   \qquad \sigma_j^2 = \frac{1}{W}\sum_i w_i (x_{ij} - \mu_j)^2, \qquad W = \sum_i w_i.
+
+One pass folds a `Summary`, in which deviations are always taken about means, never as :math:`E[x^2] - E[x]^2`: a column
+of large numbers that differ in their last digits is scaled as well as any other. Cost :math:`O(np)`. Reference: Chan,
+Golub and LeVeque, "Algorithms for computing the sample variance", The American Statistician 37 (1983).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.errors import InputError
+from qed.base.models.checks import refuse_missing
+from qed.base.models.estimator import OnePass
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import boolean
+from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.features.filling import Filling
+from qed.features.proof import EPS, worst_of
+from qed.features.scaling.affine import affine
+from qed.features.stream import ChangedRows
+
+TINY = np.finfo(np.float64).tiny / EPS
+
+
+class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
+    """Shift every column to mean zero and stretch it to variance one.
+
+    Many methods need it: those that measure distances, those that penalise coefficients, and those that follow
+    gradients. A column that does not vary is only shifted.
+
+    Parameters
+    ----------
+    with_mean : bool, default=True
+        Shift the columns. A sparse matrix would not stay sparse, so it needs ``with_mean=False``.
+    with_std : bool, default=True
+        Stretch the columns.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (p,)
+        The mean of each column; None when nothing is shifted or stretched.
+    var_ : ndarray of shape (p,)
+        The variance of each column (divided by the number of rows, not by one less); None without `with_std`.
+    scale_ : ndarray of shape (p,)
+        What columns are divided by: the root of `var_`, one for constant columns; None without `with_std`.
+    n_samples_seen_ : int or float
+        The number of rows learned from, or their weight.
+    certificate_ : Certificate
+        That the scaled columns have mean zero and variance one.
+
+    See Also
+    --------
+    MinMaxScaler : Stretch columns to a given range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> X = np.array([[1.0, 1e9], [3.0, 1e9 + 1], [5.0, 1e9 + 2]])
+    >>> scaler = qed.StandardScaler().fit(X)
+    >>> scaler.transform(X).round(3)
+    array([[-1.225, -1.225],
+           [ 0.   ,  0.   ],
+           [ 1.225,  1.225]])
+    >>> bool(scaler.certificate_)
+    True
+    """
+
+    parameters: ClassVar = {"with_mean": boolean(), "with_std": boolean()}
+    mean_: Any
+    var_: Any
+    scale_: Any
+
+    def __init__(self, *, with_mean: bool = True, with_std: bool = True) -> None:
+        self.with_mean = with_mean
+        self.with_std = with_std
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.with_mean
+        return tags
+
+    def _open(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: Any = None) -> Rows:
+        if self.with_mean and hasattr(getattr(X, "X", X), "tocsr"):
+            raise InputError(
+                "StandardScaler can not shift the columns of a sparse matrix without making it dense: "
+                "give with_mean=False, or a dense array."
+            )
+        return super()._open(X, y, sample_weight, reset=reset, target=target)
+
+    def _statistic(self, block: Block) -> Summary:
+        return Summary.of(block)
+
+    def _collect(self, rows: Rows) -> Summary:
+        summary: Summary = rows.fold(self._statistic)
+        if not summary.is_finite:
+            refuse_missing(rows, self)
+            column = int(np.flatnonzero(~np.isfinite(summary.mean + summary.deviation))[0])
+            raise InputError(
+                f"Column {rows.name_of(column)} holds values so large that their squares overflow: "
+                "divide it by a constant first, or use qed.MinMaxScaler."
+            )
+        small = (summary.variance < TINY) & ~_is_constant(summary)
+        if self.with_std and small.any():
+            raise InputError(
+                f"Column {rows.name_of(int(small.argmax()))} varies by so little that the squares vanish: "
+                "multiply it by a constant first, or use qed.MinMaxScaler."
+            )
+        return summary
+
+    def _solve(self, statistic: Summary) -> None:
+        weight = float(statistic.weight[0])
+        self.n_samples_seen_ = statistic.count if weight == statistic.count else weight
+        self.mean_ = statistic.mean.copy() if self.with_mean or self.with_std else None
+        self.var_ = statistic.variance if self.with_std else None
+        self.scale_ = np.where(_is_constant(statistic), 1.0, np.sqrt(statistic.variance)) if self.with_std else None
+
+    def _fingerprint(self, statistic: Summary) -> Fingerprint:
+        return Fingerprint.of(statistic)
+
+    def _change(self, block: Block) -> Any:
+        return self._scale_sparse(block.X) if hasattr(block.X, "tocsr") else super()._change(block)
+
+    def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
+        p = X.shape[1]
+        shift = self.mean_ if self.with_mean else np.zeros(p)
+        return affine(X, shift, 1 / self.scale_ if self.with_std else np.ones(p), 0.0, out)
+
+    def _scale_sparse(self, X: Any) -> Any:
+        scaled = X.copy()
+        if self.with_std:
+            scaled.data = (X.data / self.scale_[X.indices]).astype(X.dtype)
+        return scaled
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Give scaled columns their old units back.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Scaled rows.
+        """
+        return self._apply(self._unscale, X)
+
+    def _unscale(self, block: Block) -> Any:
+        X = block.X
+        if hasattr(X, "tocsr"):
+            found = X.copy()
+            if self.with_std:
+                found.data = (X.data * self.scale_[X.indices]).astype(X.dtype)
+            return found
+        found = X * self.scale_ if self.with_std else X.astype(np.float64)
+        if self.with_mean:
+            found += self.mean_
+        return found.astype(X.dtype, copy=False)
+
+    def _claims_from(self, statistic: Summary) -> list[Claim]:
+        scale = np.ones_like(statistic.mean) if self.scale_ is None else self.scale_
+        seen = statistic.mean if self.mean_ is None else statistic.mean - self.mean_
+        return self._judge(statistic, seen / scale, statistic.variance / scale**2)
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        found = rows.fold(Summary.of)
+        names = rows.feature_names or range(rows.n_features)
+        if hasattr(getattr(rows, "X", None), "tocsr"):
+            return self._claims_from(found)
+        scaled = ChangedRows(rows, self._as_claimed, names, np.float64).fold(Summary.of)
+        return self._judge(found, scaled.mean, scaled.variance)
+
+    def _as_claimed(self, block: Block) -> np.ndarray:
+        """Shift and stretch in double precision, shifting also where the model itself does not: then all claims are about zero and one."""
+        shifted = block.X - self.mean_ if self.mean_ is not None else block.X.astype(np.float64)
+        return np.asarray(shifted if self.scale_ is None else shifted / self.scale_)
+
+    def _judge(self, statistic: Summary, mean: np.ndarray, variance: np.ndarray) -> list[Claim]:
+        """Compare mean and variance of the scaled columns with zero and one; `mean_` itself can only be as exact as a float is."""
+        varies = ~_is_constant(statistic)
+        scale = np.where(varies, np.sqrt(statistic.variance), 1.0) if self.scale_ is None else self.scale_
+        slack = EPS * (16 + np.log2(max(statistic.count, 2))) * (1 + np.abs(statistic.mean) / scale)
+        if self.mean_ is None:
+            return [Claim("columns are left as they are", 0.0, 0.0)]
+        claims = [worst_of("scaled columns have mean 0", np.abs(mean), slack)]
+        if self.scale_ is not None:
+            wrong = np.abs(variance - 1)[varies]
+            claims.append(worst_of("scaled columns that vary have variance 1", wrong, np.full_like(wrong, 1024 * EPS)))
+            still = np.abs(self.scale_ - 1)[~varies]
+            claims.append(worst_of("columns that do not vary are not stretched", still, np.zeros_like(still)))
+        return claims
+
+
+def _is_constant(statistic: Summary) -> np.ndarray:
+    """Say which columns do not vary: by their range, or (after ``forget``, when it is not known) by a spread below rounding."""
+    below_rounding = np.sqrt(statistic.variance) <= 8 * EPS * np.abs(statistic.mean)
+    return np.asarray(np.where(np.isnan(statistic.low), below_rounding, statistic.low == statistic.high))

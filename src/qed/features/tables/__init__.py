@@ -1,0 +1,1 @@
+"""Mixed tables as numbers: encoders, and what they learn of each column."""

@@ -1,0 +1,180 @@
+"""How one column of a table becomes columns of numbers: as a number, as levels, or as a date.
+
+These are the parts that a fitted `ColumnEncoder` is made of: values that say what was learned about a column, write its
+new columns, and name them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from qed.base.errors import InputError
+from qed.base.saving.known import savable
+from qed.features.tables.slots import Slots
+from qed.features.tables.values import PARTS, dates_of, numbers_of
+
+OTHER = "other"
+MISSING = "missing"
+
+
+@savable
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers: its holes filled, marked in a column of their own if there were some, and scaled if wanted.
+
+    Attributes
+    ----------
+    place : int
+        Which column of the table it is.
+    fill : float
+        What holes are filled with.
+    marked : bool
+        Whether a column of zeros and ones says where the holes were.
+    kept : bool
+        Whether the number itself is kept; not when it is always the same, and only the holes tell rows apart.
+    shift, scale : float
+        The new column is ``(x - shift) / scale``.
+    parsed : bool
+        Whether the numbers were written as text.
+
+    Examples
+    --------
+    >>> out = np.zeros((2, 2))
+    >>> NumberColumn(0, fill=2.0, marked=True).write(pa.array([1.0, None]), out, "'age'", 0)
+    >>> out
+    array([[1., 0.],
+           [2., 1.]])
+    """
+
+    place: int
+    fill: float
+    marked: bool = False
+    kept: bool = True
+    shift: float = 0.0
+    scale: float = 1.0
+    parsed: bool = False
+
+    def labels(self, name: str) -> list[str]:
+        """Name the new columns."""
+        return [name] * self.kept + [f"{name}_{MISSING}"] * self.marked
+
+    def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
+        """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
+        values = numbers_of(column, name, start, parse=self.parsed)
+        hole = np.isnan(values)
+        if self.kept:
+            out[:, 0] = (np.where(hole, self.fill, values) - self.shift) / self.scale
+        if self.marked:
+            out[:, -1] = hole
+
+
+@savable
+@dataclass(frozen=True)
+class DateColumn:
+    """A column of dates: some of year, month, day of the week, day of the year and days since the first date.
+
+    Attributes
+    ----------
+    place : int
+        Which column of the table it is.
+    parts : tuple of str
+        The parts that vary.
+    fill, shift, scale : ndarray
+        For each part, what holes are filled with, and how it is scaled.
+    origin : float
+        The first date, in days since 1970.
+    marked, parsed : bool
+        As in `NumberColumn`.
+
+    Examples
+    --------
+    >>> days = DateColumn(0, ("days",), np.array([0.0]), np.array([0.0]), np.array([1.0]), origin=1.0, parsed=True)
+    >>> out = np.zeros((1, 1))
+    >>> days.write(pa.array(["1970-01-04"]), out, "'when'", 0)
+    >>> out
+    array([[2.]])
+    """
+
+    place: int
+    parts: tuple[str, ...]
+    fill: np.ndarray
+    shift: np.ndarray
+    scale: np.ndarray
+    origin: float
+    marked: bool = False
+    parsed: bool = False
+
+    def labels(self, name: str) -> list[str]:
+        """Name the new columns."""
+        return [f"{name}_{part}" for part in self.parts] + [f"{name}_{MISSING}"] * self.marked
+
+    def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
+        """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
+        found = dates_of(column, name, start, parse=self.parsed)
+        hole = np.isnan(found[:, -1])
+        found[:, -1] -= self.origin
+        values = found[:, [PARTS.index(part) for part in self.parts]]
+        out[:, : len(self.parts)] = (np.where(hole[:, None], self.fill, values) - self.shift) / self.scale
+        if self.marked:
+            out[:, -1] = hole
+
+
+@savable
+@dataclass(frozen=True)
+class LevelColumn:
+    """A categorical column: a column for each common level, one for all others, one for missing values.
+
+    Attributes
+    ----------
+    place : int
+        Which column of the table it is.
+    levels : ndarray
+        All levels that were seen and kept apart or together, a missing value last.
+    rare : ndarray
+        Those that share a column.
+    first_left_out : bool
+        Whether the first level has no column.
+    unknown : {"other", "zeros", "error"}
+        What is done with a level that was not seen.
+
+    Examples
+    --------
+    >>> color = LevelColumn(0, np.array(["blue", "red", None], dtype=object), np.array([], dtype=object))
+    >>> out = np.zeros((2, 3))
+    >>> color.write(pa.array(["red", "green"]), out, "'color'", 0)
+    >>> color.labels("color"), out.tolist()
+    (['color_blue', 'color_red', 'color_missing'], [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    """
+
+    place: int
+    levels: np.ndarray
+    rare: np.ndarray
+    first_left_out: bool = False
+    unknown: str = OTHER
+
+    def slots(self) -> Slots:
+        """Say where each level goes."""
+        drop = 0 if self.first_left_out else None
+        return Slots.of(self.levels, self.rare, OTHER, drop, unknown_is_rare=self.unknown == OTHER)
+
+    def labels(self, name: str) -> list[str]:
+        """Name the new columns."""
+        return [f"{name}_{MISSING if label is None else label}" for label in self.slots().labels]
+
+    def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
+        """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
+        slots = self.slots()
+        slot, unknown = slots.encode(column, name, start)
+        if self.unknown == "error" and unknown.any():
+            row = int(unknown.argmax())
+            value = column[row].as_py()
+            what = "is empty" if value is None else f"holds the level {value!r}"
+            raise InputError(f"Column {name} {what} in row {start + row} (counted from 0), which was not seen in fit.")
+        known = np.flatnonzero(slot >= 0)
+        out[known, slot[known]] = 1.0
+
+
+Column = NumberColumn | DateColumn | LevelColumn

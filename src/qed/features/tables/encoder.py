@@ -1,0 +1,267 @@
+r"""A table of numbers, text, booleans and dates as a matrix of numbers with names.
+
+Each column becomes columns of its own, :math:`x_j \mapsto \phi_j(x_j) \in \mathbb R^{m_j}`: numbers stay numbers, their
+holes filled and marked; text becomes one column of zeros and ones for each common level; dates become their parts. One
+pass over the rows learns all that is needed: a `Summary` of the numbers and a count of the levels, bounded in size
+whatever the table. Medians, and dates written as text, take more passes. What was decided is said in plain words, a
+line for each column, and every decision can be overruled.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Certificate, Claim
+from qed.base.errors import DegenerateError, InputError
+from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
+from qed.base.sources.rows import Block, Rows
+from qed.features.filling import filled
+from qed.features.look import first_block
+from qed.features.missing.fills import WAYS
+from qed.features.names import input_names, told_apart
+from qed.features.stream import ChangedRows
+from qed.features.tables.inspection import Look, Reading, amounts, asked_kinds, look_at
+from qed.features.tables.levels import column_of
+from qed.features.tables.plan import Decider, Wishes
+from qed.features.tables.proof import learned_amounts, level_claim, matrix_claims, only
+from qed.features.tables.table import TableTransformer
+
+_COLUMNS = Parameter("a list of columns, or None", lambda value: value is None or array().accepts(value), "model")
+
+
+class ColumnEncoder(TableTransformer):
+    """Turn a mixed table into numbers.
+
+    What becomes of a column depends on what it holds:
+
+    - numbers stay as they are; holes are filled with the mean, and marked in a column of their own if ``fit`` saw some;
+    - booleans become 0 and 1;
+    - text and categories become one column of zeros and ones for each level. Levels rarer than `min_frequency`, and
+      those beyond the `max_levels` most frequent, share the column ``other``. Missing values are a level. A column in
+      which more than half of the values differ (and there are more than ten) is taken for an identifier and left out,
+      as is one without a single common level;
+    - dates, also if written as text like ``2024-02-29``, become year, month, day of the week (Monday is 0), day of the
+      year, and days since the first date; durations become days, times of the day hours;
+    - whole numbers are numbers, however few of them differ: name those that are codes in `categorical`;
+    - what never varies is left out.
+
+    Parameters
+    ----------
+    numeric, categorical, dates, drop : list of str or int, optional
+        Columns (by name or number) to be read as numbers, levels or dates, or to be left out, whatever they look like.
+    impute : {'mean', 'median'}, default='mean'
+        What holes in numbers are filled with. Medians take some passes more.
+    indicator : bool, default=True
+        Mark holes in numbers and dates.
+    scale : bool, default=False
+        Scale numbers and parts of dates to mean zero and variance one.
+    min_frequency : float or int, default=0.01
+        The share of rows, or the number of rows, that a level needs for a column of its own.
+    max_levels : int, default=50
+        The largest number of levels of a column that get a column of their own.
+    unknown : {'other', 'zeros', 'error'}, default='other'
+        Where levels go that ``fit`` has not seen: to ``other`` where there is such a column and to zeros where not; to
+        zeros; or nowhere.
+    full_rank : bool, default=False
+        Leave out the first level of each column, which the others determine: for linear models without a penalty.
+    dtype : type, default=numpy.float64
+        What the matrix holds.
+
+    Attributes
+    ----------
+    decisions_ : list of str
+        One line for each column of the table: what became of it, and why.
+    columns_ : list
+        The parts that encode the columns that are kept: `NumberColumn`, `LevelColumn` or `DateColumn`.
+    certificate_ : Certificate
+        That the fillings and levels are those of the data; `qed.certify` also encodes the data and checks the matrix.
+
+    See Also
+    --------
+    OneHotEncoder, SimpleImputer, StandardScaler : The single steps.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> import qed
+    >>> table = pandas.DataFrame(
+    ...     {"age": [30, 41, None], "pet": ["cat", "dog", "cat"], "born": ["2001-05-01", "1998-02-03", "2001-07-01"]}
+    ... )
+    >>> encoder = qed.ColumnEncoder().fit(table)
+    >>> print("\\n".join(encoder.decisions_))
+    'age': a number; 1 missing, filled with the mean 35.5 and marked in a column of its own
+    'pet': 2 levels, one column each
+    'born': a date, as year, month, weekday, yearday, days since 1998-02-03
+    >>> encoder.transform(table)[:, :4]
+    array([[30. ,  0. ,  1. ,  0. ],
+           [41. ,  0. ,  0. ,  1. ],
+           [35.5,  1. ,  1. ,  0. ]])
+    >>> encoder.get_feature_names_out()[:4].tolist()
+    ['age', 'age_missing', 'pet_cat', 'pet_dog']
+    """
+
+    parameters: ClassVar = {
+        "numeric": _COLUMNS,
+        "categorical": _COLUMNS,
+        "dates": _COLUMNS,
+        "drop": _COLUMNS,
+        "impute": choice("mean", "median", kind="model"),
+        "indicator": boolean(),
+        "scale": boolean(),
+        "min_frequency": Parameter(
+            "a share from 0 to 1 or a whole number >= 1",
+            lambda value: integer(1).accepts(value) or (isinstance(value, float) and number(0, 1).accepts(value)),
+            "model",
+        ),
+        "max_levels": integer(1, kind="model"),
+        "unknown": choice("other", "zeros", "error", kind="model"),
+        "full_rank": boolean(),
+        "dtype": anything("a floating-point type"),
+    }
+
+    def __init__(
+        self,
+        *,
+        numeric: Any = None,
+        categorical: Any = None,
+        dates: Any = None,
+        drop: Any = None,
+        impute: str = "mean",
+        indicator: bool = True,
+        scale: bool = False,
+        min_frequency: float = 0.01,
+        max_levels: int = 50,
+        unknown: str = "other",
+        full_rank: bool = False,
+        dtype: Any = np.float64,
+    ) -> None:
+        self.numeric = numeric
+        self.categorical = categorical
+        self.dates = dates
+        self.drop = drop
+        self.impute = impute
+        self.indicator = indicator
+        self.scale = scale
+        self.min_frequency = min_frequency
+        self.max_levels = max_levels
+        self.unknown = unknown
+        self.full_rank = full_rank
+        self.dtype = dtype
+
+    def _open(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
+    ) -> Rows:
+        try:
+            return super()._open(X, y, sample_weight, reset=reset, target=target)
+        except ValueError as error:
+            given = getattr(X, "columns", getattr(X, "feature_names", None))
+            if reset or given is None or not hasattr(self, "feature_names_in_"):
+                raise
+            lost = [name for name in self.feature_names_in_ if name not in list(given)]
+            if not lost:
+                raise
+            raise InputError(
+                f"Column {lost[0]!r} is missing: the table that the encoder learned from had it. {error}"
+            ) from None
+
+    def _fit(self, rows: Rows) -> None:
+        schema = first_block(rows).X.schema
+        names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
+        asked = asked_kinds(
+            names, rows.n_features, number=self.numeric, levels=self.categorical, date=self.dates, drop=self.drop
+        )
+        self.reading_, look = look_at(rows, Reading.of(schema, asked), self._quoted())
+        fill, evidence = self._fills(rows, look)
+        decider = Decider(self.reading_, look, fill, self._wishes())
+        decided = [decider.decide(j, name) for j, name in enumerate(self._quoted())]
+        self.decisions_ = [says for _, says in decided]
+        self.columns_ = [column for column, _ in decided if column is not None]
+        if not self.columns_:
+            seen = "only 1 sample (row)" if look.count == 1 else f"{look.count} rows"
+            raise DegenerateError(f"No column is left to learn from in {seen}. " + "; ".join(self.decisions_) + ".")
+        self.certificate_ = Certificate(self._claims_from(look, evidence), source="statistics")
+
+    def _wishes(self) -> Wishes:
+        return Wishes(
+            self.impute, self.indicator, self.scale, self.min_frequency, self.max_levels, self.unknown, self.full_rank
+        )
+
+    def _quoted(self) -> tuple[str, ...]:
+        return tuple(self._named(j) for j in range(self.n_features_in_))
+
+    def _fills(self, rows: Rows, look: Look) -> tuple[np.ndarray, Any]:
+        """Give what holes are filled with, and the evidence for it."""
+        if self.impute == "mean" or not len(look.amounts.mean):
+            return look.amounts.mean, look.amounts
+        fill, evidence = WAYS[self.impute].learn(self._amounts(rows, look))
+        return fill, evidence
+
+    def _amounts(self, rows: Rows, look: Look) -> Rows:
+        change = partial(amounts, reading=self.reading_, names=self._quoted())
+        return ChangedRows(rows, change, range(len(look.amounts.mean)), np.float64)
+
+    def transform(self, X: Any) -> Any:
+        """Turn the table into numbers.
+
+        Parameters
+        ----------
+        X : frame, array-like, path, Dask frame or Rows
+            A table with the columns that ``fit`` saw.
+
+        Returns
+        -------
+        ndarray of shape (n, n_columns_out)
+            The matrix; :meth:`get_feature_names_out` names its columns.
+        """
+        self._check_fitted()
+        rows = self._open(X, reset=False)
+        if not rows.in_memory:
+            return rows.map(self._change)
+        return filled(rows, self._width(), self.dtype, self._write)
+
+    def _width(self) -> int:
+        return sum(len(column.labels("")) for column in self.columns_)
+
+    def _write(self, block: Block, out: np.ndarray) -> None:
+        start = 0
+        for column in self.columns_:
+            stop = start + len(column.labels(""))
+            column.write(column_of(block.X, column.place), out[:, start:stop], self._named(column.place), block.start)
+            start = stop
+
+    def _change(self, block: Block) -> np.ndarray:
+        out = np.zeros((len(block), self._width()), self.dtype)
+        self._write(block, out)
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the columns of the matrix, such as ``age``, ``age_missing``, ``pet_cat`` and ``born_year``.
+
+        Parameters
+        ----------
+        input_features : list of str, optional
+            The names of the table's columns; the default is those seen in ``fit``.
+        """
+        names = input_names(self, input_features)
+        found = [label for column in self.columns_ for label in column.labels(str(names[column.place]))]
+        return np.array(told_apart(found), dtype=object)
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        look = rows.fold(Look.of, self.reading_, self._quoted())
+        evidence: Any = look.amounts
+        if self.impute != "mean" and len(look.amounts.mean):
+            places, values = learned_amounts(self.columns_, self.reading_)
+            fill = np.full(len(look.amounts.mean), np.nan)
+            fill[places] = values
+            evidence = WAYS[self.impute].evidence(self._amounts(rows, look), fill)
+        return [*matrix_claims(self, rows), *self._claims_from(look, evidence)]
+
+    def _claims_from(self, look: Look, evidence: Any) -> list[Claim]:
+        places, fill = learned_amounts(self.columns_, self.reading_)
+        claims = [level_claim(self.columns_, Decider(self.reading_, look, look.amounts.mean, self._wishes()))]
+        if len(places):
+            claims += WAYS[self.impute].claims(fill, only(evidence, places))
+        return claims

@@ -1,0 +1,182 @@
+"""The first look at a mixed table: what kind each column is of, and one pass that learns enough to decide about all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from qed.base.errors import ParameterError
+from qed.base.saving.known import savable
+from qed.base.sources.layout import did_you_mean, kind_of
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.features.tables.levels import Levels, column_of
+from qed.features.tables.values import PARTS, dates_of, is_amount, is_date, numbers_of, reads_as_dates
+
+MOST_LEVELS = 10_000
+
+
+@savable
+@dataclass(frozen=True)
+class Reading:
+    """What each column of a table is read as.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        For each column: number, flag, date, levels, drop (as asked), or other (nested or binary: can not be read).
+    asked : frozenset of int
+        The columns whose kind the user gave.
+    parsed : frozenset of int
+        The columns of numbers or dates that are written as text.
+    """
+
+    kinds: tuple[str, ...]
+    asked: frozenset[int] = frozenset()
+    parsed: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, schema: pa.Schema, asked: dict[int, str]) -> Reading:
+        kinds = tuple(asked.get(j, _kind(field.type)) for j, field in enumerate(schema))
+        text = {j for j, field in enumerate(schema) if _kind(field.type) == "levels"}
+        return cls(kinds, frozenset(asked), frozenset(j for j in text if kinds[j] in ("number", "date")))
+
+    def places(self, *kinds: str) -> list[int]:
+        """Give the columns of some kinds."""
+        return [j for j, kind in enumerate(self.kinds) if kind in kinds]
+
+    def first_amount(self, place: int) -> int:
+        """Say where a number, or the first part of a date, is among the amounts."""
+        numbers = self.places("number", "flag")
+        return (
+            numbers.index(place) if place in numbers else len(numbers) + len(PARTS) * self.places("date").index(place)
+        )
+
+    def with_dates(self, places: Sequence[int]) -> Reading:
+        """Read some columns of text as dates."""
+        kinds = tuple("date" if j in places else kind for j, kind in enumerate(self.kinds))
+        return Reading(kinds, self.asked, self.parsed | frozenset(places))
+
+
+def _kind(type: pa.DataType) -> str:
+    if pa.types.is_boolean(type):
+        return "flag"
+    if is_amount(type):
+        return "number"
+    if is_date(type):
+        return "date"
+    return "levels" if kind_of(type) in ("text", "category") else "other"
+
+
+def asked_kinds(names: Sequence[str], n_columns: int, **lists: Any) -> dict[int, str]:
+    """Say what the user asked of which column.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    n_columns : int
+        How many there are.
+    **lists : sequence of (str or int), or None
+        The columns to be read as each kind: ``number``, ``levels``, ``date``, ``drop``.
+
+    Examples
+    --------
+    >>> asked_kinds(["age", "zip"], 2, levels=["zip"], drop=[0])
+    {1: 'levels', 0: 'drop'}
+    """
+    found: dict[int, str] = {}
+    for kind, columns in lists.items():
+        if isinstance(columns, str):
+            raise ParameterError(f"Give a list of columns, [{columns!r}], not {columns!r}.")
+        for column in () if columns is None else columns:
+            place = column
+            if isinstance(column, str):
+                if column not in names:
+                    raise ParameterError(f"There is no column {column!r}. {did_you_mean(column, names)}")
+                place = list(names).index(column)
+            if not isinstance(place, (int, np.integer)) or not -n_columns <= place < n_columns:
+                raise ParameterError(
+                    f"There is no column {column!r}: name it, or give its number from 0 to {n_columns - 1}."
+                )
+            place = int(place) % n_columns
+            if found.get(place, kind) != kind:
+                raise ParameterError(f"Column {names[place]!r} is asked for as two different kinds: name it once.")
+            found[place] = kind
+    return found
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one pass learns.
+
+    Attributes
+    ----------
+    weight : float
+        The weight of all rows.
+    count : int
+        Their number.
+    amounts : Summary
+        Of the numbers and flags, and then of the parts of the dates.
+    levels : Levels
+        Of the categorical columns.
+    as_dates : ndarray of bool
+        Which of these read as dates throughout.
+    """
+
+    weight: float
+    count: int
+    amounts: Summary
+    levels: Levels
+    as_dates: np.ndarray
+
+    @classmethod
+    def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Look:
+        if block.weight is not None:
+            block = block.take(block.weight > 0)
+        places = reading.places("levels")
+        return cls(
+            float(len(block) if block.weight is None else block.weight.sum()),
+            len(block),
+            Summary.of(Block(amounts(block, reading, names), weight=block.weight)),
+            Levels.of(block, places, MOST_LEVELS),
+            np.array([reads_as_dates(column_of(block.X, j)) for j in places], dtype=bool),
+        )
+
+    def __add__(self, other: Look) -> Look:
+        return Look(
+            self.weight + other.weight,
+            self.count + other.count,
+            self.amounts + other.amounts,
+            self.levels + other.levels,
+            self.as_dates & other.as_dates,
+        )
+
+
+def amounts(block: Block, reading: Reading, names: tuple[str, ...]) -> np.ndarray:
+    """Give the numbers and flags of a block, and then the parts of its dates, NaN where there is none."""
+    found = [np.zeros((len(block), 0))]
+    for j in reading.places("number", "flag"):
+        values = numbers_of(column_of(block.X, j), names[j], block.start, parse=j in reading.parsed)
+        found.append(values[:, None])
+    for j in reading.places("date"):
+        found.append(dates_of(column_of(block.X, j), names[j], block.start, parse=j in reading.parsed))
+    return np.hstack(found)
+
+
+def look_at(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Reading, Look]:
+    """Look at all rows; again, at what turned out to be dates written as text, and then as dates."""
+    seen = rows.fold(Look.of, reading, names)
+    dates = []
+    for k, j in enumerate(reading.places("levels")):
+        something = k in seen.levels.full or any(value is not None for value in seen.levels.values(k))
+        if seen.as_dates[k] and something and j not in reading.asked:
+            dates.append(j)
+    if not dates:
+        return reading, seen
+    reading = reading.with_dates(dates)
+    return reading, rows.fold(Look.of, reading, names)

@@ -1,0 +1,169 @@
+"""Deciding what becomes of each column of a table, and saying so in a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import InputError
+from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn
+from qed.features.tables.inspection import MOST_LEVELS, Look, Reading
+from qed.features.tables.levels import array_of
+from qed.features.tables.values import PARTS
+
+FEW_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user wants of all columns; see the parameters of `ColumnEncoder`."""
+
+    impute: str
+    indicator: bool
+    scale: bool
+    min_frequency: float
+    max_levels: int
+    unknown: str
+    full_rank: bool
+
+
+@dataclass(frozen=True)
+class Decider:
+    """Decides about the columns of one table.
+
+    Attributes
+    ----------
+    reading : Reading
+        What each column is read as.
+    look : Look
+        What one pass learned.
+    fill : ndarray
+        What holes of each number and of each part of a date are filled with.
+    wishes : Wishes
+        What the user wants.
+    """
+
+    reading: Reading
+    look: Look
+    fill: np.ndarray
+    wishes: Wishes
+
+    def decide(self, place: int, name: str) -> tuple[Column | None, str]:
+        """Give the part that encodes a column, None if it is left out, and a line that says what and why."""
+        kind = self.reading.kinds[place]
+        if kind == "drop":
+            return None, f"{name}: left out, as asked"
+        if kind == "other":
+            return None, f"{name}: left out, it holds nested or binary values"
+        column: Column | None
+        if kind == "levels":
+            column, says = self.decide_levels(place, name)
+        elif kind == "date":
+            column, says = self._date(place)
+        else:
+            column, says = self._number(place, kind)
+        return column, f"{name}: {says if column is not None else 'left out, ' + says}"
+
+    def _scaling(self, k: int) -> tuple[float, float]:
+        """Give mean and standard deviation of a column after its holes are filled."""
+        if not self.wishes.scale:
+            return 0.0, 1.0
+        seen, fill, total = self.look.amounts, float(self.fill[k]), self.look.weight
+        there, mean = float(seen.weight[k]), float(seen.mean[k])
+        center = mean + (1 - there / total) * (fill - mean)
+        square = float(seen.deviation[k]) + there * (mean - center) ** 2 + (total - there) * (fill - center) ** 2
+        return center, float(np.sqrt(square / total)) or 1.0
+
+    def _number(self, place: int, kind: str) -> tuple[NumberColumn | None, str]:
+        k, summary = self.reading.first_amount(place), self.look.amounts
+        holes = int(summary.missing[k])
+        if holes == self.look.count:
+            return None, "all values are missing"
+        constant, fill = summary.low[k] == summary.high[k], float(self.fill[k])
+        marked = bool(holes) and self.wishes.indicator
+        if constant and not marked:
+            return None, f"it is always {summary.low[k]:g}"
+        shift, scale = self._scaling(k)
+        column = NumberColumn(place, fill, marked, not constant, shift, scale, place in self.reading.parsed)
+        if constant:
+            return column, f"always {fill:g} where it is there; one column says where it is missing"
+        says = "yes or no, as 1 and 0" if kind == "flag" else "a number"
+        return column, says + self._about_holes(holes, f"{self.wishes.impute} {fill:.6g}") + self._about_scale()
+
+    def _about_holes(self, holes: int, fill: str) -> str:
+        if not holes:
+            return ""
+        mark = " and marked in a column of its own" if self.wishes.indicator else ""
+        return f"; {holes} missing, filled with the {fill}{mark}"
+
+    def _about_scale(self) -> str:
+        return "; scaled to mean 0 and variance 1" if self.wishes.scale else ""
+
+    def _date(self, place: int) -> tuple[DateColumn | None, str]:
+        first = self.reading.first_amount(place)
+        summary, places = self.look.amounts, np.arange(first, first + len(PARTS))
+        holes = int(summary.missing[first])
+        if holes == self.look.count:
+            return None, "all values are missing"
+        varies = places[summary.low[places] < summary.high[places]]
+        if not len(varies):
+            return None, "it is always the same date"
+        origin = float(summary.low[places[-1]])
+        fill = self.fill[varies]
+        scaling = np.array([self._scaling(int(k)) for k in varies])
+        away = np.where(varies == places[-1], origin, 0.0)
+        shift = scaling[:, 0] - away if self.wishes.scale else np.zeros(len(varies))
+        parts = tuple(PARTS[k - first] for k in varies)
+        marked = bool(holes) and self.wishes.indicator
+        parsed = place in self.reading.parsed
+        column = DateColumn(place, parts, fill - away, shift, scaling[:, 1], origin, marked, parsed)
+        start = date(1970, 1, 1) + timedelta(days=int(origin // 1))
+        words = ", ".join(f"days since {start}" if part == "days" else part for part in parts)
+        return column, f"a date, as {words}" + self._about_holes(holes, self.wishes.impute) + self._about_scale()
+
+    def decide_levels(self, place: int, name: str) -> tuple[LevelColumn | None, str]:
+        """Decide about a categorical column."""
+        k, asked = self.reading.places("levels").index(place), place in self.reading.asked
+        if k in self.look.levels.full:
+            if asked:
+                raise InputError(
+                    f"Column {name} has more than {MOST_LEVELS} different values, too many for a categorical column: "
+                    "leave it out with drop."
+                )
+            return None, f"it has more than {MOST_LEVELS} levels (an identifier, or free text?)"
+        weights = dict(zip(self.look.levels.values(k), self.look.levels.weights(k).tolist()))
+        holes = weights.pop(None, 0.0)
+        if not weights:
+            return None, "all values are missing"
+        if len(weights) + (holes > 0) == 1:
+            return None, f"it is always {next(iter(weights))!r}"
+        if not asked and len(weights) > max(FEW_ROWS, sum(weights.values()) / 2):
+            return None, f"it has {len(weights)} levels in {sum(weights.values()):g} rows (an identifier?)"
+        common = self._common(weights)
+        if not common and not holes:
+            return None, f"each of its {len(weights)} levels is rare (an identifier, or free text?)"
+        rare = [level for level in weights if level not in common]
+        levels = array_of([*weights, *([None] if holes else [])])
+        column = LevelColumn(place, levels, array_of(rare), self.wishes.full_rank, self.wishes.unknown)
+        return column, _about_levels(len(common), len(rare), bool(holes), self.wishes.full_rank)
+
+    def _common(self, weights: dict[Any, float]) -> set[Any]:
+        """Give the levels that have a column of their own: frequent enough, and among the most frequent."""
+        share = isinstance(self.wishes.min_frequency, (float, np.floating))
+        least = self.wishes.min_frequency * self.look.weight if share else self.wishes.min_frequency
+        enough = [level for level, weight in weights.items() if weight >= least]
+        return set(sorted(enough, key=lambda level: -weights[level])[: self.wishes.max_levels])
+
+
+def _about_levels(common: int, rare: int, holes: bool, full_rank: bool) -> str:
+    parts = [f"{common} level{'s' if common != 1 else ''}, one column each"]
+    if rare:
+        parts.append(f"{rare} rare one{'s' if rare != 1 else ''} together as 'other'")
+    if holes:
+        parts.append("missing values as one more")
+    if full_rank:
+        parts.append("the first one left out")
+    return "; ".join(parts)

@@ -1,0 +1,109 @@
+"""What a fitted `ColumnEncoder` claims, computed from its columns and the data."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.features.proof import EPS, worst_of
+from qed.features.stream import ChangedRows
+from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn
+from qed.features.tables.inspection import Reading
+from qed.features.tables.plan import Decider
+from qed.features.tables.slots import keys
+from qed.features.tables.values import PARTS
+
+
+def learned_amounts(columns: list[Column], reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+    """Give the places of the numbers and parts of dates that are kept, among all of them, and what their holes are filled with."""
+    places: list[int] = []
+    fill: list[float] = []
+    for column in columns:
+        if isinstance(column, NumberColumn):
+            places.append(reading.first_amount(column.place))
+            fill.append(column.fill)
+        elif isinstance(column, DateColumn):
+            first = reading.first_amount(column.place)
+            places += [first + PARTS.index(part) for part in column.parts]
+            fill += [
+                value + column.origin * (part == "days") for part, value in zip(column.parts, column.fill.tolist())
+            ]
+    return np.array(places, dtype=np.int64), np.array(fill)
+
+
+def only(evidence: Any, places: np.ndarray) -> Any:
+    """Give the evidence about some of the columns."""
+    arrays = {field.name: getattr(evidence, field.name) for field in fields(evidence)}
+    return replace(evidence, **{name: value[places] for name, value in arrays.items() if isinstance(value, np.ndarray)})
+
+
+def level_claim(columns: list[Column], decider: Decider) -> Claim:
+    """Claim that the levels are those of the data, and those with a column of their own the common ones."""
+    wrong = 0
+    for column in columns:
+        if isinstance(column, LevelColumn):
+            again, _ = decider.decide_levels(column.place, "")
+            levels, rare = (set(), set()) if again is None else (set(keys(again.levels)), set(keys(again.rare)))
+            wrong += len(levels ^ set(keys(column.levels))) + len(rare ^ set(keys(column.rare)))
+    return Claim("levels, common and rare ones, are those of the data", float(wrong), 0.0)
+
+
+def matrix_claims(encoder: Any, rows: Rows) -> list[Claim]:
+    """Encode the rows and look at the matrix: is it whole, are its ones where they belong, is it scaled."""
+    widths = [len(column.labels("")) for column in encoder.columns_]
+    starts = np.cumsum([0, *widths])
+    made = ChangedRows(rows, _Matrix(encoder), range(starts[-1]), np.float64).fold(Summary.of)
+    spoilt = int(made.missing.sum()) + int((~np.isfinite(made.low + made.high)).sum())
+    wrong = rows.fold(_wrong_ones, encoder, starts)
+    claims = [
+        Claim("nothing in the matrix is missing or infinite", float(spoilt), 0.0),
+        Claim("every row has a single 1 for each categorical column", float(wrong), 0.0),
+    ]
+    if encoder.scale:
+        scaled = np.concatenate([_scaled(column, start) for column, start in zip(encoder.columns_, starts)]).astype(int)
+        offset = np.concatenate([_offset(column) for column in encoder.columns_])
+        slack = EPS * (64 + np.log2(max(made.count, 2))) * (1 + offset)
+        claims.append(worst_of("scaled columns have mean 0", np.abs(made.mean[scaled]), slack))
+        claims.append(
+            worst_of("scaled columns have variance 1", np.abs(made.variance[scaled] - 1), 2048 * EPS * (1 + offset))
+        )
+    return claims
+
+
+class _Matrix:
+    """The matrix of a block in double precision, whatever the encoder's type."""
+
+    def __init__(self, encoder: Any) -> None:
+        self.encoder = encoder
+
+    def __call__(self, block: Block) -> np.ndarray:
+        return np.asarray(self.encoder._change(block), dtype=np.float64)
+
+
+def _wrong_ones(block: Block, encoder: Any, starts: np.ndarray) -> int:
+    if block.weight is not None:
+        block = block.take(block.weight > 0)
+    matrix, wrong = encoder._change(block), 0
+    for column, start, stop in zip(encoder.columns_, starts, starts[1:]):
+        if isinstance(column, LevelColumn):
+            ones = matrix[:, start:stop].sum(axis=1)
+            wrong += int((ones > 1).sum() if column.first_left_out else (ones != 1).sum())
+    return wrong
+
+
+def _scaled(column: Column, start: int) -> np.ndarray:
+    """Give the places of a part's numbers in the matrix."""
+    count = len(_offset(column))
+    return start + np.arange(count)
+
+
+def _offset(column: Column) -> np.ndarray:
+    """Say how far from zero the numbers are, in units of their spread: so many digits the shift may cost."""
+    if isinstance(column, LevelColumn) or (isinstance(column, NumberColumn) and not column.kept):
+        return np.zeros(0)
+    return np.atleast_1d(np.abs(column.shift) / column.scale)

@@ -1,0 +1,1 @@
+"""Linear algebra that methods share: solving, decomposing and approximating matrices."""

@@ -1,0 +1,1 @@
+"""What is minimised: objectives, losses, penalties, their derivatives, gaps and checks."""

@@ -1,0 +1,237 @@
+r"""Losses: what a prediction costs, with all that solvers and proofs need of them.
+
+A loss is a convex function :math:`f_i(z)` of the prediction :math:`z` of row :math:`i`. It owns its value, its derivative, its
+curvature, and its *conjugate*
+
+.. math:: f_i^*(u) = \sup_z\, u z - f_i(z), \qquad f_i(z) + f_i^*(u) \ge u z,
+
+with equality exactly when :math:`u` is the derivative at :math:`z` (or a subgradient, at a kink). Outside its domain the
+conjugate is infinite. From the conjugate follows a lower bound of any penalised sum of losses, and so the duality gap, which is
+written once for all of them in :mod:`qed.optim.functions.gap`.
+
+==============  ==================================================  =======================================
+loss            :math:`f(z)`                                        :math:`f^*(u)`
+==============  ==================================================  =======================================
+SquaredLoss     :math:`\tfrac12 r^2`                                :math:`\tfrac12 u^2 + uy`
+AbsoluteLoss    :math:`|r|`                                         :math:`uy,\ |u| \le 1`
+HuberLoss       :math:`\tfrac12 r^2` if :math:`|r| \le \delta`,     :math:`\tfrac12 u^2 + uy,\ |u| \le \delta`
+                else :math:`\delta|r| - \tfrac12\delta^2`
+LogisticLoss    :math:`\log(1 + e^{-yz})`                           :math:`t\log t + (1-t)\log(1-t),\ t = -uy`
+==============  ==================================================  =======================================
+
+with :math:`r = z - y`. Each costs a few operations per row.
+
+Boyd and Vandenberghe (2004), Convex Optimization, section 3.3.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+from qed.base.errors import ParameterError
+
+# A dual point that was scaled onto the border of the domain may lie outside it by a few roundings.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
+
+class Loss(ABC):
+    """A convex loss of predictions, row by row.
+
+    Attributes
+    ----------
+    smoothness : float
+        The largest curvature; infinite for a loss with kinks.
+    """
+
+    smoothness: float
+
+    @abstractmethod
+    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Give the loss of each row."""
+
+    @abstractmethod
+    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Give the derivative of each row's loss in its prediction; at a kink, the middle subgradient."""
+
+    @abstractmethod
+    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Give the second derivative of each row's loss; zero at a kink."""
+
+    @abstractmethod
+    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Give the conjugate of each row's loss; infinite outside its domain."""
+
+    def value(self, prediction: Any, y: Any, weight: Any = None) -> float:
+        """Give the sum of the losses.
+
+        Parameters
+        ----------
+        prediction, y : ndarray of shape (n,)
+            What was predicted and what was seen.
+        weight : ndarray of shape (n,), optional
+            The weight of each row.
+        """
+        return _weighted(self.each(np.asarray(prediction), np.asarray(y)), weight)
+
+    def conjugate(self, dual: Any, y: Any, weight: Any = None) -> float:
+        """Give the sum of the conjugates: a row of weight w counts w times.
+
+        Parameters
+        ----------
+        dual, y : ndarray of shape (n,)
+            One dual number for each row, and what was seen.
+        weight : ndarray of shape (n,), optional
+            The weight of each row.
+        """
+        return _weighted(self.each_conjugate(np.asarray(dual), np.asarray(y)), weight)
+
+
+def _weighted(each: np.ndarray, weight: Any) -> float:
+    """Sum up; a row of zero weight is not there, whatever its value."""
+    if weight is None:
+        return float(each.sum(dtype=np.float64))
+    weight = np.asarray(weight)
+    present = weight != 0
+    return float((weight[present] * each[present]).sum(dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class SquaredLoss(Loss):
+    """Half the squared residual.
+
+    Examples
+    --------
+    >>> SquaredLoss().value([1.0, 2.0], [0.0, 0.0])
+    2.5
+    """
+
+    smoothness = 1.0
+
+    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return 0.5 * (prediction - y) ** 2
+
+    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return prediction - y
+
+    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.ones_like(prediction)
+
+    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return dual * (0.5 * dual + y)
+
+    @staticmethod
+    def conjugate_of_sums(theta_theta: float, theta_y: float) -> Callable[[float], float]:
+        r"""Give the function :math:`s \mapsto \sum_i w_i f_i^*(-s\theta_i / w_i)` from two sums, without going back to the rows.
+
+        Parameters
+        ----------
+        theta_theta : float
+            The sum of ``theta_i**2 / w_i``; with the residual ``r_i`` and ``theta_i = w_i r_i``, that of ``w_i r_i**2``.
+        theta_y : float
+            The sum of ``theta_i * y_i``.
+
+        Examples
+        --------
+        >>> SquaredLoss.conjugate_of_sums(theta_theta=4.0, theta_y=3.0)(0.5)
+        -1.0
+        """
+        return lambda s: 0.5 * s * s * theta_theta - s * theta_y
+
+
+@dataclass(frozen=True)
+class AbsoluteLoss(Loss):
+    """The size of the residual.
+
+    Examples
+    --------
+    >>> AbsoluteLoss().value([1.0, 2.0], [0.0, 4.0])
+    3.0
+    >>> AbsoluteLoss().conjugate([2.0], [0.0])
+    inf
+    """
+
+    smoothness = np.inf
+
+    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.abs(prediction - y)
+
+    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.sign(prediction - y)
+
+    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.zeros_like(prediction)
+
+    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(np.abs(dual) <= 1.0 + ROUNDING, dual * y, np.inf)
+
+
+@dataclass(frozen=True)
+class HuberLoss(Loss):
+    """Squared near zero and linear further out, so that no row pulls harder than `delta`.
+
+    Parameters
+    ----------
+    delta : float
+        Where the linear part begins.
+
+    Examples
+    --------
+    >>> HuberLoss(delta=1.0).each(np.array([0.5, 3.0]), np.zeros(2))
+    array([0.125, 2.5  ])
+    """
+
+    delta: float = 1.0
+    smoothness = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.delta > 0:
+            raise ParameterError(f"HuberLoss: delta must be a number > 0, not {self.delta!r}.")
+
+    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        size = np.abs(prediction - y)
+        inner = np.minimum(size, self.delta)
+        return inner * (size - 0.5 * inner)
+
+    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.clip(prediction - y, -self.delta, self.delta)
+
+    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return (np.abs(prediction - y) <= self.delta).astype(np.float64)
+
+    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        inside = np.abs(dual) <= self.delta * (1.0 + ROUNDING)
+        return np.where(inside, dual * (0.5 * dual + y), np.inf)
+
+
+@dataclass(frozen=True)
+class LogisticLoss(Loss):
+    """Minus the logarithm of the probability of a label, which is -1 or 1.
+
+    Examples
+    --------
+    >>> LogisticLoss().each(np.array([0.0, 800.0]), np.array([1.0, -1.0])).round(4)
+    array([6.931e-01, 8.000e+02])
+    """
+
+    smoothness = 0.25
+
+    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, -y * prediction)
+
+    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -y * expit(-y * prediction)
+
+    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return expit(prediction) * expit(-prediction)
+
+    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        share = -np.asarray(dual) * y
+        inside = (share >= -ROUNDING) & (share <= 1.0 + ROUNDING)
+        share = np.clip(share, 0.0, 1.0)
+        return np.where(inside, xlogy(share, share) + xlogy(1.0 - share, 1.0 - share), np.inf)

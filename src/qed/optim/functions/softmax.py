@@ -1,0 +1,252 @@
+r"""The cross-entropy of linear scores: its value, gradient and curvature, block by block.
+
+A row :math:`x` of class :math:`y` has the scores :math:`s = B^\top \Theta \tilde x` and the loss
+
+.. math:: \ell = \log \sum_k e^{s_k} - s_y, \qquad \frac{\partial \ell}{\partial s} = p - e_y, \qquad
+          \frac{\partial^2 \ell}{\partial s^2} = \operatorname{diag}(p) - p p^\top, \qquad p_k = e^{s_k} / \textstyle\sum_j e^{s_j},
+
+minus the logarithm of the probability that the model gives to what was seen. Adding one vector to all scores changes
+nothing, so :math:`B` (`coding`) leaves that freedom out: for two classes it is :math:`(0\ 1)`, and the loss is the logistic
+one, :math:`\log(1 + e^{-z})`; for more its rows are orthonormal and sum to zero. The columns :math:`\tilde x` are shifted and
+scaled into :math:`[-1, 1]`, with a constant one for the intercept. A gradient costs :math:`O(npK)`, and so does a product
+with the Hessian; the Hessian itself costs :math:`O(np^2K^2)`.
+
+Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from qed.base.sources.rows import Block
+from qed.stats.products import gram
+
+TILE_VALUES = 1 << 16
+
+
+def cross_entropy(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give loss, probabilities and residuals (probabilities less one for the class seen) of rows of scores.
+
+    Nothing overflows, and what is small keeps its digits: the loss and the residual of a row that is nearly certain are sums
+    over the other classes, not differences from one.
+
+    Examples
+    --------
+    >>> loss, probability, residual = cross_entropy(np.array([[0.0, 0.0], [0.0, 1000.0]]), np.array([1, 0]))
+    >>> loss / [np.log(2), 1000]
+    array([1., 1.])
+    >>> residual
+    array([[ 0.5, -0.5],
+           [-1. ,  1. ]])
+    """
+    rows = np.arange(len(scores))
+    above = scores - scores[rows, codes][:, None]
+    top = above.max(axis=1)
+    share = np.exp(above - top[:, None])
+    own = share[rows, codes]
+    share[rows, codes] = 0.0
+    others = share.sum(axis=1)
+    loss = top + np.log1p(others + np.expm1(-top))
+    residual = share / (others + own)[:, None]
+    probability = residual.copy()
+    probability[rows, codes] = own / (others + own)
+    residual[rows, codes] = -others / (others + own)
+    return loss, probability, residual
+
+
+def coding_of(n_classes: int) -> np.ndarray:
+    """Give the coding matrix of `n_classes` classes, of shape (1, 2) for two of them, else (n_classes - 1, n_classes).
+
+    Examples
+    --------
+    >>> coding_of(2)
+    array([[0., 1.]])
+    >>> (coding_of(3) @ coding_of(3).T).round(12)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if n_classes == 2:
+        return np.array([[0.0, 1.0]])
+    rows = np.arange(1, n_classes)[:, None]
+    columns = np.arange(n_classes)[None, :]
+    contrast = np.where(columns < rows, 1.0, np.where(columns == rows, -rows, 0.0))
+    return contrast / np.sqrt(rows * (rows + 1.0))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a block says about the loss at some parameters.
+
+    Attributes
+    ----------
+    value : float
+        The loss.
+    gradient : ndarray of shape (m, q)
+        Its gradient.
+    blocks : dict of (int, int) to ndarray of shape (q, q)
+        Pieces of the Hessian in the scores' coordinates, by pairs of classes.
+    diagonal : ndarray of shape (m, q)
+        The Hessian's diagonal.
+    low : ndarray of shape (directions, K)
+        For each direction and class, the least lead of a row's own class over all others.
+    high : ndarray of shape (directions,)
+        The largest lead of an own class over any other.
+    """
+
+    value: float
+    gradient: np.ndarray
+    blocks: dict[tuple[int, int], np.ndarray]
+    diagonal: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def __add__(self, other: Curve) -> Curve:
+        return Curve(
+            self.value + other.value,
+            self.gradient + other.gradient,
+            {pair: block + other.blocks[pair] for pair, block in self.blocks.items()},
+            self.diagonal + other.diagonal,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
+@dataclass(frozen=True)
+class SoftmaxLoss:
+    """The weighted cross-entropy of blocks whose target holds class numbers.
+
+    Attributes
+    ----------
+    coding : ndarray of shape (m, K)
+        From :func:`coding_of`.
+    shift, scale : ndarray of shape (p,)
+        Column j is read as ``(x_j - shift_j) / scale_j``; a sparse matrix must have no shift.
+    intercept : bool
+        Whether there is a constant column; q is p plus one then, else p.
+    class_weight : ndarray of shape (K,)
+        Factors of the rows' weights.
+
+    Examples
+    --------
+    >>> loss = SoftmaxLoss(coding_of(2), np.zeros(1), np.ones(1), True, np.ones(2))
+    >>> block = Block(np.array([[-1.0], [1.0]]), np.array([0, 1]))
+    >>> at_zero = loss.of(block, np.zeros((1, 2)))
+    >>> float(at_zero.value / np.log(2)), at_zero.gradient
+    (2.0, array([[-1.,  0.]]))
+    """
+
+    coding: np.ndarray
+    shift: np.ndarray
+    scale: np.ndarray
+    intercept: bool
+    class_weight: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the parameters, (m, q)."""
+        return len(self.coding), len(self.scale) + self.intercept
+
+    def pairs(self, kind: str) -> list[tuple[int, int]]:
+        """Give the pairs of classes whose pieces make up the "full" Hessian, or its "blocks" on the diagonal, or none."""
+        classes = [k for k in range(self.coding.shape[1]) if self.coding[:, k].any()]
+        if kind == "full":
+            return list(combinations_with_replacement(classes, 2))
+        return [(k, k) for k in classes] if kind == "blocks" else []
+
+    def of(self, block: Block, theta: np.ndarray, kind: str = "none", directions: tuple[np.ndarray, ...] = ()) -> Curve:
+        """Give the loss of a block at the parameters `theta`, its gradient, and the curvature of the `kind` asked for."""
+        X, codes, weight = self._present(block)
+        value, gradient, diagonal = 0.0, np.zeros(self.shape), np.zeros(self.shape)
+        low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
+        chance = np.empty((len(codes), self.coding.shape[1]))
+        for place, x in self._tiles(X):
+            loss, chance[place], residual = cross_entropy(self._scores(x, theta), codes[place])
+            value += float(weight[place] @ loss)
+            gradient += self._gathered(x, weight[place, None] * (residual @ self.coding.T), self.scale)
+            if kind == "none":
+                spread = chance[place] @ (self.coding**2).T - (chance[place] @ self.coding.T) ** 2
+                diagonal += self._gathered(_squared(x), weight[place, None] * spread, self.scale**2)
+            for number, direction in enumerate(directions):
+                least, most = _leads(self._scores(x, direction), codes[place])
+                np.minimum.at(low[number], codes[place], least)
+                high[number] = max(high[number], most.max(initial=-np.inf))
+        pieces = {pair: self._piece(X, weight, chance, *pair) for pair in self.pairs(kind)}
+        return Curve(value, gradient, pieces, diagonal, low, high)
+
+    def times(self, block: Block, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Give the product of the Hessian at `theta` with `direction`, of shape (m, q)."""
+        X, codes, weight = self._present(block)
+        total = np.zeros(self.shape)
+        for place, x in self._tiles(X):
+            chance = cross_entropy(self._scores(x, theta), codes[place])[1]
+            change = self._scores(x, direction)
+            moved = chance * (change - (chance * change).sum(axis=1, keepdims=True))
+            total += self._gathered(x, weight[place, None] * (moved @ self.coding.T), self.scale)
+        return total
+
+    def joined(self, pieces: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
+        """Put the pieces of the full Hessian together: shape (m q, m q)."""
+        m, q = self.shape
+        codes = []
+        for k, l in pieces:
+            both = np.outer(self.coding[:, k], self.coding[:, l])
+            codes.append(both if k == l else both + both.T)
+        total = np.tensordot(np.array(codes), np.array(list(pieces.values())), axes=(0, 0))
+        return np.asarray(total.transpose(0, 2, 1, 3).reshape(m * q, m * q))
+
+    def _present(self, block: Block) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Give features, class numbers and weights of the rows that count."""
+        X, codes = block.X, np.asarray(block.y)
+        weight = self.class_weight[codes] if block.weight is None else self.class_weight[codes] * block.weight
+        if weight.all():
+            return X, codes, weight
+        kept = weight > 0
+        return X[kept], codes[kept], weight[kept]
+
+    def _tiles(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        """Give the shifted columns, in tiles that fit the cache; a sparse block is one tile."""
+        if not isinstance(X, np.ndarray):
+            yield slice(0, X.shape[0]), X
+            return
+        size = max(64, TILE_VALUES // max(1, X.shape[1]))
+        for start in range(0, len(X), size):
+            place = slice(start, min(start + size, len(X)))
+            yield place, X[place] - self.shift
+
+    def _scores(self, x: Any, theta: np.ndarray) -> np.ndarray:
+        p = len(self.scale)
+        scores = np.asarray(x @ (theta[:, :p] / self.scale).T)
+        if self.intercept:
+            scores = scores + theta[:, p]
+        return np.asarray(scores @ self.coding)
+
+    def _gathered(self, x: Any, values: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Compute ``values' [x / scale, 1]``, of shape (m, q)."""
+        found = np.asarray(x.T @ values).T / scale
+        return np.hstack([found, values.sum(axis=0)[:, None]]) if self.intercept else found
+
+    def _piece(self, X: Any, weight: np.ndarray, chance: np.ndarray, k: int, l: int) -> np.ndarray:
+        """Give the piece of the Hessian that belongs to the scores of the classes k and l."""
+        share = chance[:, k] * (np.delete(chance, k, axis=1).sum(axis=1) if k == l else chance[:, l])
+        total = gram(X, np.empty((len(weight), 0)), np.sqrt(weight * share), self.shift)
+        q = self.shape[1]
+        scale = np.append(self.scale, 1.0)[:q]
+        return (1.0 if k == l else -1.0) * total[:q, :q] / np.outer(scale, scale)
+
+
+def _squared(x: Any) -> Any:
+    return x**2 if isinstance(x, np.ndarray) else x.multiply(x).tocsr()
+
+
+def _leads(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the lead of each row's own class over the best and over the worst of the others."""
+    rows = np.arange(len(scores))
+    lead = scores[rows, codes][:, None] - scores
+    most = lead.max(axis=1)
+    lead[rows, codes] = np.inf
+    return lead.min(axis=1), most

@@ -1,0 +1,1 @@
+"""How far to go along a direction."""

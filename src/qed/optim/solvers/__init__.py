@@ -1,0 +1,1 @@
+"""What minimises: one method a file."""

@@ -1,0 +1,1 @@
+"""Problems whose solution is mostly zero: coordinate descent, working sets, exact ends."""

@@ -1,0 +1,167 @@
+r"""Generalised least squares: linear regression when the noise of the rows differs in size or is correlated.
+
+.. math:: y = Xw + b + z,\quad z \sim N(0, \sigma^2\Sigma), \qquad
+   \min_{w, b}\ (y - Xw - b)^\top \Sigma^{-1} (y - Xw - b).
+
+Whitening by :math:`\Sigma = LL^\top` (Cholesky) makes it ordinary least squares for :math:`L^{-1}X, L^{-1}y`; of all unbiased
+linear estimators it has the least variance (Aitken 1935), and for Gaussian noise it is the most likely one. With
+variances in the place of a matrix it is weighted least squares, with weights :math:`1/\sigma_i^2`. A full matrix costs
+:math:`O(n^3)`, variances :math:`O(np^2)`.
+
+Aitken (1935), On least squares and linear combinations of observations.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Certificate, Claim
+from qed.base.errors import DegenerateWarning, ParameterError
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import Parameter, array, boolean, choice, number
+from qed.base.models.roles import Regressor
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.regression.gaussian.metric import metric_evidence, metric_factor, moments_of, target_of
+from qed.regression.linear.evidence import condition_claim, least_squares_claims
+from qed.regression.linear.precise import solve_by_factor
+from qed.stats.distributions.covariance import Whitening
+from qed.stats.factor import Factor
+from qed.stats.inference.coefficients import Inference
+
+
+class GeneralizedLeastSquares(Regressor):
+    """Least squares for rows whose noise has a known covariance.
+
+    Parameters
+    ----------
+    covariance : None, float, or array of shape (n,) or (n, n)
+        Covariance of the noise of the rows, in their order: the identity, one variance, one for each row, or a full
+        positive definite matrix. It belongs to the rows of one table, so a model with one can not be cross-validated;
+        for independent rows `LinearRegression` with ``sample_weight = 1 / variance`` can.
+    fit_intercept : bool, default=True
+        Whether to fit a constant.
+    known_scale : bool, default=False
+        Whether `covariance` is the covariance itself. If not, it is known up to a factor, which the residuals tell. That
+        changes ``inference_`` only.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Coefficients; the shortest solution where columns are dependent.
+    intercept_ : float
+        The constant; zero without ``fit_intercept``.
+    rank_ : int
+        How many columns are independent.
+    condition_ : float
+        Condition number of the whitened columns, scaled to equal length.
+    inference_ : Inference
+        Standard errors, tests and intervals.
+    certificate_ : Certificate
+        The proof of the fit: whitened residuals are orthogonal to every whitened column.
+    statistic_ : Factor
+        Weight, mean and triangular factor of the rows in the metric of the noise.
+    n_rows_, log_determinant_ : float
+        Sum of the sample weights, and logarithm of the determinant of the covariance.
+
+    Examples
+    --------
+    >>> from qed.data.synthetic import ar1_covariance
+    >>> X, y = [[0.0], [1.0], [2.0]], [1.0, 2.0, 2.0]
+    >>> model = GeneralizedLeastSquares(ar1_covariance(3, 0.5)).fit(X, y)
+    >>> round(model.intercept_ * 53, 9), (model.coef_ * 53).round(9)
+    (57.0, array([27.]))
+    >>> bool(model.certificate_)
+    True
+    """
+
+    passes: ClassVar[str] = "in memory"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "covariance": choice(None, kind="model") | number(0, above=True) | array(),
+        "fit_intercept": boolean(),
+        "known_scale": boolean(),
+    }
+    coef_: np.ndarray
+    intercept_: float
+
+    def __init__(self, covariance: Any = None, *, fit_intercept: bool = True, known_scale: bool = False) -> None:
+        self.covariance = covariance
+        self.fit_intercept = fit_intercept
+        self.known_scale = known_scale
+
+    def _fit(self, rows: Rows) -> None:
+        whiten = self._whitening(rows)
+        summary = rows.fold(Summary.of)
+        if not summary.is_complete:
+            refuse_missing(rows, self)
+        statistic = metric_factor(rows, whiten, target_of)
+        if not moments_of(statistic).is_finite:
+            refuse_missing(rows, self)
+            raise overflowed(self)
+        self.fingerprint_ = Fingerprint.of(summary)
+        self._learn(statistic)
+        self.log_determinant_ = whiten.log_determinant(rows.array().weight)
+        self.n_rows_ = float(summary.weight.max())
+        self.certificate_ = Certificate(self._claims(rows))
+
+    def _learn(self, statistic: Factor) -> None:
+        """Set the coefficients from the factor of the rows."""
+        solution = solve_by_factor(statistic, centered=self.fit_intercept)
+        self.statistic_ = statistic
+        self.rank_, self.condition_ = solution.rank, solution.condition
+        self.coef_ = solution.coef[:, 0].copy()
+        level = statistic.y_mean - statistic.x_mean @ solution.coef
+        self.intercept_ = float(level[0]) if self.fit_intercept else 0.0
+        p = self.n_features_in_
+        if self.rank_ < min(p, statistic.count - self.fit_intercept):
+            warnings.warn(
+                f"GeneralizedLeastSquares: only {self.rank_} of {p} columns are independent: many coefficients fit "
+                "equally well and the shortest were taken. Drop columns that follow from others.",
+                DegenerateWarning,
+                stacklevel=4,
+            )
+
+    def _whitening(self, rows: Rows) -> Whitening:
+        n, shape = rows.count(), np.shape(self.covariance)
+        if shape and shape[0] != n:
+            raise ParameterError(
+                f"GeneralizedLeastSquares: covariance is for {shape[0]} rows, but {n} rows were given. A covariance belongs "
+                "to the rows of one table and can not be split by cross-validation; where the rows are independent, use "
+                "LinearRegression with sample_weight = 1 / variance, which can."
+            )
+        return Whitening(self.covariance, n, "covariance")
+
+    def _predict(self, block: Block) -> np.ndarray:
+        coef = self.coef_.astype(block.X.dtype, copy=False)
+        return np.asarray(block.X @ coef + np.asarray(self.intercept_, dtype=block.X.dtype))
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        coef, centered = np.asarray(self.coef_, dtype=np.float64)[:, None], self.fit_intercept
+        constant = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
+        seen, factor = metric_evidence(rows, self._whitening(rows), coef, constant, centered=centered)
+        claims = least_squares_claims(seen, coef, centered=centered, rank=self.rank_)
+        condition = solve_by_factor(factor, centered=centered).condition
+        return [*(replace(claim, says=f"whitened: {claim.says}") for claim in claims), condition_claim(condition)]
+
+    @property
+    def inference_(self) -> Inference:
+        """Standard errors, t and p values and intervals of the coefficients, the intercept first."""
+        self._check_fitted()
+        found: Inference = Inference.of_least_squares(
+            self.statistic_,
+            self.coef_,
+            self.intercept_,
+            fit_intercept=self.fit_intercept,
+            names=getattr(self, "feature_names_in_", None),
+            n=self.n_rows_,
+            sigma2=1.0 if self.known_scale else None,
+        )
+        if found.log_likelihood is not None:
+            found = replace(found, log_likelihood=found.log_likelihood - self.log_determinant_ / 2)
+        return found

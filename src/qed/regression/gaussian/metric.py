@@ -1,0 +1,104 @@
+r"""Weight, mean and scatter in the metric of a noise covariance: what turns generalised least squares into ordinary.
+
+With noise of covariance :math:`\Sigma = LL^\top` every sum of squares :math:`\sum_i u_i v_i` becomes
+:math:`u^\top\Sigma^{-1}v`, an ordinary sum for the *whitened* :math:`L^{-1}u, L^{-1}v`. The weight of all rows is then
+:math:`\mathbf 1^\top\Sigma^{-1}\mathbf 1`, the mean of a column :math:`\mathbf 1^\top\Sigma^{-1}u` over that, and a column
+minus its mean is whitened to something orthogonal to the whitened constant: intercepts drop out just as with independent
+rows, and all that is known about least squares from a `Factor` holds as it stands. Independent rows need weights only,
+:math:`1/\sigma_i^2`, and are folded block by block; a full matrix costs :math:`O(n^3 + n^2 p)` in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from qed.base.errors import InputError
+from qed.base.sources.rows import Block, Rows
+from qed.regression.linear.evidence import Evidence, about_zero
+from qed.stats.centred import exact_sum
+from qed.stats.distributions.covariance import Whitening
+from qed.stats.factor import Factor
+from qed.stats.moments import Moments
+
+Target = Callable[[Block], np.ndarray]
+
+
+def metric_factor(rows: Rows, whiten: Whitening, target: Target) -> Factor:
+    """Take the factor of features and target in the metric of the noise.
+
+    Parameters
+    ----------
+    rows : Rows
+        Features and target; finite.
+    whiten : Whitening
+        Of the noise.
+    target : callable
+        Gives the columns to take for the target of a block.
+    """
+    if whiten.deviations is not None:
+        return _upright(rows.fold(_independent, whiten.deviations, target))
+    if rows.has_weight:
+        raise InputError(
+            "sample_weight can not be combined with a full covariance matrix: a repeated row would need to know how its "
+            "noise depends on that of the others. Repeat the row in the data and in the matrix, or give variances."
+        )
+    return _upright(_dependent(rows.array(), whiten, target))
+
+
+def _independent(block: Block, deviations: np.ndarray, target: Target) -> Factor:
+    precision = deviations[block.start : block.start + len(block)] ** -2
+    weight = precision if block.weight is None else precision * block.weight
+    return Factor.of(Block(block.X, target(block), weight, block.start))
+
+
+def _dependent(block: Block, whiten: Whitening, target: Target) -> Factor:
+    Z = np.hstack([np.asarray(block.X, dtype=np.float64), target(block)])
+    constant = whiten(np.ones(len(Z)))
+    weight = float(constant @ constant)
+    near = Z.mean(axis=0)  # taken off first, so that whitening large columns costs no digits
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        white = whiten(Z - near)
+        mean = constant @ white / weight
+        R = np.asarray(np.linalg.qr(white - np.outer(constant, mean), mode="r"))
+    mean, rest = exact_sum(near, mean)
+    return Factor(weight, len(Z), mean, R, block.X.shape[1], rest)
+
+
+def _upright(factor: Factor) -> Factor:
+    """Make the diagonal of R positive, so that it is the same for any way of cutting rows into blocks."""
+    sign = np.where(np.diagonal(factor.R) < 0, -1.0, 1.0)
+    return replace(factor, R=factor.R * sign[:, None])
+
+
+def target_of(block: Block) -> np.ndarray:
+    """Give the target as columns."""
+    return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
+
+
+def metric_evidence(
+    rows: Rows, whiten: Whitening, coef: np.ndarray, intercept: np.ndarray, *, centered: bool
+) -> tuple[Evidence, Factor]:
+    """Go back to the rows for what proves a fit, in the metric of the noise; `coef` has shape (p, q).
+
+    Also gives the factor it was taken from, of features, target and residual.
+    """
+
+    def with_residual(block: Block) -> np.ndarray:
+        y = target_of(block)
+        return np.hstack([y, y - np.asarray(block.X @ coef, dtype=np.float64) - intercept])
+
+    factor, q = metric_factor(rows, whiten, with_residual), coef.shape[1]
+    seen = moments_of(factor) if centered else about_zero(moments_of(factor))
+    square = np.diagonal(seen.yy)
+    means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
+    return Evidence(seen.weight, *means, seen.xx, seen.xy[:, q:], square[:q], square[q:]), factor
+
+
+def moments_of(factor: Factor) -> Moments:
+    """Multiply a factor out."""
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        scatter = factor.R.T @ factor.R
+    return Moments(factor.weight, factor.count, factor.mean, scatter, factor.n_features, factor.rest)

@@ -1,0 +1,75 @@
+r"""What proves a Gaussian posterior, recomputed from the data.
+
+The mode :math:`w` of the posterior makes the gradient of its negative logarithm vanish,
+:math:`\Sigma_w^{-1}(w - \mu) = X^\top (y - Xw)/\sigma^2`. Multiplied by :math:`\Sigma_w` this needs no inverse, and holds for a
+singular prior too, whose coefficients stay where they are known to be. The covariance :math:`C` is proven likewise by
+:math:`C + \Sigma_w X^\top X C/\sigma^2 = \Sigma_w`. And for the prior :math:`N(0, \sigma_w^2 I)` the mode is the solution of
+ridge regression with :math:`\alpha = \sigma^2/\sigma_w^2`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.linalg.normal import EPS, solve
+from qed.regression.linear.evidence import TOLERANCE, Evidence
+
+
+def posterior_claims(
+    seen: Evidence,
+    coef: np.ndarray,
+    covariance: np.ndarray,
+    prior_mean: np.ndarray,
+    prior: np.ndarray,
+    *,
+    noise: float,
+    centered: bool,
+) -> list[Claim]:
+    """Make the claims of a Gaussian posterior.
+
+    Parameters
+    ----------
+    seen : Evidence
+        Of features, target and residual.
+    coef : ndarray of shape (p, q)
+        Mean of the posterior, a column for each output.
+    covariance : ndarray of shape (p, p)
+        Covariance of the posterior.
+    prior_mean, prior : ndarray of shape (p,) and (p, p)
+        Mean and covariance of the prior.
+    noise : float
+        Variance of the noise.
+    centered : bool
+        Whether there is an intercept, without a prior.
+    """
+    length = np.sqrt(np.maximum(np.diagonal(seen.xx), 0.0))
+    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + length @ np.abs(coef)
+    reach = np.where(reach > 0, reach, 1.0)
+    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
+    bound = TOLERANCE + float((16 * EPS * (1 + np.sqrt(seen.weight) * size / reach)).max())
+    claims = []
+    if centered:
+        total = np.sqrt(seen.weight) * np.abs(seen.r_mean) / reach
+        claims.append(Claim("residuals sum to zero", float(total.max()), bound))
+    step = coef - prior_mean[:, None]
+    gradient = step - prior @ seen.xr / noise
+    scale = np.abs(step) + np.abs(prior_mean)[:, None] + np.abs(prior) @ (length[:, None] * reach) / noise
+    claims.append(Claim("gradient of the negative log posterior vanishes", _largest(gradient, scale), bound))
+    gap = covariance + prior @ (seen.xx @ covariance) / noise - prior
+    scale = np.abs(covariance) + np.abs(prior) + np.abs(prior) @ (np.outer(length, length @ np.abs(covariance))) / noise
+    claims.append(Claim("covariance is the inverse of the posterior's precision", _largest(gap, scale), bound))
+    return claims
+
+
+def ridge_claim(seen: Evidence, coef: np.ndarray, alpha: float) -> Claim:
+    """Claim that the coefficients are those of ridge regression with penalty `alpha`."""
+    ridge = solve(seen.xx, seen.xr + seen.xx @ coef, alpha)
+    size = np.linalg.norm(ridge.coef, axis=0)
+    gap = np.linalg.norm(coef - ridge.coef, axis=0) / np.where(size > 0, size, 1.0)
+    bound = max(TOLERANCE, 100 * 10.0**-ridge.digits)
+    return Claim(f"equals ridge regression with alpha = {alpha:.6g}", float(gap.max()), bound)
+
+
+def _largest(gap: np.ndarray, scale: np.ndarray) -> float:
+    return float((np.abs(gap) / np.where(scale > 0, scale, 1.0)).max(initial=0.0))

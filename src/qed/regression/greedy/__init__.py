@@ -1,0 +1,1 @@
+"""Few columns, chosen one by one or all subsets at once."""

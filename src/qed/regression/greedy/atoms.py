@@ -1,0 +1,223 @@
+r"""The columns of a table as atoms of unit length, and which of them is nearest to a residual.
+
+.. math:: z_j = \frac{x_j - \bar x_j \mathbf 1}{\|x_j - \bar x_j \mathbf 1\|}, \qquad
+   \arg\max_j \frac{|z_j^\top r|}{\|r\|} = \arg\min_j \min_\nu \|r - \nu x_j\|.
+
+Looking at all atoms is what greedy methods spend their time on, and it is the memory that limits it. So dense atoms
+are kept in single precision, and several residuals are compared with them at once. What rounding can do to a product
+of two vectors of length n is at most :math:`(n + 3)\,2^{-24}`; all atoms that come that near to the best are compared
+again in double precision. The choice is therefore exact; atoms that then differ by less than `TIE`, relative, count as equally
+near, and the first of them is taken. A table with many more rows than columns is compressed first, to a triangle with
+the same products between its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from qed.base.engine import work
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import EPS
+from qed.regression.sparse.few_rows import few_rows
+from qed.stats.moments import Moments
+from qed.stats.products import present_rows
+
+TIE = 2.0**-36
+TALL = 4
+LARGEST = 4096
+WIDTH = 512
+NARROW = 64
+CHUNK = 4096
+SINGLE = 2.0**-24
+
+
+def noise(count: int) -> float:
+    """Say how far rounding may carry a product of two vectors of `count` numbers, relative to their lengths.
+
+    Examples
+    --------
+    >>> noise(100) < 1e-13
+    True
+    """
+    return 16 * EPS * (4 + float(np.sqrt(count)))
+
+
+def size_of(vector: np.ndarray) -> float:
+    """Give the length of a vector."""
+    return float(np.sqrt(vector @ vector))
+
+
+class Atoms:
+    """Columns, centred and weighted, and seen as having unit length.
+
+    Parameters
+    ----------
+    X : ndarray or scipy.sparse.csc_array of shape (n, p)
+        The columns.
+    center : ndarray of shape (p,)
+        What is subtracted from each.
+    root : ndarray of shape (n,), optional
+        The square roots of the weights.
+
+    Attributes
+    ----------
+    length : ndarray of shape (p,)
+        The length of each column; zero for those that are constant but for rounding, which are never chosen.
+    slack : float
+        By how much a nearness may be off.
+
+    Examples
+    --------
+    >>> atoms = Atoms(np.array([[3.0, 1.0], [4.0, 0.0]]), np.zeros(2))
+    >>> atoms.length, atoms.units([0]).ravel()
+    (array([5., 1.]), array([0.6, 0.8]))
+    >>> residual = np.array([2.0, 0.1])
+    >>> atoms.nearest(atoms.nearness(residual[None])[0], residual)
+    1
+    """
+
+    def __init__(self, X: Any, center: np.ndarray, root: np.ndarray | None = None) -> None:
+        self.X, self.center, self.root = X, center, root
+        self.count, self.size = X.shape
+        self.sparse = hasattr(X, "tocsr")
+        self.slack = 0.0 if self.sparse else (min(self.count, CHUNK) + 4) * SINGLE
+        self.length, self._scale = np.zeros((2, self.size))
+        self._single = np.empty((0 if self.sparse else self.size, self.count), dtype=np.float32)
+        for _ in work(partial(self._measure, start) for start in range(0, self.size, NARROW)):
+            continue
+
+    def _measure(self, start: int) -> None:
+        """Find the lengths of some columns, and keep them in single precision."""
+        part = slice(start, min(start + NARROW, self.size))
+        values = self._raw(part)
+        length = np.sqrt(np.einsum("ij,ij->i", values, values))
+        total = self.count if self.root is None else float(self.root @ self.root)
+        length[length <= 64 * EPS * np.sqrt(total) * np.abs(self.center[part])] = 0.0
+        self.length[part], self._scale[part] = length, _inverse(length)
+        if not self.sparse:
+            np.multiply(values, self._scale[part, None], out=self._single[part], casting="same_kind")
+
+    def _raw(self, chosen: Any) -> np.ndarray:
+        """Give columns, centred and weighted, as rows of float64."""
+        found = self.X[:, chosen]
+        values = np.empty((found.shape[1], self.count))
+        np.subtract((found.toarray() if self.sparse else found).T, self.center[chosen, None], out=values)
+        if self.root is not None:
+            values *= self.root
+        return values
+
+    def units(self, chosen: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Give atoms as rows of float64."""
+        return self._raw(chosen) * self._scale[chosen, None]
+
+    def nearness(self, residuals: np.ndarray) -> np.ndarray:
+        """Give ``|z_j' r| / ||r||`` for all atoms (as columns) and residuals (as rows), to within `slack`."""
+        near = np.empty((len(residuals), self.size))
+        unit = residuals / np.maximum(np.linalg.norm(residuals, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        if self.sparse:
+            weighted = unit if self.root is None else unit * self.root
+            product = (self.X.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.center)
+            return np.abs(product * self._scale)
+        single = unit.astype(np.float32)
+        tasks = (partial(self._compare, near, single, start) for start in range(0, self.size, WIDTH))
+        for _ in work(tasks):
+            continue
+        return near
+
+    def _compare(self, near: np.ndarray, unit: np.ndarray, start: int) -> None:
+        part = slice(start, min(start + WIDTH, self.size))
+        near[:, part] = np.abs(_products(unit, self._single[part]))
+
+    def few(self, chosen: np.ndarray) -> Few:
+        """Give some atoms, to be compared with one residual after another."""
+        return Few(self, chosen, self.X[:, chosen] if self.sparse else self._single[chosen])
+
+    def nearest(self, near: np.ndarray, residual: np.ndarray, places: np.ndarray | None = None) -> int:
+        """Choose the atom nearest to a residual; among equals the first.
+
+        Parameters
+        ----------
+        near : ndarray
+            The nearness of all atoms, or of those at `places`, to within `slack`.
+        residual : ndarray of shape (n,)
+            The residual.
+        places : ndarray of int, optional
+            Which atoms `near` is about, in increasing order.
+        """
+        doubtful = np.flatnonzero(near >= (1 - TIE) * near.max() - 2 * self.slack)
+        if places is not None:
+            doubtful = places[doubtful]
+        if len(doubtful) == 1:
+            return int(doubtful[0])
+        parts = [doubtful[i : i + WIDTH] for i in range(0, len(doubtful), WIDTH)]
+        exact = np.concatenate([np.abs(self.units(part) @ residual) for part in parts])
+        return int(doubtful[np.argmax(exact >= (1 - TIE) * exact.max())])
+
+
+class Few:
+    """Some atoms of many, small enough to stay near the processor."""
+
+    def __init__(self, atoms: Atoms, places: np.ndarray, values: Any) -> None:
+        self.atoms, self.places, self.values = atoms, places, values
+
+    def nearest(self, residual: np.ndarray) -> int:
+        """Choose the nearest of them."""
+        atoms = self.atoms
+        size = size_of(residual)
+        if atoms.sparse:
+            weighted = residual if atoms.root is None else residual * atoms.root
+            product = (self.values.T @ weighted - atoms.center[self.places] * weighted.sum()) / size
+            near = np.abs(product * atoms._scale[self.places])
+        else:
+            near = np.abs(_products((residual / size).astype(np.float32)[None], self.values)[0])
+        return atoms.nearest(near, residual, self.places)
+
+
+def _inverse(length: np.ndarray) -> np.ndarray:
+    return np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+
+
+def _products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Multiply rows with rows in single precision, and add up pieces in double precision: rounding then does not grow with n."""
+    if left.shape[1] <= CHUNK:
+        return left @ right.T
+    total = np.zeros((len(left), len(right)))
+    for start in range(0, left.shape[1], CHUNK):
+        part = slice(start, start + CHUNK)
+        total += left[:, part] @ right[:, part].T
+    return total
+
+
+def pays_to_compress(rows: Rows) -> bool:
+    """Say whether a table should be compressed to moments: files and clusters, and all with many more rows than columns."""
+    p = rows.n_features
+    return p <= LARGEST and (not rows.in_memory or rows.count() > TALL * (p + 1))
+
+
+def open_atoms(
+    rows: Rows, moments: Moments | None, center: np.ndarray, target_center: np.ndarray, *, centered: bool
+) -> tuple[Atoms, np.ndarray]:
+    """Give the atoms of a table and its targets, as rows of shape (q, n), both centred and weighted.
+
+    Parameters
+    ----------
+    rows : Rows
+        The table, with its target.
+    moments : Moments or None
+        Its moments, when few rows with the same products shall stand for it.
+    center, target_center : ndarray of shape (p,) or (q,)
+        The means, or zeros.
+    centered : bool
+        Whether there is an intercept.
+    """
+    if moments is not None:
+        X, Y = few_rows(rows, moments, centered=centered)
+        return Atoms(X, np.zeros(X.shape[1])), np.ascontiguousarray(Y.T)
+    X, Y, weight = present_rows(rows.array(), target=True)
+    root = None if weight is None else np.sqrt(weight)
+    Y = (Y - target_center) * (1.0 if root is None else root[:, None])
+    return Atoms(X.tocsc() if hasattr(X, "tocsr") else X, center, root), np.ascontiguousarray(Y.T)

@@ -1,0 +1,170 @@
+r"""Best subset: least squares with at most k coefficients that are not zero, solved exactly.
+
+.. math:: \min_{w, b}\ \sum_i s_i (y_i - x_i^\top w - b)^2 \quad\text{subject to}\quad \|w\|_0 \le k.
+
+:math:`\|w\|_0`, the number of coefficients that are not zero, is no norm (:math:`\|2w\|_0 = \|w\|_0`) and not convex,
+and the problem is NP-hard: there are :math:`\binom pk` subsets of k columns. For few columns that is no obstacle. A
+branch-and-bound search finds the best subsets of all sizes up to k and leaves out what provably can not win; so it is
+the yardstick for `OrthogonalMatchingPursuit`, `MatchingPursuit` and lasso, which are fast and not always right. One
+pass folds the scatter matrices, :math:`O(np^2)`; the search then does not depend on n, and is refused when there are
+more than ``max_subsets`` subsets. The course's version has no intercept: ``fit_intercept=False``.
+
+Furnival and Wilson (1974), Regressions by leaps and bounds; Natarajan (1995), Sparse approximate solutions to linear systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.errors import InputError, ParameterError
+from qed.base.models.parameters import Parameter, boolean, choice, integer
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import EPS
+from qed.regression.greedy.subset_search import best_subsets
+from qed.regression.linear.linear import LinearModel
+from qed.regression.sparse.few_rows import few_rows
+from qed.stats.moments import Moments
+
+TOLERANCE = 1e-9
+
+
+class BestSubset(LinearModel):
+    """The subset of k columns that leaves the smallest squared error, and the best of every smaller size.
+
+    Parameters
+    ----------
+    n_nonzero_coefs : int, optional
+        How many coefficients are not zero. The default is a tenth of the columns, at least one.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which does not count as a coefficient.
+    max_subsets : int, default=10_000_000
+        The fit is refused when there are more subsets of up to `n_nonzero_coefs` columns. Most are never looked at.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Coefficients; zero for all columns that are not in the subset.
+    intercept_ : float
+        The constant; zero without ``fit_intercept``.
+    subsets_ : ndarray of shape (k + 1, k)
+        Row m holds the best m columns, and -1 beyond them.
+    path_ : ndarray of shape (k + 1, p)
+        Row m holds the coefficients with the best m columns.
+    errors_ : ndarray of shape (k + 1,)
+        The squared error with the best 0, 1, ... k columns.
+    n_subsets_, n_visited_ : int
+        How many subsets there are, and how many sets of columns were looked at.
+    certificate_ : Certificate
+        The proof of the fit.
+    statistic_ : Moments
+        What the model remembers of its rows.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("diabetes").Xy()
+    >>> model = qed.BestSubset(n_nonzero_coefs=3).fit(X, y)
+    >>> model.subsets_[1:]
+    array([[ 2, -1, -1],
+           [ 2,  8, -1],
+           [ 2,  3,  8]])
+    >>> model.n_subsets_, bool(model.certificate_)
+    (175, True)
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "n_nonzero_coefs": integer(1, kind="model") | choice(None),
+        "fit_intercept": boolean(),
+        "max_subsets": integer(1),
+    }
+
+    def __init__(
+        self, *, n_nonzero_coefs: int | None = None, fit_intercept: bool = True, max_subsets: int = 10_000_000
+    ) -> None:
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.fit_intercept = fit_intercept
+        self.max_subsets = max_subsets
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+    def _most(self) -> int:
+        """Say how many columns are wanted, and refuse what would take for ever."""
+        p, asked = self.n_features_in_, self.n_nonzero_coefs
+        if asked is not None and asked > p:
+            raise ParameterError(
+                f"BestSubset: n_nonzero_coefs={asked} asks for more columns than there are ({p}): give at most {p}."
+            )
+        most = max(p // 10, 1) if asked is None else int(asked)
+        if self._count(most) > self.max_subsets:
+            raise InputError(
+                f"BestSubset: there are {self._count(most):.3g} subsets of up to {most} of {p} columns, and max_subsets="
+                f"{self.max_subsets} are allowed. Ask for fewer coefficients, leave out columns, raise max_subsets (many are never "
+                "looked at), or use qed.OrthogonalMatchingPursuit, which is fast but not exact."
+            )
+        return most
+
+    def _count(self, most: int) -> int:
+        return sum(comb(self.n_features_in_, size) for size in range(1, most + 1))
+
+    def _collect(self, rows: Rows) -> Moments:
+        self._most()
+        return super()._collect(rows)
+
+    def _solve(self, statistic: Moments) -> None:
+        most = self._most()
+        A, b = few_rows(self._rows, statistic, centered=self.fit_intercept)
+        _, self.subsets_, self.n_visited_ = best_subsets(A, b[:, 0], most)
+        self.n_subsets_ = self._count(most)
+        self.path_ = np.array([_least_squares(A, b[:, 0], chosen[chosen >= 0]) for chosen in self.subsets_])
+        self.errors_ = ((b - A @ self.path_.T) ** 2).sum(axis=0)
+        self._set_coef(self.path_[-1][:, None], statistic.x_mean, statistic.y_mean)
+
+    def _claims_from(self, statistic: Moments) -> list[Claim]:
+        return self._claims_about(statistic, *few_rows(self._rows, statistic, centered=self.fit_intercept))
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        statistic = rows.fold(Moments.of)
+        return self._claims_about(statistic, *few_rows(rows, statistic, centered=self.fit_intercept))
+
+    def _claims_about(self, statistic: Moments, A: np.ndarray, b: np.ndarray) -> list[Claim]:
+        coef, intercept = self._columns()
+        path = np.vstack([self.path_[:-1], coef.T])
+        length = np.linalg.norm(A, axis=0)
+        size = float(np.linalg.norm(b))
+        reach = size + np.abs(path) @ length
+        reach = np.where(reach > 0, reach, 1.0)
+        residual = b - A @ path.T
+        error = (residual**2).sum(axis=0)
+        near = np.abs(A.T @ residual) / np.where(length > 0, length, 1.0)[:, None] / reach
+        fitted = [near[chosen[chosen >= 0], m].max(initial=0.0) for m, chosen in enumerate(self.subsets_)]
+        outside = [np.delete(row, chosen[chosen >= 0]).any() for row, chosen in zip(path, self.subsets_)]
+        found, _, _ = best_subsets(A, b[:, 0], len(path) - 1, error - TOLERANCE * reach**2)
+        better = (error - found)[1:] / reach[1:] ** 2
+        offset = statistic.y_mean - statistic.x_mean @ coef - intercept
+        lost = np.sqrt(statistic.weight) * float(np.abs(offset[0])) / reach[-1]
+        bound = TOLERANCE + 16 * EPS * np.sqrt(statistic.weight) * float(np.abs(statistic.mean).max()) / reach[-1]
+        claims = [Claim("residuals sum to zero", lost, bound)] if self.fit_intercept else []
+        return [
+            *claims,
+            Claim("residuals are orthogonal to the columns of every subset", float(max(fitted)), TOLERANCE),
+            Claim("coefficients outside of the subsets", float(sum(outside)), 0.0),
+            Claim("squared errors are as said", float((np.abs(error - self.errors_) / reach**2).max()), TOLERANCE),
+            Claim("an exact search finds better subsets, by at most", float(better.max()), 2 * TOLERANCE),
+        ]
+
+
+def _least_squares(A: np.ndarray, b: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Fit some columns; the others get zero."""
+    coef = np.zeros(A.shape[1])
+    length = np.linalg.norm(A[:, chosen], axis=0)
+    length = np.where(length > 0, length, 1.0)
+    coef[chosen] = np.linalg.lstsq(A[:, chosen] / length, b)[0] / length
+    return coef

@@ -1,0 +1,263 @@
+r"""The proof of a pursuit, from the data and the path that it says it took.
+
+One pass gives the products of all columns with the columns used and with the target, about the means. From them
+follow, for every turn t with coefficients :math:`w^t`, the correlations :math:`X^\top r^t = X^\top y - X^\top X_I\,
+w^t_I` of all columns with the residual, and its squared length: so it can be checked that each atom was the nearest
+at its turn, that the residual never grew, and what it is orthogonal to. Everything is measured against :math:`\|y\| +
+\sum_j \|x_j\| |w_j|`, as far as the coefficients reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.linalg.normal import EPS, solve
+from qed.regression.greedy.atoms import noise
+from qed.regression.linear.evidence import about_zero
+from qed.stats.moments import Moments
+from qed.stats.products import dense, present_rows
+
+TOLERANCE = 1e-9
+TURNS = 256
+FAR = 1e3
+
+
+@dataclass(frozen=True)
+class Path:
+    """What a pursuit did for one output.
+
+    Attributes
+    ----------
+    picks : ndarray of shape (t,)
+        The columns taken, turn by turn.
+    coef : ndarray of shape (t + 1, m)
+        The coefficients of the columns used before the first turn, and after each.
+    """
+
+    picks: np.ndarray
+    coef: np.ndarray
+
+
+@dataclass(frozen=True)
+class Offset:
+    """The sums of the residuals over the root of the weight, and how far rounding carries them where means are large."""
+
+    size: np.ndarray
+    far: float
+
+    @classmethod
+    def of(cls, lost: np.ndarray, weight: float, far: np.ndarray, y_mean: np.ndarray, yy: np.ndarray) -> Offset:
+        """Take the mean of the residuals, how far the columns used are from zero, and the mean and square of the target."""
+        root = np.sqrt(weight)
+        own = np.divide(root * np.abs(y_mean), np.sqrt(yy), out=np.zeros(len(yy)), where=yy > 0)
+        return cls(root * np.abs(lost), float(far.max(initial=0.0) + own.max(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is seen of the rows, for a fit of q outputs that uses m of p columns.
+
+    Attributes
+    ----------
+    used : ndarray of shape (m,)
+        The numbers of the columns used, in increasing order.
+    length : ndarray of shape (p,)
+        The length of every column.
+    xx, xy : ndarray of shape (p, m) or (p, q)
+        Products of all columns with those used, and with the targets.
+    yy : ndarray of shape (q,)
+        The squared length of the targets.
+    offset : Offset
+        What the residuals sum to.
+    rounding : float
+        What rounding can do, relative to the reach.
+    """
+
+    used: np.ndarray
+    length: np.ndarray
+    xx: np.ndarray
+    xy: np.ndarray
+    yy: np.ndarray
+    offset: Offset
+    rounding: float
+
+    @classmethod
+    def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Seen:
+        """Go to the rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The data.
+        coef, intercept : ndarray of shape (p, q) and (q,)
+            The model.
+        picks : ndarray of int
+            All columns that the path names; -1 for none.
+        centered : bool
+            Whether there is an intercept.
+        """
+        summary, target = rows.fold(Summary.of), rows.fold(target_summary)
+        weight, p, used = float(target.weight[0]), rows.n_features, _used(coef, picks)
+        center = summary.mean if centered else np.zeros(p)
+        target_center = target.mean if centered else np.zeros(coef.shape[1])
+        square = summary.deviation if centered else summary.deviation + weight * summary.mean**2
+        length, far = _lengths(square, center, weight)
+        found, m = rows.fold(_products, center, target_center, used, bool(far.max() > FAR)), len(used)
+        lost = target.mean - summary.mean @ coef - intercept
+        yy = np.diagonal(found[p:, m:]).copy()
+        rounding = noise(summary.count) * (1 + min(far.max(), FAR))
+        offset = Offset.of(lost, weight, far[used], target_center, yy)
+        return cls(used, length, found[:p, :m], found[:p, m:], yy, offset, rounding)
+
+    @classmethod
+    def of_moments(
+        cls, moments: Moments, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool
+    ) -> Seen:
+        """Take the same from moments of all columns and targets."""
+        seen, used = moments if centered else about_zero(moments), _used(coef, picks)
+        length, far = _lengths(np.diagonal(seen.xx), seen.x_mean, seen.weight)
+        lost = moments.y_mean - moments.x_mean @ coef - intercept
+        yy = np.diagonal(seen.yy)
+        offset = Offset.of(lost, seen.weight, far[used], seen.y_mean, yy)
+        return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, noise(seen.count))
+
+    @property
+    def bound(self) -> float:
+        """The most that a claim's value may be."""
+        return TOLERANCE + self.rounding
+
+    def placed(self, picks: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Give coefficients (as rows) of the columns `picks` as coefficients of the columns used."""
+        full = np.zeros((len(coef), len(self.used)))
+        full[:, np.searchsorted(self.used, picks)] = coef
+        return full
+
+    def reach(self, output: int, coef: np.ndarray) -> np.ndarray:
+        """Say how far coefficients (as rows) reach."""
+        reach = np.sqrt(max(self.yy[output], 0.0)) + np.abs(coef) @ self.length[self.used]
+        return np.where(reach > 0, reach, 1.0)
+
+    def turns(self, output: int, coef: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Give, for some turns at a time, the nearness of all columns to the residual, of shape (p, t), and its square."""
+        scale = np.divide(1.0, self.length, out=np.zeros_like(self.length), where=self.length > 0)[:, None]
+        for start in range(0, len(coef), TURNS):
+            part = slice(start, min(start + TURNS, len(coef)))
+            correlation = self.xy[:, [output]] - self.xx @ coef[part].T
+            both = self.xy[self.used, output] + correlation[self.used].T
+            error = self.yy[output] - (coef[part] * both).sum(axis=1)
+            near = np.abs(correlation, out=correlation)
+            near *= scale
+            near /= self.reach(output, coef[part])
+            yield part, near, error
+
+
+def claims_of_path(seen: Seen, paths: Sequence[Path], settled: Callable[[np.ndarray, int], np.ndarray]) -> list[Claim]:
+    """Claim that every atom was the nearest at its turn, and what the residual is then orthogonal to.
+
+    Parameters
+    ----------
+    seen : Seen
+        The data.
+    paths : sequence of Path
+        What was done, for each output.
+    settled : callable
+        ``settled(picks, t)`` gives the columns to which the residual has to be orthogonal after t turns.
+    """
+    astray = touching = rise = 0.0
+    for output, path in enumerate(paths):
+        before = np.inf
+        for part, near, error in seen.turns(output, path.coef):
+            least = np.minimum.accumulate(np.concatenate([[before], error]))
+            rise = max(rise, float((error - least[:-1]).max()) / max(seen.yy[output], np.finfo(float).tiny))
+            before = float(least[-1])
+            picks = path.picks[part]
+            taken = near[picks, np.arange(len(picks))]
+            astray = max(astray, float((near[:, : len(picks)].max(axis=0) - taken).max(initial=0.0)))
+            for turn in range(part.start, part.stop):
+                chosen = near[settled(path.picks, turn), turn - part.start]
+                touching = max(touching, float(chosen.max(initial=0.0)))
+    return [
+        Claim("every column was the nearest to the residual at its turn", astray, seen.bound),
+        Claim("squared residual never grows", rise, seen.bound),
+        Claim("residual is orthogonal to what was just fitted, at every turn", touching, seen.bound),
+    ]
+
+
+def claim_of_constant(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
+    """Claim that the residuals sum to zero; `coefs` are those of the columns used, for each output."""
+    value = max(
+        float(seen.offset.size[output] / seen.reach(output, coef[None])[0]) for output, coef in enumerate(coefs)
+    )
+    return Claim("residuals sum to zero", value, seen.bound + 16 * EPS * (1 + seen.offset.far))
+
+
+def claim_of_coefficients(seen: Seen, coefs: Sequence[np.ndarray], paths: Sequence[Path]) -> Claim:
+    """Claim that the coefficients are those at the end of the path, relative to what they reach."""
+    value = 0.0
+    for output, (coef, path) in enumerate(zip(coefs, paths)):
+        off = np.abs(coef - path.coef[-1]) @ seen.length[seen.used]
+        value = max(value, float(off / seen.reach(output, coef[None])[0]))
+    return Claim("coefficients are where the path ends", value, TOLERANCE)
+
+
+def claim_of_end(seen: Seen, paths: Sequence[Path], wanted: int, tol: float | None) -> Claim:
+    """Claim that the residual is as small as asked for; or that there are as many atoms, or none that can explain more."""
+    missing, excess = 0, 0.0
+    for output, path in enumerate(paths):
+        ((_, near, error),) = seen.turns(output, path.coef[-1:])
+        excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], np.finfo(float).tiny))
+        if near.max(initial=0.0) > 4 * seen.rounding + 2 * EPS * len(path.picks):
+            missing = max(missing, wanted - len(np.unique(path.picks)))
+    if tol is None:
+        return Claim("columns that are missing, of those asked for", float(missing), 0.0)
+    return Claim("squared residual above tol, relative to the target", excess, seen.bound)
+
+
+def claim_of_excess(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
+    """Claim that no other coefficients of the same columns leave a smaller residual."""
+    value = 0.0
+    for output, coef in enumerate(coefs):
+        chosen = np.flatnonzero(coef)
+        gram = seen.xx[np.ix_(seen.used[chosen], chosen)]
+        gradient = seen.xy[seen.used[chosen], [output]] - gram @ coef[chosen]
+        gain = abs(float(gradient @ solve(gram, gradient[:, None]).coef[:, 0])) if len(chosen) else 0.0
+        error = seen.yy[output] - coef[chosen] @ (seen.xy[seen.used[chosen], output] + gradient)
+        value = max(value, gain / (max(error, 0.0) + 1e-8 * float(seen.reach(output, coef[None])[0]) ** 2))
+    return Claim("excess over the least error with these columns", value, seen.bound)
+
+
+def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
+    """Give the columns that the model or its path uses."""
+    return np.union1d(np.flatnonzero(coef.any(axis=1)), picks[picks >= 0]).astype(np.int64)
+
+
+def target_summary(block: Block) -> Summary:
+    """Summarise the target of a block."""
+    return Summary.of(Block(np.asarray(block.y, dtype=np.float64).reshape(len(block), -1), weight=block.weight))
+
+
+def _lengths(square: np.ndarray, center: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
+    """Give the length of every column (zero where it is rounding), and how far its centre is from zero, relative to that."""
+    length, size = np.sqrt(np.maximum(square, 0.0)), np.sqrt(weight) * np.abs(center)
+    length[length <= 64 * EPS * size] = 0.0
+    return length, np.divide(size, length, out=np.zeros_like(size), where=length > 0)
+
+
+def _products(block: Block, center: np.ndarray, target_center: np.ndarray, used: np.ndarray, far: bool) -> np.ndarray:
+    """Multiply all columns and targets with the columns used and the targets, about the centres."""
+    X, Y, weight = present_rows(block, target=True)
+    Y = Y - target_center
+    right = np.hstack([dense(X[:, used]) - center[used], Y])
+    if weight is not None:
+        right *= weight[:, None]
+    if far:
+        top = (dense(X) - center).T @ right
+    else:
+        top = np.asarray(X.T @ right, dtype=np.float64) - np.outer(center, right.sum(axis=0))
+    return np.vstack([top, Y.T @ right])

@@ -1,0 +1,315 @@
+"""What the greedy pursuits share: their parameters, their steps, and cross-validation along the path for the price of one fit."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from qed.base.certificate import Certificate, Claim
+from qed.base.engine import one_blas_thread
+from qed.base.errors import InputError, ParameterError
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.estimator import Iterative
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.running.steps import Halt, Reason, Rule, Step
+from qed.base.sources.rows import Rows
+from qed.base.summary import Summary
+from qed.regression.greedy.atoms import Atoms, open_atoms, pays_to_compress
+from qed.regression.greedy.chase import chase
+from qed.regression.greedy.claims import (
+    Path,
+    Seen,
+    claim_of_coefficients,
+    claim_of_constant,
+    claim_of_end,
+    target_summary,
+)
+from qed.regression.linear.linear import LinearPredictor
+from qed.stats.moments import Moments
+
+
+class Trail(Protocol):
+    """What a pursuit remembers of the atoms it took."""
+
+    def advance(self, number: int, atom: int, residual: np.ndarray) -> np.ndarray | None:
+        """Take an atom at turn `number`, and give the residual that is left; None when the atom says nothing new."""
+
+    def changes(self, picks: np.ndarray) -> np.ndarray:
+        """Give what taking `picks` one after another did to the coefficients."""
+
+
+class Growing:
+    """Numbers that are added one by one; a view of those there are stays what it is."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._values, self._count = np.empty(16, dtype=dtype), 0
+
+    def append(self, value: Any) -> None:
+        """Add a number."""
+        if self._count == len(self._values):
+            self._values = np.concatenate([self._values, np.empty_like(self._values)])
+        self._values[self._count] = value
+        self._count += 1
+
+    @property
+    def values(self) -> np.ndarray:
+        """The numbers so far."""
+        return self._values[: self._count]
+
+
+class Run:
+    """The pursuit of one output.
+
+    Parameters
+    ----------
+    atoms : Atoms
+        What there is to choose from.
+    target : ndarray of shape (n,)
+        What is to be explained.
+    trail : Trail
+        Of the method.
+    wanted : int
+        How many different atoms are wanted.
+    enough : float
+        The run ends when the squared residual is no larger than this.
+    last : int, optional
+        The most turns there can be.
+    """
+
+    def __init__(
+        self, atoms: Atoms, target: np.ndarray, trail: Trail, wanted: int, enough: float, last: int | None
+    ) -> None:
+        self.atoms, self.trail, self.wanted, self.enough, self.last = atoms, trail, wanted, enough, last
+        self.scale = float(np.linalg.norm(target))
+        self.residual, self.error = target, self.scale**2
+        self.picks, self.errors = Growing(np.int64), Growing(np.float64)
+        self.errors.append(self.error)
+        self.different: set[int] = set()
+        self.turns: Iterator[tuple[int, np.ndarray]] | None = None
+
+    def replay(self, picks: Sequence[int]) -> None:
+        """Take atoms that are known already: as in the run that chose them, but for the choosing."""
+        with one_blas_thread:
+            for turn, atom in enumerate(picks):
+                self._take(int(atom), self.trail.advance(turn, int(atom), self.residual))
+
+    def forward(self) -> bool:
+        """Take one more atom; False when there is no need to, or nothing to gain."""
+        if len(self.different) >= self.wanted or self.error <= self.enough:
+            return False
+        if self.turns is None:
+            self.turns = chase(
+                self.atoms, self.residual, self.scale, self.trail.advance, len(self.picks.values), self.last
+            )
+        for atom, residual in self.turns:
+            self._take(atom, residual)
+            return True
+        return False
+
+    def _take(self, atom: int, residual: np.ndarray | None) -> None:
+        assert residual is not None
+        self.residual = residual
+        self.picks.append(atom)
+        self.different.add(atom)
+        self.error = min(self.error, float(residual @ residual))
+        self.errors.append(self.error)
+
+
+class Pursuit(LinearPredictor, Iterative):
+    """A linear model whose columns are chosen one after another."""
+
+    passes: ClassVar[str] = "one"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "n_nonzero_coefs": integer(1, kind="model") | choice(None),
+        "tol": number(0) | choice(None),
+        "fit_intercept": boolean(),
+    }
+    _picks: ClassVar[str]
+    _moments: Moments | None
+    n_nonzero_coefs: int | None
+    n_nonzero_coefs_: int | None
+
+    @abstractmethod
+    def _trail(self, atoms: Atoms) -> Trail:
+        """Make the memory of the method."""
+
+    @abstractmethod
+    def _sized(self, size: int) -> np.ndarray:
+        """Give the coefficients, of shape (p, q), that the path has at `size` atoms."""
+
+    def _last(self, atoms: Atoms, wanted: int) -> int | None:
+        """Say how many turns there can be at most, where that is known."""
+        return None
+
+    def _rule(self) -> Rule:
+        return Rule(0.0 if self.tol is None else self.tol, self.max_iter, patience=self.max_iter + 1)
+
+    def _wanted(self) -> int:
+        """Say how many atoms are wanted: as many as asked for, a tenth of the columns, or (with ``tol``) as many as needed."""
+        p, asked = self.n_features_in_, self.n_nonzero_coefs
+        if self.tol is not None:
+            return p
+        if asked is not None and asked > p:
+            raise ParameterError(
+                f"{type(self).__name__}: n_nonzero_coefs={asked} asks for more atoms than there are columns ({p}): give at most {p}."
+            )
+        return max(p // 10, 1) if asked is None else int(asked)
+
+    def _fit(self, rows: Rows) -> None:
+        self._iterate(rows if pays_to_compress(rows) else rows.cached(), start=None)
+
+    def _iterate(self, rows: Rows, start: Step | None) -> None:
+        try:
+            super()._iterate(rows, start)
+        finally:
+            self.__dict__.pop("_moments", None)
+
+    def _look(self, rows: Rows, known: Fingerprint | None = None) -> None:
+        self._wanted()
+        self._target_ndim = rows.target_ndim
+        self._moments = None
+        if not pays_to_compress(rows):
+            super()._look(rows, known)
+            return
+        moments = rows.fold(Moments.of)
+        if not moments.is_finite:
+            refuse_missing(rows, self)
+            raise overflowed(self)
+        fingerprint = _fingerprint(moments, rows.target_ndim)
+        difference = "" if known is None else known.difference(fingerprint)
+        if difference:
+            raise InputError(f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew.")
+        self.fingerprint_, self._moments = fingerprint, moments
+        self._center_at(moments.x_mean, moments.y_mean)
+
+    def _prepare(self, rows: Rows, summary: Summary) -> None:
+        self._center_at(summary.mean, rows.fold(target_summary).mean)
+
+    def _center_at(self, mean: np.ndarray, target_mean: np.ndarray) -> None:
+        self._center, self._target_center = (
+            (mean, target_mean) if self.fit_intercept else (np.zeros_like(mean), np.zeros_like(target_mean))
+        )
+
+    def _steps(self, rows: Rows, start: Step | None = None) -> Generator[Step, None, Halt]:
+        atoms, targets = open_atoms(rows, self._moments, self._center, self._target_center, centered=self.fit_intercept)
+        wanted, enough = self._wanted(), 0.0 if self.tol is None else float(self.tol)
+        last = self._last(atoms, wanted)
+        runs = [Run(atoms, target, self._trail(atoms), wanted, enough, last) for target in targets]
+        if not all(np.isfinite(run.error) for run in runs):
+            raise overflowed(self)
+        if start is None:
+            yield self._step(runs)
+        else:
+            for run, picks in zip(runs, start.picks):
+                run.replay(picks)
+        while sum(run.forward() for run in runs):
+            yield self._step(runs)
+        left = max(run.error for run in runs)
+        if self.tol is not None and left > self.tol:
+            return Halt(Reason.STALLED, "No column can explain more.", f"tol={1.01 * left:.3g} would be reached.")
+        return Halt(Reason.CERTIFIED, "No column can explain more.")
+
+    def _step(self, runs: list[Run]) -> Step:
+        """Say where all outputs are."""
+        errors, picks = [run.errors.values for run in runs], [run.picks.values for run in runs]
+        missing = 1 - min(len(run.different) for run in runs) / self._wanted()
+        gap = missing if self.tol is None else max(run.error for run in runs)
+        changes = [run.trail.changes(chosen) for run, chosen in zip(runs, picks)]
+        return Step(sum(run.error for run in runs), gap, picks=picks, changes=changes, errors=errors)
+
+    def _finish(self, rows: Rows, step: Step) -> None:
+        self.n_nonzero_coefs_ = self._wanted() if self.tol is None else None
+        self.errors_ = self._flat(_padded(step.errors))
+        self._set_path(step)
+        self._set_coef(self._sized(rows.n_features), self._center, self._target_center)
+
+    @abstractmethod
+    def _set_path(self, step: Step) -> None:
+        """Set the public attributes that hold the path."""
+
+    def _flat(self, values: np.ndarray) -> np.ndarray:
+        """Drop the axis of outputs where there is one output."""
+        return values[0] if self._target_ndim == 1 else values
+
+    def _outputs(self, name: str) -> np.ndarray:
+        """Give a public attribute with its axis of outputs."""
+        values = np.asarray(getattr(self, name))
+        return values[None] if self._target_ndim == 1 else values
+
+    @abstractmethod
+    def _path_of(self, output: int, seen: Seen) -> Path:
+        """Give the path of one output, as the public attributes tell it."""
+
+    @abstractmethod
+    def _claims_about(self, seen: Seen, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
+        """Make the claims of the method."""
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        return self._claims_from(Seen.of, rows)
+
+    def _certificate(self, rows: Rows) -> Certificate:
+        if self._moments is None:
+            return super()._certificate(rows)
+        return Certificate(self._claims_from(Seen.of_moments, self._moments), source="statistics")
+
+    def _claims_from(self, look: Callable[..., Seen], data: Rows | Moments) -> list[Claim]:
+        coef, intercept = self._columns()
+        seen = look(data, coef, intercept, self._outputs(self._picks), centered=self.fit_intercept)
+        coefs = list(coef[seen.used].T)
+        paths = [self._path_of(output, seen) for output in range(len(coefs))]
+        claims = [claim_of_constant(seen, coefs)] if self.fit_intercept else []
+        with one_blas_thread:
+            claims += self._claims_about(seen, coefs, paths)
+        end = claim_of_end(seen, paths, self._wanted(), self.tol)
+        return [*claims, claim_of_coefficients(seen, coefs, paths), end]
+
+    def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
+        """Score all numbers of atoms from one fit per fold: the path of many atoms begins with that of few."""
+        if getattr(scorer, "function", scorer) is None:
+            return None
+        each, train = np.full((2, len(candidates), folds.n_splits), np.nan)
+        for shared, places in folds.families(candidates, "n_nonzero_coefs"):
+            given = {**self.get_params(deep=False), **shared}
+            if given["tol"] is not None:
+                return None
+            sizes = [self._with(**{**given, **candidates[place]})._wanted() for place in places]
+            for fold in folds:
+                training, held_out = folds.training(rows, fold), folds.held_out(rows, fold)
+                model = self._with(**{**given, "n_nonzero_coefs": max(sizes)}).fit(training)
+                each[places, fold] = model._scores(held_out, sizes, folds, scorer)
+                if folds.train_scores:
+                    train[places, fold] = model._scores(training, sizes, folds, scorer)
+        how = f"{folds.n_splits} folds, all numbers of atoms from one path each"
+        return folds.answer(each, how, train=train if folds.train_scores else None)
+
+    def _with(self, **settings: Any) -> Any:
+        made = type(self)(**settings)
+        made.n_features_in_ = self.n_features_in_
+        return made
+
+    def _scores(self, rows: Rows, sizes: Sequence[int], folds: Any, scorer: Any) -> list[float]:
+        found = []
+        for size in sizes:
+            self._set_coef(self._sized(size), self._center, self._target_center)
+            found.append(folds.judge(scorer, rows, predict=rows.map(self._predict)))
+        return found
+
+
+def _fingerprint(moments: Moments, target_ndim: int) -> Fingerprint:
+    """Make the fingerprint of the rows from their moments."""
+    p, weight, total = moments.n_features, moments.weight, moments.uncentered()
+    mix = np.cos(np.arange(moments.n_targets)) if target_ndim == 2 else np.ones(1)
+    square = mix @ total[p:, p:] @ mix
+    target = np.concatenate([[weight * (moments.y_mean @ mix), square], total[:p, p:] @ mix]) / weight
+    variance = np.diagonal(moments.xx) / weight
+    return Fingerprint(moments.count, weight, moments.x_mean, variance, target)
+
+
+def _padded(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Stack arrays of different lengths, the short ones going on with their last value."""
+    length = max(len(row) for row in rows)
+    return np.array([np.concatenate([row, np.repeat(row[-1:], length - len(row))]) for row in rows])

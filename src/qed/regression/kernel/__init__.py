@@ -1,0 +1,1 @@
+"""Regression on the features of a kernel."""

@@ -1,0 +1,134 @@
+r"""Kernel ridge regression through the explicit features of its kernel.
+
+.. math:: w = (\Phi^\top S \Phi + \alpha I)^{-1} \Phi^\top S y, \qquad c = S (y - \Phi w) / \alpha,
+
+ridge regression on the features :math:`\Phi`, which are made block by block and never all at once; the dual coefficients then
+are scaled residuals, and :math:`w = \Phi^\top c`. Without a penalty the singular values of all features,
+:math:`S^{1/2}\Phi = U D V^\top`, give both, :math:`w = V D^{-1} U^\top S^{1/2} y` and
+:math:`c = S^{1/2} U D^{-2} U^\top S^{1/2} y`, those that rounding can not tell from zero left out. Cost:
+:math:`O(nd^2 + d^3)` for :math:`d` features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.sources.rows import Block, Rows
+from qed.kernels.kernel import Kernel
+from qed.linalg.normal import EPS
+from qed.regression.kernel.evidence import TOLERANCE, equation_claim, slope_claim
+from qed.regression.kernel.model import FeatureRows, Table
+from qed.regression.linear.evidence import Evidence, least_squares_claims
+from qed.regression.linear.ridge import Ridge
+from qed.stats.products import dense
+
+
+@dataclass(frozen=True, eq=False)
+class Primal:
+    """The solution in terms of features.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (d, q)
+        Coefficients of the features.
+    dual : ndarray of shape (n, q)
+        Coefficients of the rows that say the same.
+    rank : int
+        How many directions of the features count.
+    condition : float
+        Condition number of the kernel matrix in these directions, where there is no penalty; else 1.
+    """
+
+    coef: np.ndarray
+    dual: np.ndarray
+    rank: int
+    condition: float = 1.0
+
+
+def solve_primal(rows: Rows, table: Table, kernel: Kernel, alphas: np.ndarray) -> tuple[Primal, list[Claim]]:
+    """Solve ridge regression on the features of a kernel, and prove it from the statistics of one pass.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows.
+    table : Table
+        Those that count.
+    kernel : Kernel
+        A kernel with a finite feature map.
+    alphas : ndarray of shape (q,)
+        The penalty of each output.
+    """
+    features, held = FeatureRows(rows, kernel), alphas > 0
+    d = features.n_features
+    found, claims = Primal(np.empty((d, len(alphas))), np.empty_like(table.Y), d), []
+    if held.any():
+        ridge = Ridge(np.where(held, alphas, 1.0), fit_intercept=False).fit(features)
+        found.coef[:, held] = np.atleast_2d(ridge.coef_)[held].T
+        fitted, size = _images(features, found.coef[:, held])
+        found.dual[:, held] = table.counts[:, None] * (table.Y[:, held] - fitted) / alphas[held]
+        claims = [*ridge.certificate_, _residual_claim(table, fitted, size, found.dual, alphas)]
+    if not held.all():
+        Z = dense(kernel.features(table.X))
+        free = _without_penalty(Z, table.Y[:, ~held], table.counts)
+        found.coef[:, ~held], found.dual[:, ~held] = free.coef, free.dual
+        found = replace(found, rank=free.rank, condition=free.condition)
+        claims += _free_claims(table, Z, free.coef, free.dual, ~held)
+    return found, claims
+
+
+def _images(features: FeatureRows, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the predictions for all rows that count, and the sums of absolute values behind them."""
+    found = features.map(_image, w)
+    return found[:, : w.shape[1]], found[:, w.shape[1] :]
+
+
+def _image(block: Block, w: np.ndarray) -> np.ndarray:
+    return np.hstack([block.X @ w, abs(block.X) @ np.abs(w)])
+
+
+def _without_penalty(Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> Primal:
+    """Solve least squares by singular values; squared they are the eigenvalues of the kernel matrix, and cut off as these are."""
+    root = np.sqrt(weight)[:, None]
+    U, value, V = np.linalg.svd(root * Z, full_matrices=False)
+    kept = value**2 > 4 * len(Z) * EPS * value[0] ** 2
+    U, value, V = U[:, kept], value[kept, None], V[kept]
+    inner = U.T @ (root * Y)
+    condition = float(value[0, 0] / value[-1, 0]) ** 2 if len(value) else 1.0
+    return Primal(V.T @ (inner / value), root * (U @ (inner / value**2)), len(value), condition)
+
+
+def primal_claims(
+    rows: Rows, table: Table, kernel: Kernel, w: np.ndarray, dual: np.ndarray, alphas: np.ndarray
+) -> list[Claim]:
+    """Go back to the rows for what proves the coefficients `w` of features, and `dual` of rows."""
+    claims, features, held = [], FeatureRows(rows, kernel), alphas > 0
+    if held.any():
+        seen = Evidence.from_rows(features, w, np.zeros(w.shape[1]), centered=False)
+        part = replace(seen, y_mean=seen.y_mean[held], r_mean=seen.r_mean[held], xr=seen.xr[:, held])
+        part = replace(part, yy=seen.yy[held], rr=seen.rr[held])
+        claims = least_squares_claims(part, w[:, held], alpha=alphas[held], centered=False)
+        claims.append(_residual_claim(table, *_images(features, w[:, held]), dual, alphas))
+    if not held.all():
+        claims += _free_claims(table, dense(kernel.features(table.X)), w[:, ~held], dual[:, ~held], ~held)
+    return claims
+
+
+def _residual_claim(table: Table, fitted: np.ndarray, size: np.ndarray, dual: np.ndarray, alphas: np.ndarray) -> Claim:
+    """Claim that dual coefficients are scaled residuals, for the outputs with a penalty."""
+    held = alphas > 0
+    Y, noise = table.Y[:, held], (alphas * dual)[:, held] / table.counts[:, None]
+    return equation_claim(Y - fitted - noise, np.abs(Y) + np.abs(noise) + size)
+
+
+def _free_claims(table: Table, Z: np.ndarray, w: np.ndarray, dual: np.ndarray, free: np.ndarray) -> list[Claim]:
+    """Claim, for outputs without a penalty, that residuals are orthogonal to the features, and that rows and features say the same."""
+    Y, weight, diagonal = table.Y[:, free], table.counts, (Z**2).sum(axis=1)
+    slope = Z @ (Z.T @ (weight[:, None] * (Y - Z @ w)))
+    off = np.linalg.norm(Z.T @ dual - w)
+    scale = np.linalg.norm(w) + np.sqrt(diagonal.sum()) * np.linalg.norm(dual)
+    says = "coefficients are combinations of the rows: w = features' c"
+    return [slope_claim(slope, Y, dual, diagonal, weight), Claim(says, float(off / max(scale, 1e-300)), TOLERANCE)]

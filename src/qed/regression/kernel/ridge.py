@@ -1,0 +1,207 @@
+r"""Kernel ridge regression: ridge regression on the features of a kernel, without making them.
+
+.. math:: \min_f\ \sum_i s_i (y_i - f(x_i))^2 + \alpha \|f\|_k^2, \qquad f(x) = \sum_i c_i\, k(x_i, x), \qquad
+   (K + \alpha S^{-1})\, c = y.
+
+With features :math:`\Phi`, :math:`K = \Phi\Phi^\top`, this is ridge regression seen from its rows:
+:math:`w = \Phi^\top c = (\Phi^\top S \Phi + \alpha I)^{-1} \Phi^\top S y` (the push-through identity) is a combination of
+the rows fitted, and the dual coefficients :math:`c = S (y - f) / \alpha` are scaled residuals. The *dual* form solves for
+:math:`n` unknowns, :math:`O(n^2 p + n^3)`; the *primal* form, where the kernel has :math:`d` explicit features, for
+:math:`d`, :math:`O(n d^2 + d^3)`. They predict the same, and the smaller one is taken. The course's :math:`\lambda` is this
+:math:`\alpha`; there is no intercept.
+
+Saunders, Gammerman and Vovk (1998), Ridge regression learning algorithm in dual variables.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Certificate, Claim
+from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
+from qed.base.models.parameters import Parameter, array, choice, number
+from qed.base.sources.rows import Block, Rows
+from qed.linalg.definite import Dual, solve_dual
+from qed.regression.kernel.evidence import dual_claims, slope_claim
+from qed.regression.kernel.model import KERNEL_PARAMETERS, KernelModel, Table, columns, double
+from qed.regression.kernel.primal import Primal, primal_claims, solve_primal
+
+# With so many rows at most, a primal form that lost its digits is done again in the dual form, which does not see single features.
+FEW_ROWS = 10_000
+
+
+class KernelRidge(KernelModel):
+    """Ridge regression with a kernel.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_outputs,), default=1.0
+        The weight of the penalty; with zero the rows are interpolated where they can be.
+    kernel : str, Kernel or callable, default="linear"
+        A name ("linear", "poly", "rbf", "laplacian", "cosine"), a kernel such as ``RBF(0.5) + 2 * Polynomial(3)``, a
+        function of two rows, or "precomputed": `X` then is the kernel matrix, of the rows fitted with themselves in ``fit`` and
+        of new rows with those in ``predict``.
+    gamma : float, optional
+        The factor of "rbf", "laplacian" and "poly"; the default is one over the number of columns.
+    degree : int, default=3
+        The degree of "poly".
+    coef0 : float, default=1
+        The constant of "poly".
+    form : {"auto", "primal", "dual"}, default="auto"
+        Whether to solve for the coefficients of the kernel's explicit features, for those of the rows, or for the fewer.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n,) or (n, n_outputs)
+        The coefficients c of the rows: predictions are ``k(x, X_fit_) @ dual_coef_``. Zero for rows of weight zero.
+    X_fit_ : ndarray or sparse array of shape (n, p)
+        The rows fitted (the kernel matrix, if it was precomputed).
+    form_, reason_ : str
+        Which system was solved, and why that one.
+    coef_ : ndarray of shape (d,) or (n_outputs, d)
+        The coefficients of the explicit features, in the primal form.
+    rank_ : int
+        How many directions of the system counted: all n (or d), but for a penalty too small to keep equal rows apart.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    Notes
+    -----
+    Minimises ``sum_i weight_i (y_i - f(x_i))^2 + alpha c'Kc``, scikit-learn's objective.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [2.0]]), np.array([1.0, 2.0])
+    >>> model = KernelRidge(alpha=1.0).fit(X, y)
+    >>> (model.dual_coef_ * 6).round(12), (model.coef_ * 6).round(12)
+    (array([1., 2.]), array([5.]))
+    >>> model.form_, model.reason_
+    ('primal', '1 features are not more than 2 rows')
+    >>> bool(model.certificate_)
+    True
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "alpha": number(0) | array(),
+        **KERNEL_PARAMETERS,
+        "form": choice("auto", "primal", "dual"),
+    }
+    _wants_condition: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: int = 3,
+        coef0: float = 1,
+        form: str = "auto",
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.form = form
+
+    def _alphas(self, n_outputs: int) -> np.ndarray:
+        """Give one penalty per output."""
+        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        if alphas.ndim != 1 or len(alphas) not in (1, n_outputs) or not (np.isfinite(alphas) & (alphas >= 0)).all():
+            raise ParameterError(
+                f"{type(self).__name__}: alpha must be a number >= 0 or one for each of the {n_outputs} outputs, not "
+                f"{self.alpha!r}."
+            )
+        return np.broadcast_to(alphas, n_outputs)
+
+    def _choose(self, n: int) -> tuple[str, str]:
+        """Choose a form for `n` rows, and say why."""
+        d = None if self._is_precomputed else self._kernel().n_features(self.n_features_in_)
+        if self.form == "primal" and d is None:
+            what = "a precomputed kernel" if self._is_precomputed else repr(self._kernel())
+            raise ParameterError(
+                f"form='primal' needs explicit features, and {what} has none: use form='dual' or 'auto'."
+            )
+        if self.form != "auto":
+            return self.form, "it was asked for"
+        if d is None:
+            return "dual", "the kernel has no finite feature map"
+        if d <= n:
+            return "primal", f"{d} features are not more than {n} rows"
+        return "dual", f"{n} rows are fewer than {d} features"
+
+    def _fit(self, rows: Rows) -> None:
+        self.__dict__.pop("coef_", None)
+        table = self._look(rows)
+        alphas = self._alphas(table.Y.shape[1])
+        self.form_, self.reason_ = self._choose(len(table.Y))
+        if self.form_ == "primal":
+            self.certificate_ = Certificate(self._fit_primal(rows, table, alphas), source="statistics")
+            if self.certificate_ or self.form == "primal" or len(table.Y) > FEW_ROWS:
+                return
+            self.form_, self.reason_ = "dual", "the features differ too much in size for the primal form"
+            del self.coef_
+        self.certificate_ = Certificate(self._fit_dual(rows, table, alphas))
+
+    def _fit_primal(self, rows: Rows, table: Table, alphas: np.ndarray) -> list[Claim]:
+        found, claims = solve_primal(rows, table, self._kernel(), alphas)
+        self.coef_ = np.ascontiguousarray(found.coef[:, 0] if rows.target_ndim == 1 else found.coef.T)
+        self._keep(table, found, rows.target_ndim)
+        return claims
+
+    def _fit_dual(self, rows: Rows, table: Table, alphas: np.ndarray) -> list[Claim]:
+        K = self._gram(table)
+        diagonal = K.diagonal().copy()
+        found = solve_dual(K, table.Y, alphas, table.weight, condition=self._wants_condition)
+        if found.rank < len(K):
+            warnings.warn(self._words(found.rank, len(K)), DegenerateWarning, stacklevel=level_of_user())
+        self._keep(table, found, rows.target_ndim)
+        return self._claims_about(table, found, diagonal, alphas)
+
+    def _keep(self, table: Table, found: Dual | Primal, ndim: int) -> None:
+        self.dual_coef_ = table.spread(found.dual[:, 0] if ndim == 1 else found.dual)
+        self.rank_ = found.rank
+
+    def _words(self, rank: int, n: int) -> str:
+        """Say what it means that directions were left out."""
+        return (
+            f"KernelRidge: with alpha={self.alpha} only {rank} of {n} directions of the kernel matrix can be told from rounding "
+            "(rows are equal, or the kernel is too smooth for the penalty), and the others were left out. Take a larger alpha."
+        )
+
+    def _cheap_scores(self, rows: Rows, candidates: Any, folds: Any, scorer: Any) -> Any:
+        """Score many penalties together; see :mod:`qed.regression.kernel.scores`."""
+        from qed.regression.kernel.scores import kernel_scores
+
+        return kernel_scores(self, rows, candidates, folds, scorer)
+
+    def _predict(self, block: Block) -> np.ndarray:
+        if self.form_ == "dual":
+            return super()._predict(block)
+        found = np.asarray(self._kernel().features(double(block.X)) @ self.coef_.T)
+        return found.astype(block.X.dtype, copy=False)
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        block = rows.array()
+        table = Table.of(block)
+        alphas, dual = self._alphas(table.Y.shape[1]), table.chosen(columns(self.dual_coef_))
+        if self.form_ == "primal":
+            w = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64)).T
+            return primal_claims(rows, table, self._kernel(), w, dual, alphas)
+        X = table.chosen(block.X)
+        fitted, slope = self._similar(X, table.spread(dual)), None
+        if self.rank_ < len(dual):
+            slope = self._similar(X, table.spread(table.counts[:, None] * (table.Y - fitted) - alphas * dual))
+        found = Dual(dual, fitted, self.rank_, None, slope)
+        return self._claims_about(table, found, self._diagonal(block.X, table), alphas)
+
+    def _claims_about(self, table: Table, found: Dual, diagonal: np.ndarray, alphas: np.ndarray) -> list[Claim]:
+        if found.slope is not None:
+            return [slope_claim(found.slope, table.Y, found.dual, diagonal, table.counts)]
+        root, noise = np.sqrt(table.counts)[:, None], alphas * found.dual / table.counts[:, None]
+        return dual_claims(table.Y, found.fitted, found.dual, noise, diagonal, lambda v: root * v, alphas)

@@ -1,0 +1,1 @@
+"""Least squares and ridge regression, with their paths, inference and proofs."""

@@ -1,0 +1,201 @@
+r"""Ridge regression by gradients: steepest descent and conjugate gradients, one pass over the rows per iteration.
+
+.. math:: f(w) = \|y - Xw\|^2 + \alpha\|w\|^2, \qquad
+   -\tfrac12 \nabla f(w) = r = X^\top y - A w, \quad A = X^\top X + \alpha I,
+
+with centred columns when there is an intercept. Both methods go from :math:`w` along a direction :math:`d` to the lowest point
+on that line, :math:`w + t d` with :math:`t = r^\top d / d^\top A d`; a pass over the rows gives :math:`A d`. Steepest descent takes
+:math:`d = r` and needs about :math:`\kappa(A)` iterations per digit; conjugate gradients keep the directions
+:math:`A`-orthogonal and need :math:`\sqrt{\kappa(A)}`, at most :math:`p` but for rounding. No :math:`p \times p` matrix is formed, so this
+is the way for very many columns. Strong convexity bounds what is missing: :math:`f(w) - \min f \le \|r\|^2 / \alpha`.
+
+Hestenes and Stiefel (1952), Methods of conjugate gradients for solving linear systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.models.estimator import Iterative
+from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.running.steps import Step
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.regression.linear.linear import LinearPredictor
+
+
+class GradientRidge(LinearPredictor, Iterative):
+    """Ridge regression found step by step.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The weight of the penalty.
+    method : {"conjugate", "steepest"}, default="conjugate"
+        Conjugate gradients, or steepest descent with exact line search.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+    tol : float, default=1e-10
+        The fit ends when the objective is proven to be within this, relative, of its minimum. Without a penalty there is no such
+        bound, and the squared length of the gradient, relative to that at zero, takes its place.
+    max_iter : int, default=1000
+        The most iterations.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,) or (n_outputs, p)
+        Coefficients.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant.
+    n_iter_ : int
+        Iterations made.
+    ending_ : Ending
+        Why the fit ended, with the trace of its steps.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("diabetes").Xy()
+    >>> slow = qed.GradientRidge(alpha=100.0, tol=1e-14).fit(X, y)
+    >>> exact = qed.Ridge(alpha=100.0).fit(X, y)
+    >>> bool(abs(slow.coef_ - exact.coef_).max() < 1e-5)
+    True
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "alpha": number(0),
+        "method": choice("conjugate", "steepest"),
+        "fit_intercept": boolean(),
+        "tol": number(0),
+        "max_iter": integer(1),
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        method: str = "conjugate",
+        fit_intercept: bool = True,
+        tol: float = 1e-10,
+        max_iter: int = 1000,
+    ) -> None:
+        self.alpha = alpha
+        self.method = method
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _prepare(self, rows: Rows, summary: Summary) -> None:
+        self._center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
+        weight, total = rows.fold(_sum_target)
+        self._target_center = total / weight if self.fit_intercept else np.zeros(len(total))
+        self._target_ndim = rows.target_ndim
+
+    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
+        right, size = rows.fold(_correlate, self._center, self._target_center)
+        if start is None:
+            coef, residual, direction = np.zeros_like(right), right, right
+        else:
+            coef, residual, direction = start.coef, start.residual, start.direction
+        length = (residual**2).sum(axis=0)
+        while True:
+            value = size - ((right + residual) * coef).sum(axis=0)
+            if start is None:
+                gap = self._gap(length, value, right)
+                yield Step(value.sum(), gap, coef=coef, residual=residual, direction=direction)
+            start = None
+            image = rows.fold(_gram_times, self._center, direction) + self.alpha * direction
+            curvature = (direction * image).sum(axis=0)
+            step = _ratio((residual * direction).sum(axis=0), curvature)
+            coef = coef + step * direction
+            residual = residual - step * image
+            before, length = length, (residual**2).sum(axis=0)
+            kept = direction * _ratio(length, before) if self.method == "conjugate" else 0.0
+            direction = residual + kept
+
+    def _gap(self, length: np.ndarray, value: np.ndarray, right: np.ndarray) -> float:
+        """Bound the relative distance from the minimum; without a penalty, compare the gradient with that at zero."""
+        if self.alpha > 0:
+            return float(_ratio(length, self.alpha * np.maximum(value, 0.0)).max())
+        return float(_ratio(length, (right**2).sum(axis=0)).max())
+
+    def _finish(self, rows: Rows, step: Step) -> None:
+        self._set_coef(step.coef, self._center, self._target_center)
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        summary = rows.fold(Summary.of)
+        center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
+        coef, intercept = self._columns()
+        weight, total = rows.fold(_sum_target)
+        gradient, error, lost = rows.fold(_residual_sums, center, coef, intercept)
+        target = total / weight if self.fit_intercept else 0.0 * total
+        right, size = rows.fold(_correlate, center, target)
+        length = ((gradient - self.alpha * coef) ** 2).sum(axis=0)
+        value = error + self.alpha * (coef**2).sum(axis=0)
+        scale = np.sqrt(np.maximum(size, np.finfo(float).tiny))
+        offset = np.abs(target) + np.abs(center) @ np.abs(coef)
+        noise = float((1e-15 * weight**0.5 * offset / scale).max())
+        words = (
+            "objective above its minimum, at most (relative)"
+            if self.alpha > 0
+            else "squared gradient, relative to zero"
+        )
+        claims = [Claim(words, self._gap(length, value, right), max(self.tol, 1e-15))]
+        if self.fit_intercept:
+            claims.append(
+                Claim("residuals sum to zero", float((np.abs(lost) / weight**0.5 / scale).max()), 1e-9 + noise)
+            )
+        return claims
+
+
+def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
+    """Divide, with zero over zero being zero."""
+    return np.divide(top, bottom, out=np.where(top > 0, np.inf, 0.0), where=bottom > 0)
+
+
+class _Sums(tuple):
+    """A few arrays that are added one by one."""
+
+    def __add__(self, other: Any) -> _Sums:  # type: ignore[override]
+        return _Sums(mine + theirs for mine, theirs in zip(self, other))
+
+
+def _weights(block: Block) -> np.ndarray:
+    return np.ones(len(block)) if block.weight is None else block.weight
+
+
+def _target(block: Block) -> np.ndarray:
+    return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
+
+
+def _sum_target(block: Block) -> _Sums:
+    weight = _weights(block)
+    return _Sums((weight.sum(), weight @ _target(block)))
+
+
+def _times(block: Block, center: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Compute ``(X - center)' values``."""
+    return np.asarray(block.X.T @ values, dtype=np.float64) - np.outer(center, values.sum(axis=0))
+
+
+def _correlate(block: Block, center: np.ndarray, target_center: np.ndarray) -> _Sums:
+    weight, y = _weights(block)[:, None], _target(block) - target_center
+    return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0)))
+
+
+def _gram_times(block: Block, center: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    image = np.asarray(block.X @ direction, dtype=np.float64) - center @ direction
+    return _times(block, center, _weights(block)[:, None] * image)
+
+
+def _residual_sums(block: Block, center: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> _Sums:
+    weight = _weights(block)[:, None]
+    residual = _target(block) - np.asarray(block.X @ coef, dtype=np.float64) - intercept
+    weighted = weight * residual
+    return _Sums((_times(block, center, weighted), (weighted * residual).sum(axis=0), weighted.sum(axis=0)))

@@ -1,0 +1,171 @@
+r"""Linear regression by least squares.
+
+.. math:: \min_{w, b}\ \sum_i s_i (y_i - x_i^\top w - b)^2,
+   \qquad S_{xx}\, w = S_{xy},\quad b = \bar y - \bar x^\top w.
+
+The residual of the solution is orthogonal to every column: :math:`Xw` is the projection of :math:`y` on their span, and is unique even
+where :math:`w` is not; then the shortest :math:`w` is taken (the pseudo-inverse, the limit of ridge as its penalty vanishes). One pass
+folds the scatter matrices, :math:`O(np^2)`; where their condition number says that digits would be lost, a second pass folds the R
+factor of a QR instead. The same :math:`w` maximises the likelihood under Gaussian noise, and ``inference_`` gives its standard errors.
+
+Björck (1996), Numerical Methods for Least Squares Problems.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.errors import DegenerateWarning, NotAvailableError
+from qed.base.models.parameters import Parameter, boolean
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import EPS, equilibrate
+from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
+from qed.regression.linear.linear import LinearModel
+from qed.regression.linear.precise import solve_by_factor, solve_precisely
+from qed.stats.factor import Factor
+from qed.stats.moments import Moments
+
+DIGITS_WANTED = 10.0
+
+
+class LinearRegression(LinearModel):
+    """Ordinary (and, with ``sample_weight``, weighted) least squares.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to fit a constant.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,) or (n_outputs, p)
+        Coefficients; the shortest solution where columns are dependent.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant; zero without ``fit_intercept``.
+    rank_ : int
+        How many columns are independent.
+    condition_ : float
+        Condition number of the columns, scaled to equal length (and centred when there is an intercept).
+    inference_ : Inference
+        Standard errors, t and p values and intervals, where theory gives them.
+    certificate_ : Certificate
+        The proof of the fit.
+    statistic_ : Moments
+        What the model remembers of its rows.
+    factor_ : Factor or None
+        The R factor of the rows, where the columns are so nearly dependent that moments were too coarse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> model = qed.LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 2.0])
+    >>> model.coef_.round(12), round(model.intercept_, 12)
+    (array([0.5]), 1.166666666667)
+    >>> print(model.certificate_)
+    claim                                                      value     bound  holds
+    residuals sum to zero...
+    ∎
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {"fit_intercept": boolean()}
+    compare_grid: ClassVar[Mapping[str, Any]] = {}
+    compare_encoder: ClassVar[Mapping[str, Any]] = {"full_rank": True}
+
+    def __init__(self, *, fit_intercept: bool = True) -> None:
+        self.fit_intercept = fit_intercept
+
+    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
+        self.__dict__.pop("_inference", None)
+        super()._learn(statistic, rows)
+        self._warn_of_collinear()
+
+    def _solve(self, statistic: Moments) -> None:
+        moments = self._centered(statistic)
+        solution, self.factor_ = solve_precisely(
+            moments, 0.0, self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
+        )
+        self.rank_, self.condition_ = solution.rank, solution.condition
+        self._set_coef(solution.coef, statistic.x_mean, statistic.y_mean)
+
+    def _warn_of_collinear(self) -> None:
+        p = self.n_features_in_
+        if self.rank_ < min(p, int(self.statistic_.count) - self.fit_intercept):
+            lost = p - self.rank_
+            names = ", ".join(self._dependent_columns())
+            warnings.warn(
+                f"LinearRegression: {lost} of {p} columns follow from the others ({names}): many coefficients fit equally "
+                "well and the shortest were taken. Drop columns, or use qed.Ridge, to make the coefficients meaningful.",
+                DegenerateWarning,
+                stacklevel=5,
+            )
+
+    def _dependent_columns(self) -> list[str]:
+        """Name the columns that take part in the strongest dependency."""
+        scaled, _ = equilibrate(self._centered(self.statistic_).xx)
+        _, vector = np.linalg.eigh(scaled)
+        constant = np.flatnonzero(np.diagonal(scaled) == 0)
+        share = np.abs(vector[:, 0])
+        involved = constant if len(constant) else np.flatnonzero(share > 0.3 * share.max())
+        names = getattr(self, "feature_names_in_", None)
+        shown = [repr(names[j]) if names is not None else f"number {j}" for j in involved[:4]]
+        return [*shown, "..."] if len(involved) > 4 else shown
+
+    def _claims_from(self, statistic: Moments) -> list[Claim]:
+        coef, intercept = self._columns()
+        seen = Evidence.from_moments(statistic, coef, intercept, centered=self.fit_intercept)
+        return [*self._claims_about(seen), condition_claim(self.condition_)]
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        seen = Evidence.from_rows(rows, *self._columns(), centered=self.fit_intercept)
+        return [*self._claims_about(seen), condition_claim(self._condition(seen, rows))]
+
+    def _claims_about(self, seen: Evidence) -> list[Claim]:
+        coef, _ = self._columns()
+        return least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
+
+    def _condition(self, seen: Evidence, rows: Rows) -> float:
+        """Recompute the condition number from the data: from moments where they can tell, else from a QR."""
+        scaled, _ = equilibrate(seen.xx)
+        value = np.linalg.eigvalsh(scaled)[len(scaled) - self.rank_ :]
+        if len(value) == 0:
+            return 1.0
+        if value[0] > 1e4 * len(scaled) * EPS:
+            return float(np.sqrt(value[-1] / value[0]))
+        return solve_by_factor(rows.fold(Factor.of), centered=self.fit_intercept).condition
+
+    @cached_property
+    def _inference(self) -> Any:
+        from qed.stats.inference.coefficients import Inference
+
+        p, spare = self.n_features_in_, self.statistic_.weight - self.rank_ - self.fit_intercept
+        if self.rank_ < p:
+            raise NotAvailableError(
+                f"Standard errors are not defined: only {self.rank_} of {p} columns are independent, so the "
+                "coefficients are not determined by the data. Drop the columns that follow from others."
+            )
+        if spare <= 0:
+            raise NotAvailableError(
+                f"Standard errors are not defined: {self.statistic_.weight:g} rows leave nothing over after fitting "
+                f"{p + self.fit_intercept} coefficients. More rows or fewer columns are needed."
+            )
+        coef, intercept = self._columns()
+        return Inference.of_least_squares(
+            self.statistic_ if self.factor_ is None else self.factor_,
+            coef,
+            intercept,
+            fit_intercept=self.fit_intercept,
+            names=getattr(self, "feature_names_in_", None),
+        )
+
+    @property
+    def inference_(self) -> Any:
+        """Standard errors, t and p values and intervals of the coefficients."""
+        self._check_fitted()
+        return self._inference

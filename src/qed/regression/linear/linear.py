@@ -1,0 +1,67 @@
+"""What linear models share: a statistic (`Moments`), predictions, and the proof of least squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.models.estimator import OnePass
+from qed.base.models.roles import Regressor
+from qed.base.sources.rows import Block, Rows
+from qed.regression.linear.evidence import about_zero
+from qed.stats.moments import Moments
+
+
+class LinearPredictor(Regressor):
+    """A model that predicts ``X @ coef_ + intercept_``, for one output or several."""
+
+    sparse = True
+    coef_: np.ndarray
+    intercept_: Any
+    fit_intercept: bool
+    _target_ndim: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _set_coef(self, coef: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray) -> None:
+        """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q) and the point that the plane goes through."""
+        intercept = y_mean - x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1])
+        flat = self._target_ndim == 1
+        self.coef_ = np.ascontiguousarray(coef[:, 0] if flat else coef.T)
+        self.intercept_ = float(intercept[0]) if flat else intercept
+
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give the coefficients as columns, one per output, and the intercepts."""
+        coef = np.asarray(self.coef_, dtype=np.float64)
+        return np.atleast_2d(coef).T, np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
+
+    def _predict(self, block: Block) -> np.ndarray:
+        coef = self.coef_.T.astype(block.X.dtype, copy=False)
+        return np.asarray(block.X @ coef) + np.asarray(self.intercept_, dtype=block.X.dtype)
+
+
+class LinearModel(LinearPredictor, OnePass):
+    """A linear predictor that is learned from moments."""
+
+    def _statistic(self, block: Block) -> Moments:
+        return Moments.of(block)
+
+    def _collect(self, rows: Rows) -> Moments:
+        self._target_ndim = rows.target_ndim
+        return super()._collect(rows)
+
+    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
+        """Keep the rows at hand while solving: where moments are too coarse, `_solve` takes a second look at them."""
+        self._rows = rows
+        try:
+            super()._learn(statistic, rows)
+        finally:
+            del self._rows
+
+    def _centered(self, moments: Moments) -> Moments:
+        """Give the moments about the means, or about zero when there is no intercept."""
+        return moments if self.fit_intercept else about_zero(moments)

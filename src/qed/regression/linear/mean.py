@@ -1,0 +1,94 @@
+r"""The mean of the target: what any other model has to beat.
+
+.. math:: \min_b\ \sum_i s_i (y_i - b)^2, \qquad b = \bar y = \frac{\sum_i s_i y_i}{\sum_i s_i}.
+
+It looks at no column, so its R² on new rows is about zero, and a model that does no better has learned nothing from its columns. One
+pass, :math:`O(n)` for the target (and :math:`O(np)` for the fingerprint of the columns).
+Reference: any first chapter; the constant is the projection of :math:`y` on the vector of ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.models.estimator import OnePass
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import Parameter
+from qed.base.models.roles import Regressor
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.stats.both import Both
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class MeanRegressor(Regressor, OnePass):
+    """Predict the mean of the target, whatever the columns say: the baseline of regression.
+
+    Attributes
+    ----------
+    mean_ : float or ndarray of shape (n_outputs,)
+        The (weighted) mean of the target.
+    statistic_ : Both
+        What the model remembers of its rows; ``partial_fit`` adds to it, ``forget`` takes away from it.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    See Also
+    --------
+    MajorityClassifier : The baseline of classification.
+
+    Examples
+    --------
+    >>> import qed
+    >>> model = qed.MeanRegressor().fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 6.0])
+    >>> model.mean_, model.predict([[10.0], [20.0]])
+    (3.0, array([3., 3.]))
+    """
+
+    sparse = True
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+    compare_grid: ClassVar[Mapping[str, Any]] = {}
+    compare_name: ClassVar[str] = "Mean (baseline)"
+
+    mean_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _statistic(self, block: Block) -> Both:
+        target = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
+        return Both(Summary.of(block), Summary.of(Block(target, weight=block.weight)))
+
+    def _collect(self, rows: Rows) -> Any:
+        self._target_ndim = rows.target_ndim
+        return super()._collect(rows)
+
+    def _solve(self, statistic: Both) -> None:
+        mean = statistic.target.mean
+        self.mean_ = float(mean[0]) if self._target_ndim == 1 else mean.copy()
+
+    def _fingerprint(self, statistic: Both) -> Fingerprint:
+        return Fingerprint.of(statistic.features)
+
+    def _predict(self, block: Block) -> np.ndarray:
+        mean = np.asarray(self.mean_, dtype=block.X.dtype)
+        return np.broadcast_to(mean, (len(block), *mean.shape)).copy()
+
+    def _claims_from(self, statistic: Both) -> list[Claim]:
+        target = statistic.target
+        mean = np.atleast_1d(np.asarray(self.mean_, dtype=np.float64))
+        size = np.abs(target.mean) + np.sqrt(target.variance)
+        off = np.abs(target.mean - mean) / np.where(size > 0, size, 1.0)
+        bound = EPS * (16 + 4 * np.log2(max(target.count, 2)))
+        return [Claim("residuals sum to zero (their mean, relative)", float(off.max()), float(bound))]
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        return self._claims_from(rows.fold(self._statistic))

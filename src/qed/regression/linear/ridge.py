@@ -1,0 +1,116 @@
+r"""Ridge regression: least squares with a penalty on the length of the coefficients.
+
+.. math:: \min_{w, b}\ \sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha \|w\|_2^2,
+   \qquad (S_{xx} + \alpha I)\, w = S_{xy},
+
+with the scatter matrices :math:`S` about the (weighted) means, so the intercept :math:`b = \bar y - \bar x^\top w` is not penalised. For
+:math:`\alpha > 0` the problem is strongly convex: the solution is unique whatever the rank of :math:`X`. One pass over the rows folds
+:math:`S`, :math:`O(np^2)`; the solve costs :math:`O(p^3)`. The course's :math:`\lambda` (unscaled sums, no intercept) is this
+:math:`\alpha` with ``fit_intercept=False``; a text that divides the error by :math:`2n` and not the penalty has :math:`\alpha = 2n\lambda`.
+
+Hoerl and Kennard (1970), Ridge regression: biased estimation for nonorthogonal problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.errors import NotAvailableError, ParameterError
+from qed.base.models.parameters import Parameter, array, boolean, number
+from qed.base.sources.rows import Rows
+from qed.regression.linear.evidence import Evidence, least_squares_claims
+from qed.regression.linear.linear import LinearModel
+from qed.regression.linear.precise import solve_precisely
+from qed.stats.moments import Moments
+
+DIGITS_WANTED = 9.0
+
+
+class Ridge(LinearModel):
+    """Linear least squares with a squared penalty.
+
+    Parameters
+    ----------
+    alpha : float or array of shape (n_outputs,), default=1.0
+        The weight of the penalty; larger means shorter coefficients, zero means ordinary least squares.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,) or (n_outputs, p)
+        Coefficients.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant; zero without ``fit_intercept``.
+    certificate_ : Certificate
+        The proof of the fit.
+    statistic_ : Moments
+        What the model remembers of its rows; ``partial_fit`` adds to it, ``forget`` takes away from it.
+
+    Notes
+    -----
+    Minimises ``sum_i weight_i (y_i - x_i w - b)^2 + alpha ||w||^2``, scikit-learn's objective.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 2.0, 2.0])
+    >>> model = qed.Ridge(alpha=1.0, fit_intercept=False).fit(X, y)
+    >>> model.coef_.round(12)
+    array([0.8, 0.6])
+    >>> bool(model.certificate_)
+    True
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {"alpha": number(0) | array(), "fit_intercept": boolean()}
+    compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [10.0 ** (j / 4) for j in range(-12, 25)]}
+    compare_degrees: ClassVar[tuple[int, ...]] = (1, 2)
+
+    def __init__(self, alpha: Any = 1.0, *, fit_intercept: bool = True) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+
+    def _alphas(self, n_outputs: int) -> np.ndarray:
+        """Give one penalty per output."""
+        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        if alphas.ndim != 1 or len(alphas) not in (1, n_outputs) or not (alphas >= 0).all():
+            raise ParameterError(
+                f"Ridge: alpha must be a number >= 0 or one for each of the {n_outputs} outputs, not {self.alpha!r}."
+            )
+        return np.broadcast_to(alphas, n_outputs)
+
+    def _solve(self, statistic: Moments) -> None:
+        moments = self._centered(statistic)
+        alphas = self._alphas(moments.xy.shape[1])
+        coef = np.empty_like(moments.xy)
+        for alpha in np.unique(alphas):
+            chosen = alphas == alpha
+            solution, _ = solve_precisely(
+                moments, float(alpha), self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
+            )
+            coef[:, chosen] = solution.coef[:, chosen]
+        self._set_coef(coef, statistic.x_mean, statistic.y_mean)
+
+    def _claims_from(self, statistic: Moments) -> list[Claim]:
+        coef, intercept = self._columns()
+        return self._claims_about(Evidence.from_moments(statistic, coef, intercept, centered=self.fit_intercept))
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        return self._claims_about(Evidence.from_rows(rows, *self._columns(), centered=self.fit_intercept))
+
+    def _claims_about(self, seen: Evidence) -> list[Claim]:
+        coef, _ = self._columns()
+        return least_squares_claims(seen, coef, alpha=self._alphas(coef.shape[1]), centered=self.fit_intercept)
+
+    @property
+    def inference_(self) -> Any:
+        """Refuse, with the reason: a penalty makes the estimates biased."""
+        raise NotAvailableError(
+            "Standard errors and p-values are not defined for Ridge: the penalty biases the coefficients towards zero. "
+            "Use qed.LinearRegression for inference, or qed.GaussianMAP for the posterior that ridge is the mode of."
+        )

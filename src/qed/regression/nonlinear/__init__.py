@@ -1,0 +1,1 @@
+"""Least squares for curves of the user's own."""

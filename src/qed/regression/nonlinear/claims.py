@@ -1,0 +1,59 @@
+"""What is proven of a nonlinear fit: that it is a local minimum, determined by the data, and no worse than its starts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.optim.functions.tangent import EPS
+from qed.optim.solvers.gauss_newton import MOST_LOST, stationary
+from qed.regression.nonlinear.rows import RowResiduals
+
+
+def nonlinear_claims(
+    objective: RowResiduals, w: np.ndarray, cost: float, starts: np.ndarray, tol: float
+) -> list[Claim]:
+    """Make the claims of a fit from the data and its parameters.
+
+    Nothing is said about other minima: the lowest of all can not be told from a local one by looking near it.
+
+    Parameters
+    ----------
+    objective : RowResiduals
+        The sum of squares, with precise slopes.
+    w : ndarray of shape (d,)
+        The parameters.
+    cost : float
+        The cost they are said to have.
+    starts : ndarray of shape (k, d)
+        Where the fit began.
+    tol : float
+        Its tolerance.
+    """
+    plane = objective.tangent(w)
+    if not plane.is_finite:
+        return [Claim("cosine between residuals and tangent plane", np.inf, tol)]
+    least = min((objective.rows.fold(objective.curve.cost, start) for start in starts), key=_or_infinite)
+    blur = 4 * plane.length * plane.noise(w)
+    apart = 0.0 if plane.unseen(w, objective.scale).any() else plane.spread
+    blind = 16 * len(w) * EPS
+    return [
+        stationary(objective, w, tol),
+        Claim("share of the curvature that the residuals take away", objective.curvature_lost(w), MOST_LOST),
+        Claim("parameters can not be told apart (rounding over least effect)", blind / max(apart, blind / 2), 1.0),
+        Claim("cost above that at the start (relative)", _relative(max(plane.cost - least - blur, 0.0), least), 1e-12),
+        Claim(
+            "cost_ is that of the data (difference, relative)",
+            _relative(max(abs(plane.cost - cost) - blur, 0.0), plane.cost),
+            1e-10,
+        ),
+    ]
+
+
+def _or_infinite(cost: float) -> float:
+    return cost if np.isfinite(cost) else np.inf
+
+
+def _relative(top: float, bottom: float) -> float:
+    """Divide, with nothing over nothing being nothing."""
+    return top / bottom if bottom > 0 else (np.inf if top > 0 else 0.0)

@@ -1,0 +1,80 @@
+"""Several ways down at once: a nonlinear fit from one start or many, as one sequence of steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.running.steps import Halt, Reason, Step
+from qed.optim.functions.residuals import SumOfSquares
+
+
+class Run:
+    """The way from one start.
+
+    Parameters
+    ----------
+    objective : SumOfSquares
+        What is minimised.
+    method : Method
+        How.
+    point : ndarray of shape (d,)
+        The start.
+    step : Step, optional
+        Go on from this step; without it the first step is made at once.
+    """
+
+    def __init__(self, objective: SumOfSquares, method: Any, point: np.ndarray, step: Step | None) -> None:
+        self.objective = objective
+        self.halt: Halt | None = None
+        self._steps = method.steps(objective, point, step)
+        self.step: Step = next(self._steps) if step is None else step
+        if not self.is_finite:
+            self.halt = Halt(Reason.DIVERGED, "The sum of squares is not finite at the start.")
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.step.objective))
+
+    @property
+    def gap(self) -> float:
+        return np.inf if self.step.gap is None else self.step.gap
+
+    def advance(self) -> bool:
+        """Make a step, and say whether there was one to a finite place."""
+        try:
+            step = next(self._steps)
+        except StopIteration as end:
+            self.halt = end.value or Halt(Reason.STALLED)
+            return False
+        if not np.isfinite(step.objective):
+            self.halt = Halt(Reason.DIVERGED, f"The sum of squares was {step.objective} after {step.number} steps.")
+            return False
+        self.step = step
+        return True
+
+    def is_moving(self, tol: float) -> bool:
+        return self.halt is None and self.gap > tol
+
+    def undetermined(self) -> np.ndarray:
+        """Say which parameters the data do not determine where the run is."""
+        plane = self.objective.tangent(self.step.point)
+        return plane.undetermined(self.step.point, self.objective.scale)
+
+
+def lowest(runs: list[Run]) -> Run:
+    """Give the run with the lowest sum of squares."""
+    return min(runs, key=lambda run: run.step.objective)
+
+
+def together(runs: list[Run], tol: float) -> Step:
+    """Give the step of the lowest run, with the gap of the one that is farthest from its end.
+
+    Where the data do not determine the parameters there is nothing to prove, so such a step has no gap.
+    """
+    best = lowest(runs)
+    moving = [run.gap for run in runs if run.is_moving(tol)]
+    gap = max(moving) if moving else None if best.undetermined().any() else best.step.gap
+    steps = tuple(run.step for run in runs)
+    return Step(best.step.objective, gap, point=best.step.point, run=runs.index(best), runs=steps)

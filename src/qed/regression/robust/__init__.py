@@ -1,0 +1,1 @@
+"""Regression that outliers hardly move."""

@@ -1,0 +1,253 @@
+r"""Least absolute deviations: the plane that halves the data, which outliers in the target hardly move.
+
+.. math:: \min_{w, b}\ P(w, b) = \sum_i s_i\, |y_i - x_i^\top w - b| .
+
+A linear program, solved here without a variable per row. The absolute value is smoothed to Huber's :math:`\rho_\delta / \delta`,
+whose minimum Newton's method finds in a few passes; :math:`\delta` is made smaller and smaller, each time from where the last one
+ended. At such a minimum :math:`\theta_i = \operatorname{clip}(r_i / \delta, -1, 1)` satisfies :math:`\sum_i s_i \theta_i (x_i, 1) = 0`.
+That makes it a dual point: for every plane :math:`\sum s_i |r_i| \ge \sum s_i \theta_i r_i = \sum s_i \theta_i y_i`, so
+
+.. math:: P(w, b) - \min P \le \sum_i s_i\, (|r_i| - \theta_i r_i) .
+
+From some :math:`\delta` on, the rows with :math:`|r_i| \le \delta` are those that the solution goes through: then the plane through
+them is exact, and :math:`\theta` proves it. The smoothed plane and :math:`\delta` are kept, so that anyone can recompute
+:math:`\theta` and the proof from the data: :math:`p + 2` numbers in place of :math:`n`. A pass costs :math:`O(np)`; there are about
+fifty.
+
+Madsen and Nielsen (1993), A finite smoothing algorithm for linear l1 estimation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.models.checks import overflowed
+from qed.base.models.estimator import Iterative
+from qed.base.models.parameters import Parameter, boolean, integer, number
+from qed.base.running.steps import Rule, Step
+from qed.base.sources.rows import Block, Rows
+from qed.base.summary import Summary
+from qed.linalg.normal import EPS
+from qed.regression.linear.linear import LinearPredictor
+from qed.regression.robust.columns import Columns, Plane
+from qed.regression.robust.descent import descend
+from qed.regression.robust.frame import Frame, Way
+from qed.regression.robust.sums import HuberSums
+from qed.stats.products import present_rows
+
+SHRINK = 0.2
+# The share of the tolerance that may be spent on equations which hold only nearly.
+BALANCED = 0.1
+MOST_NOISE = 1e-9
+
+
+class LeastAbsoluteDeviations(LinearPredictor, Iterative):
+    """Regression with the absolute loss: the conditional median.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to fit a constant.
+    tol : float, default=1e-9
+        The fit ends when the objective is proven to be within this, relative, of its minimum.
+    max_iter : int, default=1000
+        The most steps.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,)
+        Coefficients. Where there are many solutions, one of them.
+    intercept_ : float
+        The constant; zero without ``fit_intercept``.
+    smooth_coef_, smooth_intercept_, delta_ : ndarray of shape (p,), float, float
+        The witness of the proof: the plane that minimises Huber's loss with this delta.
+    n_iter_ : int
+        Steps made.
+    ending_ : Ending
+        Why the fit ended, with the trace of its steps.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    Notes
+    -----
+    Minimises ``sum_i weight_i |y_i - x_i'coef - intercept|``. That is the course's absolute error times n, and twice the loss of
+    scikit-learn's ``QuantileRegressor(quantile=0.5, alpha=0)`` times n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> x, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.array([0.0, 1.0, 2.0, 3.0, 100.0])
+    >>> model = qed.LeastAbsoluteDeviations().fit(x, y)
+    >>> model.predict([[4.0]]).round(9), qed.LinearRegression().fit(x, y).predict([[4.0]]).round(9)
+    (array([4.]), array([61.6]))
+    >>> bool(model.certificate_)
+    True
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "fit_intercept": boolean(),
+        "tol": number(0),
+        "max_iter": integer(1),
+    }
+
+    def __init__(self, *, fit_intercept: bool = True, tol: float = 1e-9, max_iter: int = 1000) -> None:
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+    def _look_at(self, rows: Rows, summary: Summary) -> Frame:
+        frame = Frame.of(rows, summary, intercept=bool(self.fit_intercept))
+        if frame is None:
+            raise overflowed(self)
+        return frame
+
+    def _rule(self) -> Rule:
+        """Be patient: where there are many solutions, planes change for a while and their objective does not."""
+        return replace(super()._rule(), patience=12)
+
+    def _prepare(self, rows: Rows, summary: Summary) -> None:
+        self._summary = summary
+
+    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
+        frame = self._look_at(rows, self._summary)
+        if start is None:
+            plane = frame.nearest(frame.total)
+            delta = frame.deviation(plane) or 1.0
+        else:
+            plane, delta = Plane(start.ahead_coef, start.ahead_intercept), start.ahead_delta
+        while True:
+            smooth = Smoothed(frame, plane, delta, frame.at(plane, delta))
+            while smooth.imbalance > BALANCED * self.tol and (lower := smooth.lower()) is not None:
+                smooth = lower
+                yield _step(
+                    smooth, smooth.plane, smooth.sums.absolute, smooth.gap, ahead=smooth.plane, ahead_delta=delta
+                )
+            way = frame.nearest(smooth.sums.inside)
+            plane = smooth.plane.moved(way, 1.0 - SHRINK)
+            proof = Proof(frame, smooth.plane.moved(way, 1.0), smooth.plane, delta)
+            if proof.objective > smooth.sums.absolute:
+                plane = smooth.plane
+                proof = Proof(frame, plane, plane, delta)
+            delta *= SHRINK
+            gap = max(0.0, proof.relative - proof.rounding)
+            yield _step(smooth, proof.plane, proof.objective, gap, ahead=plane, ahead_delta=delta)
+
+    def _finish(self, rows: Rows, step: Step) -> None:
+        self.coef_, self.intercept_ = step.coef, step.intercept
+        self.smooth_coef_, self.smooth_intercept_, self.delta_ = step.smooth_coef, step.smooth_intercept, step.delta
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        frame = self._look_at(rows, rows.fold(Summary.of))
+        plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
+        smooth = Plane(np.asarray(self.smooth_coef_, dtype=np.float64), float(self.smooth_intercept_))
+        proof = Proof(frame, plane, smooth, float(self.delta_))
+        return [Claim("objective above its minimum, at most (relative)", proof.relative, self.tol + proof.rounding)]
+
+
+def _step(smooth: Smoothed, plane: Plane, objective: float, gap: float, ahead: Plane, ahead_delta: float) -> Step:
+    """Make a step of a plane, its witness, and where to go on."""
+    return Step(
+        objective,
+        gap,
+        coef=plane.coef,
+        intercept=plane.intercept,
+        smooth_coef=smooth.plane.coef,
+        smooth_intercept=smooth.plane.intercept,
+        delta=smooth.delta,
+        ahead_coef=ahead.coef,
+        ahead_intercept=ahead.intercept,
+        ahead_delta=ahead_delta,
+    )
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """A plane on the way to the minimum of Huber's loss."""
+
+    frame: Frame
+    plane: Plane
+    delta: float
+    sums: HuberSums
+
+    @property
+    def imbalance(self) -> float:
+        """By how much the equations of the minimum miss, as a share of the sum of absolute residuals."""
+        level = self.sums.level / self.delta
+        return 2 * self.frame.imbalance(self.sums.pull / self.delta - self.frame.centre * level, level)[0]
+
+    @property
+    def gap(self) -> float:
+        """How far this plane itself is from the least sum of absolute residuals, at most, relative."""
+        size = max(self.sums.absolute, np.finfo(float).tiny)
+        return min(1.0, max(0.0, size - self.sums.product / self.delta) / size + self.imbalance)
+
+    def slope(self, way: Way) -> float:
+        """Give the slope of Huber's loss along a way."""
+        return -self.frame.slope(self.sums.pull, self.sums.level, way)
+
+    def lower(self) -> Smoothed | None:
+        """Make a step of Newton's method; None where rounding leaves nothing to gain."""
+        frame, sums = self.frame, self.sums
+        way = frame.direction(sums.inside, sums.pull, sums.level)
+
+        def at(step: float) -> Smoothed:
+            plane = self.plane.moved(way.plane, step)
+            return Smoothed(frame, plane, self.delta, frame.at(plane, self.delta))
+
+        trial = frame.trial(way, sums.absolute / sums.weight + self.delta)
+        found = descend(at, lambda place: place.slope(way), self.slope(way), trial=trial, rounding=EPS * sums.loss)
+        change, rounding = found.sums.loss - sums.loss, 4 * EPS * sums.loss
+        balanced = found.imbalance < 0.5 * self.imbalance and change <= rounding
+        return found if balanced or change < -rounding else None
+
+
+class Proof:
+    """How far a plane is from the least sum of absolute residuals, at most, by a smoothed plane as witness.
+
+    Attributes
+    ----------
+    plane : Plane
+        What is proven.
+    objective : float
+        The sum of absolute residuals.
+    relative : float
+        The bound, relative to the objective.
+    rounding : float
+        How much of it rounding can explain.
+    """
+
+    def __init__(self, frame: Frame, plane: Plane, smooth: Plane, delta: float) -> None:
+        found = frame.rows.fold(_proof_sums, plane, smooth, delta, frame.columns)
+        (target, self.objective, product, level, inside), pull = found[:5].tolist(), found[5:]
+        eta, _ = frame.imbalance(pull - frame.centre * level, level)
+        size = max(self.objective, np.finfo(float).tiny)
+        # No sum of sizes is below zero, so the bound never says more than one.
+        self.relative = min(1.0, max(0.0, self.objective - product) / size + 2 * eta)
+        numbers, equations = frame.rounding(plane, target)
+        # Where rows are inside, theta is a residual over delta: its rounding is that of the residual, so many times larger.
+        theta = min(MOST_NOISE, numbers / frame.total.weight / delta * inside / frame.total.weight)
+        self.rounding = 64 * (equations + numbers / size + theta)
+        self.plane = plane
+
+
+def _proof_sums(block: Block, plane: Plane, smooth: Plane, delta: float, columns: Columns) -> np.ndarray:
+    """Give the sums of ``|y|``, ``|r|``, ``theta r``, ``theta``, of the weights inside, and of ``theta x``."""
+    X, Y, weight = present_rows(block, target=True)
+    weight = np.ones(len(Y)) if weight is None else weight
+    both = np.asarray(X @ np.column_stack([plane.coef, smooth.coef]), dtype=np.float64)
+    residual, smoothed = (Y - both - [plane.intercept, smooth.intercept]).T
+    theta = weight * np.clip(smoothed / delta, -1.0, 1.0)
+    inside = weight @ (np.abs(smoothed) < delta)
+    sums = [weight @ np.abs(Y[:, 0]), weight @ np.abs(residual), theta @ residual, theta.sum(), inside]
+    return np.append(sums, np.asarray(columns.read(X).T @ theta, dtype=np.float64))

@@ -1,0 +1,92 @@
+r"""What robust regression needs of the rows: residuals, cut off at :math:`\delta`, in one fold.
+
+With the residual :math:`r_i = y_i - x_i^\top w - b` and :math:`\psi_i = \operatorname{clip}(r_i, -\delta, \delta)`, Huber's loss is
+
+.. math:: \rho_\delta(r) = \begin{cases} \tfrac12 r^2 & |r| \le \delta \\ \delta |r| - \tfrac12 \delta^2 & |r| > \delta \end{cases}
+          \;=\; \psi r - \tfrac12 \psi^2, \qquad \rho_\delta'(r) = \psi .
+
+So the sums of :math:`\psi r`, of :math:`\psi^2` and of :math:`\psi\,(x, 1)` give the value and the gradient, and the moments of the rows
+*inside* (:math:`|r| \le \delta`, where the loss is curved) give the Hessian: it is the Gram matrix of these rows. No number
+belongs to a single row, so files and clusters are folded like arrays. A fold costs :math:`O(np)`, and :math:`O(p^2)` for each row inside.
+
+Huber (1981), Robust Statistics, chapter 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from qed.base.sources.rows import Block
+from qed.regression.robust.columns import Columns, Plane
+from qed.stats.moments import Moments
+from qed.stats.products import present_rows
+
+
+@dataclass(frozen=True, eq=False)
+class HuberSums:
+    """Sums over rows at one place.
+
+    Attributes
+    ----------
+    weight : float
+        The sum of the weights.
+    target : float
+        The sum of the sizes of the target.
+    absolute : float
+        The sum of ``|r|``.
+    product, square : float
+        The sums of ``psi * r`` and of ``psi ** 2``.
+    pull : ndarray of shape (k,)
+        The sum of ``psi * x``.
+    level : float
+        The sum of ``psi``.
+    inside : Moments
+        Of features and residual, over the rows with ``|r| <= delta``.
+
+    Examples
+    --------
+    >>> block = Block(np.array([[0.0], [1.0], [2.0]]), np.array([0.5, 0.0, 9.0]))
+    >>> sums = HuberSums.of(block, Plane(np.zeros(1), 0.0), 1.0, Columns(np.zeros(1)))
+    >>> sums.loss, sums.pull, sums.inside.count
+    (8.625, array([2.]), 2)
+    """
+
+    weight: float
+    target: float
+    absolute: float
+    product: float
+    square: float
+    pull: np.ndarray
+    level: float
+    inside: Moments
+
+    @classmethod
+    def of(cls, block: Block, plane: Plane, delta: float, columns: Columns) -> HuberSums:
+        """Take the sums of a block at a plane, with residuals cut off at `delta`; x is what `columns` read."""
+        X, Y, weight = present_rows(block, target=True)
+        y = Y[:, 0]
+        weight = np.ones(len(y)) if weight is None else weight
+        residual = y - np.asarray(X @ plane.coef, dtype=np.float64) - plane.intercept
+        psi = np.clip(residual, -delta, delta)
+        near = np.abs(residual) <= delta
+        weighted, X = weight * psi, columns.read(X)
+        return cls(
+            float(weight.sum()),
+            float(weight @ np.abs(y)),
+            float(weight @ np.abs(residual)),
+            float(weighted @ residual),
+            float(weighted @ psi),
+            np.asarray(X.T @ weighted, dtype=np.float64),
+            float(weighted.sum()),
+            Moments.of(Block(X[near], residual[near], weight[near])),
+        )
+
+    def __add__(self, other: HuberSums) -> HuberSums:
+        return HuberSums(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+    @property
+    def loss(self) -> float:
+        """The sum of Huber's loss."""
+        return self.product - 0.5 * self.square

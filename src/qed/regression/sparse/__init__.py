@@ -1,0 +1,1 @@
+"""Penalties that make coefficients zero: the lasso and the elastic net."""

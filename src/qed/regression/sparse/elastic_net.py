@@ -1,0 +1,272 @@
+r"""The elastic net: least squares with a penalty on the sizes and on the squared sizes of the coefficients.
+
+.. math:: \min_{w, b}\ \frac1{2n} \sum_i s_i (y_i - x_i^\top w - b)^2 + \alpha \rho \|w\|_1 + \tfrac12 \alpha (1 - \rho) \|w\|_2^2,
+          \qquad n = \sum_i s_i,
+
+with :math:`\rho` the ``l1_ratio``; the lasso is :math:`\rho = 1`. The 1-norm has corners where coefficients are zero, and the minimum is
+often at one; the square keeps columns that are alike together. With few columns, one pass over the rows gives a Gram matrix and the
+rows are not needed again; with many, a working set of columns is solved that grows until none is missing
+(:mod:`qed.regression.sparse.problem`). Either way coordinate descent finds the support, Newton steps on it find the exact minimum, and
+the duality gap proves it. The course's :math:`\|y - Xw\|^2 + \lambda\|w\|_1` is :math:`\alpha = \lambda / 2n` with
+``l1_ratio=1, fit_intercept=False``.
+
+Zou and Hastie (2005), Regularization and variable selection via the elastic net.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from qed.base.certificate import Certificate, Claim
+from qed.base.errors import InputError
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.estimator import Iterative
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.running.steps import Step
+from qed.base.sources.rows import Block, Rows
+from qed.optim.functions.penalties import L1L2
+from qed.regression.linear.linear import LinearPredictor
+from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
+from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.stats.moments import Moments
+
+# Up to so many numbers a search keeps the moments of all folds, and needs the rows no more: 256 megabytes.
+MOST_SUMS = 1 << 25
+
+WORDS = {
+    "auto": "coordinate descent, then Newton steps on the support",
+    "coordinate": "coordinate descent",
+    "proximal": "accelerated proximal gradients",
+    "subgradient": "subgradient descent",
+    "irls": "iteratively reweighted least squares",
+}
+
+
+class ElasticNet(LinearPredictor, Iterative):
+    """Linear least squares with a penalty on the sizes and on the squared sizes of the coefficients.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The weight of the penalty; larger means fewer coefficients that are not zero. Zero means least squares, which
+        `LinearRegression` does better.
+    l1_ratio : float, default=0.5
+        The share of the 1-norm in the penalty: 1 is the lasso, 0 is ridge regression.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    solver : {"auto", "coordinate", "proximal", "subgradient", "irls"}, default="auto"
+        How to solve: "auto" ends with Newton steps, which are exact. The others are there to be compared with: plain coordinate
+        descent, accelerated proximal gradients, subgradient descent and iteratively reweighted least squares.
+    tol : float, default=1e-6
+        The fit ends when the objective is proven to be within this, relative, of its minimum.
+    max_iter : int, default=1000
+        The most iterations.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (p,) or (n_outputs, p)
+        Coefficients; those that are zero are exactly zero.
+    sparse_coef_ : scipy.sparse.csr_array
+        The same without the zeros.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant.
+    dual_gap_ : float or ndarray of shape (n_outputs,)
+        By how much the objective is above its minimum, at most.
+    alpha_max_ : float
+        The smallest penalty with which all coefficients are zero.
+    solver_ : str
+        How the solution was found, in words.
+    n_iter_ : int
+        Iterations made.
+    ending_ : Ending
+        Why the fit ended, with the trace of its steps.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    Notes
+    -----
+    Minimises ``1 / (2 n) * ||y - X w - b||^2 + alpha * l1_ratio * ||w||_1 + alpha * (1 - l1_ratio) / 2 * ||w||^2``,
+    scikit-learn's objective; with weights, n is their sum and a weight of two means the row twice.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("diabetes").Xy()
+    >>> model = qed.ElasticNet(alpha=2.0, l1_ratio=0.9).fit(X, y)
+    >>> int((model.coef_ != 0).sum()), bool(model.certificate_)
+    (9, True)
+    """
+
+    passes = "one"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "alpha": number(0),
+        "l1_ratio": number(0, 1),
+        "fit_intercept": boolean(),
+        "positive": boolean(),
+        "solver": choice(*WORDS),
+        "tol": number(0),
+        "max_iter": integer(1),
+    }
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        positive: bool = False,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.positive = positive
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _penalty(self, weight: float, alpha: float | None = None) -> L1L2:
+        """Give the penalty for sums, not means, over rows of this total weight; along a path with another `alpha`."""
+        alpha, share = self.alpha if alpha is None else alpha, float(self.l1_ratio)
+        return L1L2(weight * alpha * share, weight * alpha * (1 - share), bool(self.positive))
+
+    def _statistic(self, block: Block) -> Moments:
+        return Moments.of(block)
+
+    def _collect(self, rows: Rows) -> Any:
+        """Fold the moments; a search asks for those of every fold in the same way."""
+        self._target_ndim = rows.target_ndim
+        statistic = rows.fold(self._statistic)
+        if not statistic.is_finite:
+            refuse_missing(rows, self)
+            raise overflowed(self)
+        return statistic
+
+    def _look(self, rows: Rows, known: Fingerprint | None = None) -> None:
+        self._target_ndim = rows.target_ndim
+        self._problem: SparseProblem = problem_for(rows, self)
+        difference = "" if known is None else known.difference(self._problem.fingerprint)
+        if difference:
+            raise InputError(f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew.")
+        self.fingerprint_ = self._problem.fingerprint
+
+    def _iterate(self, rows: Rows, start: Step | None) -> None:
+        try:
+            super()._iterate(rows, start)
+        finally:
+            self.__dict__.pop("_problem", None)
+
+    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
+        problem = self._problem
+        penalty = self._penalty(problem.weight)
+        if penalty.l1 == 0 and not penalty.positive:
+            yield self._ridge_step(rows, penalty)
+            return
+        if self.solver not in ("auto", "coordinate"):
+            yield from self._other_steps(penalty, start)
+            return
+        if start is not None:
+            problem.begin_at(start.coef)
+        for objective, gap in problem.rounds(penalty, self.tol, newton=self.solver == "auto"):
+            yield self._step(objective, gap, problem.coef)
+
+    def _other_steps(self, penalty: L1L2, start: Step | None) -> Iterator[Step]:
+        from qed.regression.sparse.solvers import method_rounds
+
+        before = None if start is None else start.inner
+        for objective, gap, coef, inner in method_rounds(self._problem.outputs, penalty, self.solver, before):
+            yield self._step(objective, gap, coef, inner=inner)
+
+    def _step(self, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
+        relative = max(_ratio(*pair) for pair in zip(gap, objective))
+        weight = self._problem.weight
+        return Step(objective.sum() / weight, relative, coef=coef, gaps=gap / weight, **state)
+
+    def _ridge_step(self, rows: Rows, penalty: L1L2) -> Step:
+        """Solve without a penalty on sizes, which is linear algebra."""
+        problem = self._problem
+        coef = problem.ridge(penalty.l2, rows)
+        intercept = problem.y_mean - problem.x_mean @ coef
+        centered = bool(self.fit_intercept)
+        seen = SparseEvidence.from_rows(rows, coef, intercept, centered=centered, lengths=True)
+        objective = 0.5 * seen.rr + 0.5 * penalty.l2 * (coef**2).sum(axis=0)
+        claim = sparse_claims(seen, coef, penalty, self.tol, centered=centered, exact=True)[0]
+        gap = claim.value if claim.value > claim.bound else 0.0
+        return Step(objective.sum() / problem.weight, gap, coef=coef, gaps=claim.value * objective / problem.weight)
+
+    def _finish(self, rows: Rows, step: Step) -> None:
+        problem, penalty = self._problem, self._penalty(self._problem.weight)
+        self._set_coef(np.array(step.coef), problem.x_mean, problem.y_mean)
+        self.dual_gap_ = float(step.gaps[0]) if self._target_ndim == 1 else np.asarray(step.gaps)
+        share = problem.weight * float(self.l1_ratio)
+        self.alpha_max_ = problem.largest(penalty.positive) / share if share > 0 else np.inf
+        self.solver_ = self._words(penalty)
+
+    def _words(self, penalty: L1L2) -> str:
+        if penalty.l1 == 0 and not penalty.positive:
+            other = "Ridge" if penalty.l2 > 0 else "LinearRegression"
+            return f"normal equations: without a penalty on sizes, qed.{other} does the same and tells more"
+        if self.alpha >= self.alpha_max_:
+            return f"alpha is not below alpha_max_ = {self.alpha_max_:.6g}: all coefficients are zero"
+        return f"{self._problem.way}: {WORDS[self.solver]}"
+
+    @property
+    def sparse_coef_(self) -> Any:
+        """The coefficients as a sparse matrix of shape (1, p) or (n_outputs, p)."""
+        self._check_fitted()
+        return sparse.csr_array(np.atleast_2d(self.coef_))
+
+    def _certificate(self, rows: Rows) -> Certificate:
+        """Prove the fit from the moments, where it has them, or from the rows."""
+        if not isinstance(self._problem, GramProblem):
+            return Certificate(self._claims(rows))
+        coef, intercept = self._columns()
+        seen = SparseEvidence.from_moments(self._problem.moments, coef, intercept, centered=bool(self.fit_intercept))
+        return Certificate(self._claims_about(seen), source="statistics")
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        coef, intercept = self._columns()
+        # What rounding can do is asked only where it matters, as it takes another look at every value.
+        for lengths in (False, True):
+            seen = SparseEvidence.from_rows(rows, coef, intercept, centered=bool(self.fit_intercept), lengths=lengths)
+            claims = self._claims_about(seen)
+            if lengths or (self.alpha * self.l1_ratio > 0 and all(claim.holds for claim in claims)):
+                break
+        return claims
+
+    def _claims_about(self, seen: SparseEvidence) -> list[Claim]:
+        coef, _ = self._columns()
+        penalty = self._penalty(seen.weight)
+        return sparse_claims(
+            seen, coef, penalty, self.tol, centered=bool(self.fit_intercept), exact=self.solver == "auto"
+        )
+
+    @staticmethod
+    def _solve_together(models: Sequence[ElasticNet], moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+        """Fit many models to rows whose moments are known: one path for those that differ in alpha only."""
+        from qed.regression.sparse.path import solve_together
+
+        return solve_together(models, moments)
+
+    def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
+        """Score along paths on the rows of each fold; None where the moments of the folds are enough, or a pass is dear."""
+        from qed.regression.sparse.path import path_scores
+
+        few = folds.n_splits * (rows.n_features + 1) ** 2 <= MOST_SUMS
+        if not rows.in_memory or (few and folds.assignment is not None and getattr(scorer, "additive", False)):
+            return None
+        return path_scores(self, rows, candidates, folds, scorer)
+
+
+def _ratio(gap: float, objective: float) -> float:
+    """Give the gap relative to the objective; nothing relative to nothing is nothing."""
+    return 0.0 if gap <= 0 else gap / objective if objective > 0 else np.inf

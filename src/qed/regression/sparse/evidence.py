@@ -1,0 +1,246 @@
+r"""What proves a sparse linear fit, recomputed from the data.
+
+The minimiser of :math:`\tfrac12\|y - Xw - b\|^2 + \lambda_1 \|w\|_1 + \tfrac12 \lambda_2 \|w\|^2` is known by its residual :math:`r`:
+
+.. math:: x_j^\top r - \lambda_2 w_j = \lambda_1 \operatorname{sign}(w_j) \ \text{ where } w_j \ne 0, \qquad
+          |x_j^\top r| \le \lambda_1 \ \text{ where } w_j = 0, \qquad \textstyle\sum_i r_i = 0 .
+
+By how much another :math:`w` can miss the minimum, at most, is the duality gap (:mod:`qed.optim.functions.gap`). All of it
+needs of the rows no more than :math:`X^\top r`, :math:`r^\top r` and a few sums: one fold,
+on arrays, files and clusters alike; or the moments, where a fit has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.sources.rows import Block, Rows
+from qed.linalg.normal import EPS
+from qed.optim.functions.gap import duality_gap
+from qed.optim.functions.losses import SquaredLoss
+from qed.optim.functions.penalties import L1L2
+from qed.regression.linear.evidence import about_zero
+from qed.stats.moments import Moments
+from qed.stats.products import present_rows
+
+# What Newton steps reach easily: by how much a correlation may differ from the penalty, relative to it.
+OPTIMALITY = 1e-6
+ROUNDING = 64 * EPS
+
+
+@dataclass(frozen=True)
+class SparseEvidence:
+    """Sums of features, target and residual, for p features and q outputs.
+
+    Attributes
+    ----------
+    weight : float
+        The sum of the weights.
+    x_mean, y_mean, r_mean : ndarray of shape (p,) or (q,)
+        Means of features, target and residual; those of the features are zero where there is no intercept.
+    xr : ndarray of shape (p, q)
+        Products of the (centred) features with the residuals.
+    yy, rr : ndarray of shape (q,)
+        Sums of squares of target (about its mean, with an intercept) and residual.
+    length : ndarray of shape (p,)
+        Lengths of the columns, which say what rounding can do; zero where they were not asked for.
+    """
+
+    weight: float
+    x_mean: np.ndarray
+    y_mean: np.ndarray
+    r_mean: np.ndarray
+    xr: np.ndarray
+    yy: np.ndarray
+    rr: np.ndarray
+    length: np.ndarray
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Rows,
+        coef: np.ndarray,
+        intercept: np.ndarray,
+        outputs: np.ndarray | None = None,
+        *,
+        centered: bool,
+        lengths: bool,
+    ) -> SparseEvidence:
+        """Go back to the rows; `coef` has shape (p, q). Many models of a few outputs say in `outputs` which is whose."""
+        seen = rows.fold(_sums, coef, intercept, outputs, centered, lengths)
+        x_mean, y_mean, r_mean = seen.x / seen.weight, seen.y / seen.weight, seen.r / seen.weight
+        xr = seen.xr - np.outer(x_mean, seen.r) if centered else seen.xr
+        yy = np.maximum(seen.yy - (seen.weight * y_mean**2 if centered else 0.0), 0.0)
+        return cls(seen.weight, x_mean, y_mean, r_mean, xr, yy, seen.rr, np.sqrt(seen.xx))
+
+    @classmethod
+    def from_moments(
+        cls,
+        moments: Moments,
+        coef: np.ndarray,
+        intercept: np.ndarray,
+        outputs: np.ndarray | None = None,
+        *,
+        centered: bool,
+    ) -> SparseEvidence:
+        """Work it out from the moments, without going back to the rows."""
+        seen = moments if centered else about_zero(moments)
+        some = slice(None) if outputs is None else outputs
+        xy, yy, y_mean = seen.xy[:, some], np.diagonal(seen.yy)[some], seen.y_mean[some]
+        xr = xy - seen.xx @ coef
+        rr = np.maximum(yy - (coef * (xy + xr)).sum(axis=0), 0.0)
+        r_mean = y_mean - seen.x_mean @ coef - intercept
+        length = np.sqrt(np.maximum(np.diagonal(seen.xx), 0.0))
+        return cls(seen.weight, seen.x_mean, y_mean, r_mean, xr, yy, rr, length)
+
+    def reach(self, coef: np.ndarray) -> np.ndarray:
+        """Give how large the numbers were whose difference is the residual, as a length."""
+        offset = np.abs(self.y_mean) + np.abs(self.x_mean) @ np.abs(coef)
+        return np.asarray(np.sqrt(self.yy) + self.length @ np.abs(coef) + np.sqrt(self.weight) * offset)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums over the rows of a block."""
+
+    weight: float
+    x: np.ndarray
+    xx: np.ndarray
+    y: np.ndarray
+    yy: np.ndarray
+    r: np.ndarray
+    rr: np.ndarray
+    xr: np.ndarray
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(*(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
+
+
+def _sums(
+    block: Block, coef: np.ndarray, intercept: np.ndarray, outputs: np.ndarray | None, centered: bool, lengths: bool
+) -> _Sums:
+    X, Y, weight = present_rows(block, target=True)
+    Y = Y if outputs is None else Y[:, outputs]
+    w = np.ones(len(Y)) if weight is None else weight
+    support = np.flatnonzero(coef.any(axis=1))
+    few = 2 * len(support) < len(coef)
+    fitted = X[:, support] @ coef[support] if few else X @ coef
+    r = Y - np.asarray(fitted, dtype=np.float64) - intercept
+    weighted = w[:, None] * r
+    none = np.zeros(len(coef))
+    x = np.asarray(w @ X, dtype=np.float64) if centered else none
+    xx = _squares(X, w) if lengths else none
+    xr = np.asarray(X.T @ weighted, dtype=np.float64)
+    return _Sums(float(w.sum()), x, xx, w @ Y, w @ Y**2, weighted.sum(axis=0), (weighted * r).sum(axis=0), xr)
+
+
+def _squares(X: Any, weight: np.ndarray) -> np.ndarray:
+    """Give the weighted sums of squares of the columns."""
+    if hasattr(X, "multiply"):
+        return np.asarray(weight @ X.multiply(X), dtype=np.float64)
+    return np.einsum("ij,ij,i->j", X, X, weight, dtype=np.float64, optimize=False)
+
+
+def sparse_claims(
+    seen: SparseEvidence, coef: np.ndarray, penalty: L1L2, tol: float, *, centered: bool, exact: bool
+) -> list[Claim]:
+    """Make the claims of a sparse linear model.
+
+    Parameters
+    ----------
+    seen : SparseEvidence
+        Of features, target and residual.
+    coef : ndarray of shape (p, q)
+        The coefficients.
+    penalty : L1L2
+        The penalty, for sums (not means) over the rows.
+    tol : float
+        The relative gap that is claimed.
+    centered : bool
+        Whether there is an intercept.
+    exact : bool
+        Whether the optimality conditions of every single coefficient are claimed as well.
+    """
+    return path_claims(seen, coef, [penalty] * coef.shape[1], tol, centered=centered, exact=exact)[1]
+
+
+def path_claims(
+    seen: SparseEvidence,
+    coef: np.ndarray,
+    penalties: Sequence[L1L2],
+    tol: float,
+    *,
+    centered: bool,
+    exact: bool = True,
+) -> tuple[np.ndarray, list[Claim]]:
+    """Make the claims of many sparse linear models together, each of which is a column of `coef` with its own penalty.
+
+    Returns
+    -------
+    gaps : ndarray of shape (q,)
+        The relative duality gap of each model.
+    claims : list of Claim
+        About the worst of them.
+    """
+    reach = seen.reach(coef)
+    gaps, slips, slopes, offs = np.zeros((4, len(penalties)))
+    for t, penalty in enumerate(penalties):
+        noise = ROUNDING * seen.length * reach[t]
+        distance = penalty.kkt_distance(coef[:, t], -seen.xr[:, t])
+        gaps[t], slips[t] = _relative_gap(seen, coef, penalty, noise, t)
+        if penalty.l1 == 0:
+            scale = np.where(seen.length > 0, seen.length, 1.0) * (reach[t] if reach[t] > 0 else 1.0)
+            slopes[t] = (distance / scale).max(initial=0.0)
+        elif exact:
+            offs[t] = (distance / (penalty.l1 + noise / OPTIMALITY)).max(initial=0.0)
+    claims = []
+    convex = np.array([penalty.l1 > 0 or penalty.l2 > 0 for penalty in penalties])
+    if convex.any():
+        worst = int(np.argmax(np.where(convex, gaps - slips, -np.inf)))
+        claims.append(Claim("duality gap, relative to the objective", float(gaps[worst]), tol + float(slips[worst])))
+    if any(penalty.l1 == 0 for penalty in penalties):
+        claims.append(Claim("gradient of the penalised error vanishes", float(slopes.max()), 1e-9))
+    if exact and any(penalty.l1 > 0 for penalty in penalties):
+        words = "correlations are alpha on the support, and no more elsewhere"
+        claims.append(Claim(words, float(offs.max()), OPTIMALITY))
+    if centered:
+        claims.append(sum_claim(seen, coef))
+    return gaps, claims
+
+
+def _relative_gap(
+    seen: SparseEvidence, coef: np.ndarray, penalty: L1L2, noise: np.ndarray, t: int
+) -> tuple[float, float]:
+    """Give the relative gap of one output, and what rounding can do to it."""
+    if penalty.l1 == 0 and penalty.l2 == 0:
+        return 0.0, 0.0
+    w, xr, rr = coef[:, t], seen.xr[:, t], float(seen.rr[t])
+    # With y = r + Xw, the product of residual and target is a sum of two terms of which neither is large.
+    conjugate = SquaredLoss.conjugate_of_sums(rr, rr + float(w @ xr))
+    found = duality_gap(0.5 * rr, conjugate, penalty, w, xr)
+    slip = float(np.abs(w) @ noise)
+    if penalty.l2 == 0:
+        # By so much the dual point may have been shrunk for nothing but rounding.
+        most = float(noise.max(initial=0.0))
+        shrunk = most / (penalty.l1 + most)
+        slip += most * float(np.abs(w).sum()) + 0.5 * shrunk**2 * rr
+    else:
+        over = np.maximum(np.abs(xr) - penalty.l1, 0.0)
+        slip += float(noise @ (over + 0.5 * noise)) / penalty.l2
+    return found.relative, ROUNDING + (slip / found.primal if found.primal > 0 else 0.0)
+
+
+def sum_claim(seen: SparseEvidence, coef: np.ndarray) -> Claim:
+    """Claim that the residuals sum to zero, as they do with the best intercept."""
+    spread = np.sqrt(seen.yy)
+    spread = np.where(spread > 0, spread, 1.0)
+    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
+    value = np.sqrt(seen.weight) * np.abs(seen.r_mean) / spread
+    bound = 1e-9 + ROUNDING * (1 + np.sqrt(seen.weight) * size / spread)
+    worst = int(np.argmax(value - bound))
+    return Claim("residuals sum to zero", float(value[worst]), float(bound[worst]))

@@ -1,0 +1,304 @@
+r"""The lasso and the elastic net for a whole path of penalties, at little more than the price of one.
+
+.. math:: w(\alpha) = \arg\min_w\ \frac1{2n}\|y - Xw\|^2 + \alpha\rho\|w\|_1 + \tfrac12\alpha(1 - \rho)\|w\|^2 .
+
+For the lasso :math:`w(\alpha)` is piecewise linear. It begins at zero for :math:`\alpha_{\max} = \|X^\top y\|_\infty / n\rho`, and
+from one penalty to the next few coefficients become or cease to be zero. So the penalties are taken in falling order, each from the
+solution, the support and the triangular factor of the one before; what it costs are the columns that enter and leave. In the end
+the duality gap of every solution is computed afresh, from the rows (one pass for all) or from their moments.
+
+Osborne, Presnell and Turlach (2000), A new approach to variable selection in least squares problems; Friedman, Hastie and Tibshirani
+(2010), Regularization paths for generalized linear models via coordinate descent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.base.certificate import Certificate
+from qed.base.engine import blas_for
+from qed.base.errors import ParameterError
+from qed.base.models.parameters import check_parameters, integer, number
+from qed.base.sources.rows import Block, Rows
+from qed.regression.sparse.elastic_net import ElasticNet
+from qed.regression.sparse.evidence import SparseEvidence, path_claims
+from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.stats.moments import Moments
+
+
+@dataclass(frozen=True, eq=False)
+class LassoPath:
+    """Sparse linear regression along a path of penalties.
+
+    Attributes
+    ----------
+    alphas : ndarray of shape (m,)
+        The penalties.
+    coef : ndarray of shape (m, p) or (m, n_outputs, p)
+        Their coefficients.
+    intercept : ndarray of shape (m,) or (m, n_outputs)
+        Their constants.
+    gaps : ndarray of shape (m,)
+        By how much each objective is above its minimum, at most, relative to it; with several outputs the largest of them.
+    training_error : ndarray of shape (m,)
+        Mean squared error on the rows fitted.
+    alpha_max : float
+        The smallest penalty with which all coefficients are zero.
+    certificate : Certificate
+        The proof of all solutions together.
+    feature_names : tuple of str or None
+        Names of the columns.
+    """
+
+    alphas: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+    gaps: np.ndarray
+    training_error: np.ndarray
+    alpha_max: float
+    certificate: Certificate
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def n_nonzero(self) -> np.ndarray:
+        """How many coefficients are not zero, for each penalty."""
+        return np.count_nonzero(self.coef.reshape(len(self.alphas), -1), axis=1)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw coefficients, and error with the number of coefficients that are not zero, against the penalty."""
+        import matplotlib.pyplot as plt
+
+        if axes is None:
+            _, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+        flat = self.coef.reshape(len(self.alphas), -1)
+        used = np.flatnonzero(flat.any(axis=0))
+        lines = axes[0].plot(self.alphas, flat[:, used], linewidth=1)
+        if self.feature_names is not None and len(used) <= 12 and flat.shape[1] == len(self.feature_names):
+            axes[0].legend(lines, [self.feature_names[j] for j in used], fontsize="small")
+        axes[0].set(xlabel="alpha", ylabel="coefficient")
+        axes[1].plot(self.alphas, self.training_error, label="training error")
+        axes[1].set(xlabel="alpha", ylabel="mean squared error")
+        count = axes[1].twinx()
+        count.step(self.alphas, self.n_nonzero, where="mid", color="grey", linestyle=":", label="coefficients not zero")
+        count.set(ylabel="coefficients not zero")
+        for ax in axes:
+            ax.set_xscale("symlog" if (self.alphas == 0).any() else "log")
+        return axes
+
+
+def lasso_path(
+    X: Any,
+    y: Any = None,
+    alphas: Any = 100,
+    *,
+    eps: float = 1e-3,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    sample_weight: Any = None,
+    tol: float = 1e-6,
+) -> LassoPath:
+    """Fit the lasso for many penalties.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, frame, path, Dask collection or Rows
+        The features.
+    y : array-like, optional
+        The target; not needed when `X` is Rows that know it.
+    alphas : int or array-like of shape (m,), default=100
+        The penalties, or how many: so many are evenly spaced in their logarithm from the smallest one with which all coefficients are
+        zero down to `eps` times it.
+    eps : float, default=1e-3
+        See `alphas`.
+    fit_intercept, positive, tol
+        As in `Lasso`.
+    sample_weight : array-like of shape (n,), optional
+        Weights.
+
+    Returns
+    -------
+    LassoPath
+        Coefficients, training error and duality gap of every penalty.
+
+    Examples
+    --------
+    >>> path = lasso_path(np.eye(2), [3.0, 0.5], [1.5, 0.5, 0.1], fit_intercept=False)
+    >>> path.coef.round(12)
+    array([[0. , 0. ],
+           [2. , 0. ],
+           [2.8, 0.3]])
+    >>> path.n_nonzero, bool(path.certificate)
+    (array([0, 1, 2]), True)
+    """
+    model = ElasticNet(l1_ratio=1.0, fit_intercept=fit_intercept, positive=positive, tol=tol)
+    return _path(model, X, y, alphas, eps, sample_weight)
+
+
+def elastic_net_path(
+    X: Any,
+    y: Any = None,
+    alphas: Any = 100,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    fit_intercept: bool = True,
+    positive: bool = False,
+    sample_weight: Any = None,
+    tol: float = 1e-6,
+) -> LassoPath:
+    """Fit the elastic net for many penalties.
+
+    Parameters
+    ----------
+    X, y, alphas, eps, fit_intercept, positive, sample_weight, tol
+        As in `lasso_path`.
+    l1_ratio : float, default=0.5
+        The share of the 1-norm in the penalty; above zero, unless `alphas` are given.
+
+    Returns
+    -------
+    LassoPath
+        Coefficients, training error and duality gap of every penalty.
+
+    Examples
+    --------
+    >>> path = elastic_net_path(np.eye(2), [3.0, 0.5], [1.0], l1_ratio=0.5, fit_intercept=False)
+    >>> path.coef
+    array([[1., 0.]])
+    """
+    model = ElasticNet(l1_ratio=l1_ratio, fit_intercept=fit_intercept, positive=positive, tol=tol)
+    return _path(model, X, y, alphas, eps, sample_weight)
+
+
+def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_weight: Any) -> LassoPath:
+    check_parameters(model, model.parameters)
+    rows = model._open(X, y, sample_weight, reset=True, target=model.target)
+    problem = problem_for(rows, model, many=True)
+    values, top = _penalties(model, problem, alphas, eps)
+    coef = along(model, problem, values, rows)
+    m, p, q = coef.shape
+    intercept = problem.y_mean - problem.x_mean @ coef
+    flat = coef.transpose(1, 0, 2).reshape(p, m * q)
+    outputs = np.tile(np.arange(q), m)
+    centered = bool(model.fit_intercept)
+    with blas_for(p):
+        if isinstance(problem, GramProblem):
+            seen = SparseEvidence.from_moments(problem.moments, flat, intercept.ravel(), outputs, centered=centered)
+        else:
+            seen = SparseEvidence.from_rows(rows, flat, intercept.ravel(), outputs, centered=centered, lengths=True)
+    penalties = [model._penalty(problem.weight, alpha) for alpha in np.repeat(values, q)]
+    gaps, claims = path_claims(seen, flat, penalties, model.tol, centered=centered)
+    single = rows.target_ndim == 1
+    return LassoPath(
+        values,
+        coef[:, :, 0] if single else coef.transpose(0, 2, 1),
+        intercept[:, 0] if single else intercept,
+        gaps.reshape(m, q).max(axis=1),
+        seen.rr.reshape(m, q).mean(axis=1) / problem.weight,
+        top,
+        Certificate(claims, source="statistics" if isinstance(problem, GramProblem) else "data"),
+        rows.feature_names,
+    )
+
+
+def _penalties(model: ElasticNet, problem: SparseProblem, alphas: Any, eps: float) -> tuple[np.ndarray, float]:
+    """Give the penalties, and the smallest one with which all coefficients are zero."""
+    share = problem.weight * float(model.l1_ratio)
+    top = problem.largest(bool(model.positive)) / share if share > 0 else np.inf
+    if integer(1).accepts(alphas):
+        if not number(0, 1, above=True).accepts(eps):
+            raise ParameterError(f"eps must be {number(0, 1, above=True).wanted}, not {eps!r}.")
+        if np.isinf(top):
+            raise ParameterError("With l1_ratio=0 no penalty makes all coefficients zero: give the alphas.")
+        first = top if top > 0 else 1.0
+        return np.geomspace(first, eps * first, alphas), top
+    try:
+        values = np.asarray(alphas, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
+        raise ParameterError(f"alphas must be how many, or finite numbers >= 0 in one row, not {alphas!r}.")
+    return values, top
+
+
+def along(model: ElasticNet, problem: SparseProblem, alphas: np.ndarray, rows: Rows | None) -> np.ndarray:
+    """Solve for many penalties, the largest first; give coefficients of shape (m, p, q), in the order of the penalties."""
+    coef = np.empty((len(alphas), len(problem.x_mean), len(problem.y_mean)))
+    for k in np.argsort(-alphas, kind="stable"):
+        penalty = model._penalty(problem.weight, float(alphas[k]))
+        if penalty.l1 == 0 and not penalty.positive:
+            coef[k] = problem.ridge(penalty.l2, rows)
+        else:
+            coef[k] = problem.solve(penalty, model.tol)
+    return coef
+
+
+def solve_together(models: Sequence[ElasticNet], moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+    """Fit models to rows whose moments are known, one path for all that differ in their penalty only.
+
+    Parameters
+    ----------
+    models : sequence of ElasticNet
+        The models, which are not fitted by this.
+    moments : Moments
+        Of the rows.
+
+    Returns
+    -------
+    coef, intercept : ndarray of shape (m, p, q) and (m, q)
+        What fits would have found.
+    """
+    families: dict[tuple[Any, ...], list[int]] = {}
+    for place, model in enumerate(models):
+        shared = (bool(model.fit_intercept), float(model.l1_ratio), bool(model.positive), float(model.tol))
+        families.setdefault(shared, []).append(place)
+    coef = np.empty((len(models), moments.n_features, moments.n_targets))
+    intercept = np.empty((len(models), moments.n_targets))
+    for places in families.values():
+        first = models[places[0]]
+        problem = GramProblem(moments, centered=bool(first.fit_intercept))
+        alphas = np.array([float(models[place].alpha) for place in places])
+        coef[places] = along(first, problem, alphas, None)
+        intercept[places] = problem.y_mean - problem.x_mean @ coef[places]
+    return coef, intercept
+
+
+def path_scores(model: ElasticNet, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
+    """Score candidates on the rows that folds hold out, along one path for all that differ in their penalty only.
+
+    Parameters
+    ----------
+    model : ElasticNet
+        A model with the parameters that all candidates share.
+    rows, candidates, folds, scorer
+        As :mod:`qed.selection.searching.cheap` gives them.
+    """
+    each, own = np.full((2, len(candidates), folds.n_splits), np.nan)
+    families = folds.families(candidates, "alpha")
+    for fold in folds:
+        training, held_out = folds.training(rows, fold), folds.held_out(rows, fold)
+        for shared, places in families:
+            one = type(model)(**{**model.get_params(), **shared})
+            problem = problem_for(training, one, many=len(places) > 1)
+            alphas = np.array([float(candidates[place].get("alpha", model.alpha)) for place in places])
+            coef = along(one, problem, alphas, training)
+            for place, w in zip(places, coef):
+                intercept = problem.y_mean - problem.x_mean @ w
+                each[place, fold] = _judge(folds, scorer, held_out, w, intercept)
+                if folds.train_scores:
+                    own[place, fold] = _judge(folds, scorer, training, w, intercept)
+    words = f"{folds.n_splits} folds, {len(families)} path{'s' if len(families) > 1 else ''} of alphas each"
+    return folds.answer(each, words, train=own if folds.train_scores else None)
+
+
+def _judge(folds: Any, scorer: Any, rows: Rows, coef: np.ndarray, intercept: np.ndarray) -> float:
+    predicted = rows.map(_predicted, coef, intercept)
+    return float(folds.judge(scorer, rows, predict=predicted[:, 0] if rows.target_ndim == 1 else predicted))
+
+
+def _predicted(block: Block, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    return np.asarray(block.X @ coef + intercept, dtype=block.X.dtype)

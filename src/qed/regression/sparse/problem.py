@@ -1,0 +1,260 @@
+r"""Sparse least squares on a given table: which of two ways to go, and what both have in common.
+
+.. math:: \min_{w, b}\ \tfrac12 \sum_i s_i (y_i - x_i^\top w - b)^2 + \lambda_1 \|w\|_1 + \tfrac12 \lambda_2 \|w\|^2 .
+
+With few columns, one pass over the rows, on arrays, files and clusters alike, gives the scatter matrices, and rows are not looked at again
+(:class:`GramProblem`, :math:`O(np^2)`). With many columns in memory their Gram matrix would be the most expensive part, and most of it
+belongs to columns whose coefficients are zero; then it is formed for a working set only (:class:`ColumnProblem`, a few times
+:math:`O(np)`). Several outputs are as many problems that share their columns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from qed.base.engine import one_blas_thread
+from qed.base.errors import NotAvailableError, ParameterError
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import EPS
+from qed.optim.functions.penalties import L1L2
+from qed.optim.sparse.columns import columns_of
+from qed.optim.sparse.quadratic import SparseQuadratic
+from qed.optim.sparse.working_set import WorkingSet
+from qed.regression.linear.evidence import about_zero
+from qed.regression.linear.precise import solve_precisely
+from qed.stats.moments import Moments
+from qed.stats.parts import Known
+from qed.stats.products import present_rows
+
+# Up to so many columns a Gram matrix is cheaper than looking for the columns that matter; and it may not take more than a gigabyte.
+FEW_COLUMNS, MOST_COLUMNS = 512, 11_000
+
+
+class SparseProblem(ABC):
+    """Sparse least squares on a table.
+
+    Attributes
+    ----------
+    weight : float
+        The sum of the weights.
+    x_mean, y_mean : ndarray of shape (p,) or (q,)
+        Means of features and target; zero when there is no intercept.
+    outputs : list of SparseQuadratic or WorkingSet
+        The problem of each output.
+    fingerprint : Fingerprint
+        Of the data.
+    way : str
+        How the problem is solved, in words.
+    """
+
+    weight: float
+    x_mean: np.ndarray
+    y_mean: np.ndarray
+    outputs: list[Any]
+    fingerprint: Fingerprint
+    way: str
+
+    @property
+    def coef(self) -> np.ndarray:
+        """The coefficients as they stand, one column per output."""
+        return np.column_stack([output.coef for output in self.outputs])
+
+    @property
+    @abstractmethod
+    def correlations(self) -> np.ndarray:
+        """Products of the columns with the target, of shape (p, q)."""
+
+    @abstractmethod
+    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
+        """Give the coefficients without a penalty on their sizes, the shortest where there are many."""
+
+    def begin_at(self, coef: np.ndarray) -> None:
+        """Go on from other coefficients, of shape (p, q)."""
+        with one_blas_thread:
+            for output, column in zip(self.outputs, coef.T):
+                output.begin_at(np.ascontiguousarray(column))
+
+    def largest(self, positive: bool) -> float:
+        """Give the smallest weight of the 1-norm with which all coefficients are zero."""
+        found = self.correlations if positive else np.abs(self.correlations)
+        return max(float(found.max(initial=0.0)), 0.0)
+
+    def rounds(self, penalty: L1L2, tol: float, *, newton: bool = True) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Solve for a penalty, from where the last solution was.
+
+        Parameters
+        ----------
+        penalty : L1L2
+            The penalty.
+        tol : float
+            The gap wanted, relative to the objective.
+        newton : bool
+            Whether to make Newton steps; without, there are only sweeps of coordinate descent.
+
+        Yields
+        ------
+        objective, gap : ndarray of shape (q,)
+            Of each output the objective, and a bound on how far it is above its minimum.
+        """
+        runs = {t: output.rounds(penalty, tol, newton=newton) for t, output in enumerate(self.outputs)}
+        found = np.full((2, len(runs)), np.inf)
+        while runs:
+            with one_blas_thread:
+                news = {t: next(run, None) for t, run in runs.items()}
+            for t, new in news.items():
+                if new is not None:
+                    found[:, t] = new
+                if new is None or new[1] <= tol * new[0]:
+                    del runs[t]
+            if any(new is not None for new in news.values()):
+                yield found[0].copy(), found[1].copy()
+
+    def solve(self, penalty: L1L2, tol: float) -> np.ndarray:
+        """Solve for a penalty at once; give the coefficients, of shape (p, q)."""
+        for _ in self.rounds(penalty, tol):
+            pass
+        return self.coef
+
+
+class GramProblem(SparseProblem):
+    """Sparse least squares from moments: rows are not needed any more.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of features and target.
+    centered : bool
+        Whether there is an intercept.
+    """
+
+    way = "Gram matrix from one pass over the rows"
+
+    def __init__(self, moments: Moments, *, centered: bool) -> None:
+        self.seen = moments if centered else about_zero(moments)
+        self.moments, self.centered, self.weight = moments, centered, float(moments.weight)
+        self.x_mean, self.y_mean = self.seen.x_mean, self.seen.y_mean
+        gram, square = np.ascontiguousarray(self.seen.xx), np.diagonal(self.seen.yy)
+        self.outputs = [SparseQuadratic(gram, right, one) for right, one in zip(self.seen.xy.T, square)]
+        spread = np.diagonal(moments.xx)
+        self.fingerprint = _fingerprint(
+            moments.count, self.weight, moments.x_mean, spread, moments.y_mean, moments.xy, moments.yy
+        )
+
+    @property
+    def correlations(self) -> np.ndarray:
+        return self.seen.xy
+
+    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
+        found, _ = solve_precisely(self.seen, l2, rows, centered=self.centered, digits_wanted=9.0)
+        return found.coef
+
+
+class ColumnProblem(SparseProblem):
+    """Sparse least squares on columns in memory.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows; they are gathered in memory.
+    centered : bool
+        Whether there is an intercept.
+    """
+
+    way = "columns in memory, a working set of them at a time"
+
+    def __init__(self, rows: Rows, *, centered: bool) -> None:
+        X, Y, weight = present_rows(rows.array(), target=True)
+        self.weight = float(len(Y)) if weight is None else float(weight.sum())
+        with one_blas_thread, np.errstate(invalid="ignore", over="ignore"):
+            self.columns = columns_of(X, weight, centered=centered)
+            root = self.columns.root
+            mean = root**2 @ Y / self.weight
+            away = (Y - mean) * root[:, None]
+            self.target = away if centered else Y * root[:, None]
+            square = self.target.T @ self.target
+        self.x_mean = self.columns.mean if centered else np.zeros(X.shape[1])
+        self.y_mean = mean if centered else np.zeros(Y.shape[1])
+        self.is_finite = bool(np.isfinite(self.columns.length).all() and np.isfinite(square).all())
+        if not self.is_finite:
+            return
+        with one_blas_thread:
+            self.outputs = [WorkingSet(self.columns, np.ascontiguousarray(column)) for column in self.target.T]
+        lost = 0.0 if centered else self.weight
+        self.fingerprint = _fingerprint(
+            len(Y), self.weight, self.columns.mean, self.columns.length**2 - lost * self.columns.mean**2,
+            mean, self.correlations - lost * np.outer(self.columns.mean, mean), away.T @ away,
+        )  # fmt: skip
+
+    @property
+    def correlations(self) -> np.ndarray:
+        return np.column_stack([output.right for output in self.outputs])
+
+    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
+        """Solve for as many unknowns as there are rows: ``w = X' v`` with ``(X X' + l2 I) v = y``."""
+        if len(self.target) > MOST_COLUMNS:
+            raise NotAvailableError(
+                f"Without a 1-norm penalty this takes a matrix of {len(self.target)} x {len(self.target)} numbers: "
+                "use qed.GradientRidge for so large a table, or a positive alpha * l1_ratio."
+            )
+        value, vector = np.linalg.eigh(self.columns.outer())
+        shifted = np.maximum(value, 0.0) + l2
+        kept = shifted > 4 * len(value) * EPS * shifted.max(initial=0.0)
+        dual = vector[:, kept] / shifted[kept] @ (vector[:, kept].T @ self.target)
+        return np.column_stack([self.columns.correlate(np.ascontiguousarray(column)) for column in dual.T])
+
+
+def _fingerprint(
+    count: int,
+    weight: float,
+    x_mean: np.ndarray,
+    spread: np.ndarray,
+    y_mean: np.ndarray,
+    xy: np.ndarray,
+    yy: np.ndarray,
+) -> Fingerprint:
+    """Make a fingerprint from sums about the means, so that it costs no pass."""
+    mix = np.cos(np.arange(len(y_mean)))
+    mean = float(y_mean @ mix)
+    target = np.concatenate([[mean, mix @ yy @ mix / weight + mean**2], xy @ mix / weight + x_mean * mean])
+    return Fingerprint(int(count), weight, x_mean, np.maximum(spread, 0.0) / weight, target)
+
+
+def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:
+    """Choose the way that costs less for these rows, and set out on it.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    model : ElasticNet
+        Says whether there is an intercept, collects moments, and is named in messages.
+    many : bool
+        Whether there will be many penalties, which is worth a larger Gram matrix.
+    """
+    centered = bool(model.fit_intercept)
+    general = model.solver not in ("auto", "coordinate")
+    if general and rows.n_features > MOST_COLUMNS:
+        raise ParameterError(
+            f"solver={model.solver!r} needs a matrix of {rows.n_features} x {rows.n_features} numbers: use solver='auto'."
+        )
+    if general or wants_gram(rows, many=many):
+        return GramProblem(model._collect(rows), centered=centered)
+    problem = ColumnProblem(rows, centered=centered)
+    if not problem.is_finite:
+        refuse_missing(rows, model)
+        raise overflowed(model)
+    return problem
+
+
+def wants_gram(rows: Rows, *, many: bool = False) -> bool:
+    """Say whether a Gram matrix of all columns is the cheaper way."""
+    p = rows.n_features
+    if isinstance(rows, Known) or not rows.in_memory:
+        return p <= MOST_COLUMNS
+    return p <= FEW_COLUMNS or (many and p <= min(4 * FEW_COLUMNS, rows.count()))

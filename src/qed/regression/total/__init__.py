@@ -1,0 +1,1 @@
+"""Errors in all columns: total least squares, errors in variables, conics."""

@@ -1,0 +1,1 @@
+"""All models on one table: contenders, leaderboard, the model for tables."""

@@ -1,0 +1,316 @@
+"""Comparing all models for a table: a leaderboard of cross-validated scores, and the best model fitted.
+
+Every fold encodes its own training rows and nothing else, once for all models, and each model then scores all its settings on the
+encoded rows in whatever way is cheapest for it. So the scores are those of fitting every setting of every `TableModel` anew, at a
+fraction of the price. The score of a model is that of its best setting, averaged over the folds; as it was chosen for being best,
+it is a little too good, the more so the more settings there were and the fewer rows.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import InputError, ParameterError, QedError
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.base.sources.rows import rows as rows_of
+from qed.features.stream import changed
+from qed.features.tables.encoder import ColumnEncoder
+from qed.selection.comparing.contenders import Contender, contenders
+from qed.selection.comparing.task import check_task
+from qed.selection.metrics.silhouette import centre_silhouette
+from qed.selection.scoring import get_scorer, get_scorer_names
+from qed.selection.searching.search import Search
+from qed.selection.splitting.splits import KFold, StratifiedKFold
+
+Progress = Callable[[float, str], None]
+SCORING = {"regression": "r2", "classification": "accuracy", "clustering": "silhouette"}
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One line of the leaderboard.
+
+    Attributes
+    ----------
+    name : str
+        The model.
+    contender : Contender
+        The unfitted model with the settings it could choose from.
+    scores : ndarray of shape (n_settings, n_folds)
+        The score of each setting on each fold, greater being better.
+    chosen : int
+        The number of the best setting.
+    model : TableModel or None
+        Fitted to all rows with the chosen setting; None when that was not possible.
+    seconds : float
+        How long that fit took, encoding included.
+    notes : tuple of str
+        What models had to say during their fits.
+    failure : str
+        Why there is no model, if there is none.
+    """
+
+    name: str
+    contender: Contender
+    scores: np.ndarray
+    chosen: int = 0
+    model: Any = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+
+    @property
+    def score(self) -> float:
+        """The mean score of the chosen setting over the folds."""
+        return float(self.scores[self.chosen].mean())
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of that mean."""
+        each = self.scores[self.chosen]
+        return float(each.std(ddof=1) / np.sqrt(len(each))) if len(each) > 1 else float("nan")
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """The chosen parameters."""
+        return self.contender.candidates[self.chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What came of comparing models.
+
+    Attributes
+    ----------
+    task, why : str
+        What was to be done, and how that was decided.
+    scoring : str
+        The name of the score.
+    entries : list of Entry
+        The leaderboard, the best first.
+    rows : Rows
+        The table that was learned from, with its target.
+    folds : ndarray of shape (n,)
+        The fold that held out each row.
+    seed : int
+        The seed of the folds and of the models.
+    """
+
+    task: str
+    why: str
+    scoring: str
+    entries: list[Entry]
+    rows: Rows
+    folds: np.ndarray
+    seed: int
+
+    @property
+    def best(self) -> Entry:
+        """The first line."""
+        return self.entries[0]
+
+    @property
+    def n_folds(self) -> int:
+        return int(self.folds.max()) + 1
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    task: str | None = None,
+    cv: int = 5,
+    scoring: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Cross-validate every model for a task on a table, and fit each with its best setting.
+
+    Parameters
+    ----------
+    X : frame, Arrow table, array-like or Rows
+        The table; it is held in memory. Columns may hold numbers, text, dates and missing values.
+    y : array-like, optional
+        The target, without missing values; without one the rows are clustered.
+    task : {"regression", "classification", "clustering"}, optional
+        What is to be done; decided from the target when not given, see :func:`qed.selection.comparing.task.task_of`.
+    cv : int, default=5
+        The number of folds, drawn at random, with the classes in equal shares.
+    scoring : str, optional
+        The name of a scorer; R², accuracy or the silhouette when not given.
+    seed : int, default=0
+        The seed of the folds and of models that draw.
+    progress : callable, optional
+        Called with the share that is done and a few words.
+
+    Returns
+    -------
+    Comparison
+        The leaderboard, with fitted models.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("stackloss").Xy()
+    >>> found = qed.compare(X, y)
+    >>> found.task, bool(found.best.model.certificate_)
+    ('regression', True)
+    """
+    table, y = _opened(X, y)
+    task, why = check_task(task, y, (table.target_names or ("y",))[0])
+    folds = _folds(task, cv, seed, table.count(), y)
+    scorer, scoring = _scorer(task, scoring)
+    told = progress or _silent
+    run = _Run(table, y, folds, scorer, told, _contenders(task, table, y, seed))
+    return Comparison(task, why, scoring, run.leaderboard(), table, folds, seed)
+
+
+def _silent(share: float, words: str) -> None:
+    """Show no progress."""
+
+
+def _opened(X: Any, y: Any) -> tuple[ArrayRows, np.ndarray | None]:
+    source = X if isinstance(X, Rows) else rows_of(X, y)
+    block = source.table().array()
+    found = ArrayRows(block.X, block.y, None, source.feature_names)
+    found.target_names = source.target_names
+    return found, block.y
+
+
+def _scorer(task: str, scoring: str | None) -> tuple[Any, str]:
+    if task == "clustering":
+        if scoring not in (None, "silhouette"):
+            raise InputError(f"Clusters are scored by their silhouette, not by {scoring!r}: leave the scoring out.")
+        return centre_silhouette, "silhouette"
+    name = scoring or SCORING[task]
+    scorer = get_scorer(name)
+    fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
+    if name not in fits:
+        raise ParameterError(f"{name!r} does not score {task}: choose one of {', '.join(sorted(fits))}.")
+    return scorer, name
+
+
+def _judges_numbers(scorer: Any) -> bool:
+    return bool(scorer.function.__module__.endswith("metrics.regression"))
+
+
+def _folds(task: str, cv: int, seed: int, n: int, y: Any) -> np.ndarray:
+    if n < 4:
+        raise InputError(f"The table has {n} rows, too few to hold some out: give at least 4.")
+    # At least two rows to a fold: the score of a single one may not be defined.
+    splitter = (StratifiedKFold if task == "classification" else KFold)(min(cv, n // 2), random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return splitter.assign(n, y)
+
+
+def _contenders(task: str, table: ArrayRows, y: Any, seed: int) -> list[Contender]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        width = len(ColumnEncoder().fit(table).get_feature_names_out())
+    n_classes = len(set(y.tolist())) if task == "classification" else 1
+    return contenders(task, table.count(), width, n_classes if n_classes > 2 else 1, seed)
+
+
+@dataclass
+class _Run:
+    """One comparison under way."""
+
+    table: ArrayRows
+    y: np.ndarray | None
+    folds: np.ndarray
+    scorer: Any
+    told: Progress
+    contenders: list[Contender]
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    done: int = 0
+
+    def leaderboard(self) -> list[Entry]:
+        n_folds = int(self.folds.max()) + 1
+        self.total = (n_folds + 1) * len(self.contenders)
+        scores = {one.name: np.full((len(one.candidates), n_folds), np.nan) for one in self.contenders}
+        for fold in range(n_folds):
+            held_out = self.folds == fold
+            for group in _by_encoding(self.contenders):
+                Z = self._encoded(group[0], held_out)
+                for one in group:
+                    self._tell(f"{one.name}, fold {fold + 1} of {n_folds}")
+                    with self._caught(one.name):
+                        scores[one.name][:, fold] = scores_of(one, Z, self.y, held_out, self.scorer)
+        entries = [self._entry(one, scores[one.name]) for one in self.contenders]
+        self.told(1.0, "done")
+        return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
+
+    def _encoded(self, one: Contender, held_out: np.ndarray) -> np.ndarray:
+        """Encode all rows by what can be learned from those that are not held out."""
+        names, whole = self.table.feature_names, self.table.X
+        for part in one.table_model()._unfitted():
+            train = whole.filter(~held_out) if hasattr(whole, "num_rows") else whole[~held_out]
+            with self._caught("encoding"):
+                fitted = part.fit(ArrayRows(train, feature_names=names))
+            found = changed(fitted, ArrayRows(whole, feature_names=names))
+            names, whole = found.feature_names, found.array().X
+        matrix: np.ndarray = whole
+        return matrix
+
+    def _entry(self, one: Contender, scores: np.ndarray) -> Entry:
+        self._tell(f"{one.name}, all rows")
+        mean = scores.mean(axis=1)
+        if np.isnan(mean).all() and one.name not in self.failures:
+            self.failures[one.name] = "its score is not defined on these folds"
+        if one.name in self.failures:
+            return Entry(one.name, one, scores, notes=self._notes(one), failure=self.failures[one.name])
+        chosen = int(np.nanargmax(mean))
+        model = one.table_model(one.candidates[chosen])
+        began = time.perf_counter()
+        with self._caught(one.name):
+            model.fit(self.table)
+        seconds = time.perf_counter() - began
+        failure = self.failures.get(one.name, "")
+        return Entry(one.name, one, scores, chosen, None if failure else model, seconds, self._notes(one), failure)
+
+    def _notes(self, one: Contender) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.notes.get("encoding", ()), *self.notes.get(one.name, ())]))
+
+    def _tell(self, words: str) -> None:
+        self.told(self.done / self.total, words)
+        self.done += 1
+
+    @contextmanager
+    def _caught(self, name: str) -> Iterator[None]:
+        """Keep what a fit warns of for the leaderboard, and a refusal of one model from ending the others."""
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            try:
+                yield
+            except QedError as error:
+                if name == "encoding":
+                    raise
+                self.failures[name] = str(error)
+        self.notes.setdefault(name, []).extend(str(warning.message) for warning in seen)
+
+
+def _by_encoding(found: Sequence[Contender]) -> list[list[Contender]]:
+    """Put contenders that see the same columns together."""
+    groups: dict[tuple[Any, ...], list[Contender]] = {}
+    for one in found:
+        groups.setdefault(one.encoding, []).append(one)
+    return list(groups.values())
+
+
+def scores_of(one: Contender, Z: np.ndarray, y: Any, held_out: np.ndarray, scorer: Any) -> np.ndarray:
+    """Score every setting of a contender on the rows held out, after fitting it to the others.
+
+    It is a search with one fold, so that a model which can tell the scores of all its settings at once does.
+    """
+    split = (np.flatnonzero(~held_out), np.flatnonzero(held_out))
+    search = Search(one.model, one.grid, cv=[split], scoring=scorer, refit=False).fit(Z, y)
+    return np.asarray(search.cv_results_["split0_test_score"])

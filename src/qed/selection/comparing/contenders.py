@@ -1,0 +1,127 @@
+"""Which models a comparison runs: whatever the rooms hold that says it wants to.
+
+A class takes part by having ``compare_grid``, the values of its parameters to choose from (none for a model without parameters worth
+choosing). It may name in ``compare_degrees`` the degrees of products of columns with which it wants to be tried, in
+``compare_encoder`` what it wants of the encoder, and in ``compare_name`` what it wants to be called. So a new model joins every
+leaderboard by one line in its own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from qed.base.models.roles import Classifier, Clusterer, Regressor
+from qed.features.maps.polynomial import monomial_count
+from qed.features.tables.encoder import ColumnEncoder
+from qed.selection.comparing.table_model import TableModel
+from qed.selection.searching.candidates import candidates_of, made_with
+
+ROOMS = {
+    "regression": ("regression", Regressor),
+    "classification": ("classification", Classifier),
+    "clustering": ("clustering", Clusterer),
+}
+MOST_PRODUCTS, MOST_WORK = 300, 2e9
+DEGREES = {1: "", 2: " on squares and products", 3: " on products of three"}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model with the settings it may choose from.
+
+    Attributes
+    ----------
+    name : str
+        What the leaderboard calls it.
+    model : estimator
+        Unfitted, with default parameters.
+    degree : int
+        Products of so many columns are made.
+    grid : dict
+        The values of parameters to choose from; empty where there is nothing to choose.
+    encoder : dict
+        Parameters of the encoder.
+    """
+
+    name: str
+    model: Any
+    degree: int
+    grid: dict[str, list[Any]]
+    encoder: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """The settings of parameters to choose from; a single empty one where there is nothing to choose."""
+        return candidates_of(self.grid)
+
+    def table_model(self, setting: dict[str, Any] | None = None) -> TableModel:
+        """Give the model for raw tables, unfitted, with a setting of its parameters."""
+        return TableModel(
+            made_with(self.model, setting or {}), encoder=ColumnEncoder(**self.encoder), degree=self.degree
+        )
+
+    @property
+    def encoding(self) -> tuple[Any, ...]:
+        """What tells contenders apart that see different columns."""
+        return self.degree, *sorted(self.encoder.items())
+
+
+def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed: int = 0) -> list[Contender]:
+    """List the models for a task, the simplest first.
+
+    Parameters
+    ----------
+    task : {"regression", "classification", "clustering"}
+        What is to be done.
+    n_rows, n_columns, n_outputs : int
+        The size of the encoded table, and how many classes (beyond two) there are coefficients for: products of columns are made
+        only where coefficients stay few and fits short.
+    seed : int
+        The ``random_state`` of models that have one.
+
+    Examples
+    --------
+    >>> [contender.name for contender in contenders("regression", 1000, 5)][:2]
+    ['Mean (baseline)', 'Linear regression']
+    """
+    found = []
+    for kind in _kinds(task):
+        model = kind()
+        if "random_state" in model.get_params():
+            model.set_params(random_state=seed)
+        grid = {name: list(values) for name, values in kind.compare_grid.items()}
+        for degree in getattr(kind, "compare_degrees", (1,)):
+            products = monomial_count(n_columns, degree) - 1
+            if degree > 1 and not (products <= n_rows and products * n_outputs <= MOST_PRODUCTS):
+                continue
+            if degree > 1 and n_rows * products**2 > MOST_WORK:
+                continue
+            encoder = dict(getattr(kind, "compare_encoder", {}))
+            found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, encoder))
+    return sorted(found, key=lambda contender: (contender.degree, len(contender.candidates) > 1))
+
+
+def _kinds(task: str) -> Iterator[Any]:
+    room, role = ROOMS[task]
+    package = import_module(f"qed.{room}")
+    found = [getattr(package, name) for name in package.__all__]
+    taking_part = [kind for kind in found if isinstance(kind, type) and "compare_grid" in vars(kind)]
+    baselines_first = sorted(taking_part, key=lambda kind: not _is_baseline(kind))
+    return (kind for kind in baselines_first if issubclass(kind, role))
+
+
+def _is_baseline(kind: Any) -> bool:
+    tags = kind().__sklearn_tags__()
+    return any(part is not None and part.poor_score for part in (tags.regressor_tags, tags.classifier_tags))
+
+
+def _name(kind: type) -> str:
+    """Give a class a name for people: its own ``compare_name``, or its words."""
+    words = getattr(kind, "compare_name", None)
+    if words is not None:
+        return str(words)
+    letters = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind.__name__).strip()
+    return letters[0].upper() + letters[1:]

@@ -1,0 +1,241 @@
+"""A model for tables as they come: columns of numbers, text, dates and holes in; predictions out.
+
+A `TableModel` is an encoder, a scaler (and, where asked for, products of columns) and a model behind them, fitted together and used as
+one. Since it learns its encoding from the rows it is given, a cross-validation of it lets nothing leak from the rows held out. Each
+part changes the rows block by block as they are read, so files larger than memory and clusters work as they do for the model itself;
+and it is saved as one file, so whoever predicts with it needs the raw table only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.certificate import Certificate, Claim
+from qed.base.errors import InputError, NotAvailableError
+from qed.base.models.checks import check_table, check_target
+from qed.base.models.estimator import Estimator
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import Parameter, anything, boolean, integer
+from qed.base.sources.frames import check_lengths
+from qed.base.sources.rows import ArrayRows, Rows, _is_dask, _is_path
+from qed.base.sources.rows import rows as rows_of
+from qed.base.summary import Summary
+from qed.features.stream import changed
+from qed.selection.searching.candidates import fresh
+
+
+class TableModel(Estimator):
+    """An encoder and a model as one estimator that learns from, and predicts for, mixed tables.
+
+    Parameters
+    ----------
+    model : estimator
+        A regressor, classifier or clusterer of qed.
+    encoder : transformer, optional
+        What makes numbers of the columns; a `qed.ColumnEncoder` when not given.
+    degree : int, default=1
+        With 2 or more, the model sees all products of encoded columns up to that degree.
+    scale : bool, default=True
+        Whether the model sees columns of mean zero and variance one, so that penalties and distances treat all alike.
+
+    Attributes
+    ----------
+    changes_ : list of transformers
+        The fitted encoder and what comes after it, in their order.
+    model_ : estimator
+        The fitted model; its ``feature_names_in_`` are the names of the encoded columns.
+    fingerprint_ : Fingerprint
+        Of the encoded columns, before they are scaled.
+    target_name_ : str or None
+        The name of the column that is predicted, where the data told it.
+    certificate_ : Certificate
+        The claims of the model, then those of its parts.
+
+    Examples
+    --------
+    >>> import qed
+    >>> table = qed.data.load("penguins").table
+    >>> data = qed.rows(table.filter(table["sex"].is_valid()), target="sex")
+    >>> model = qed.TableModel(qed.LogisticRegression()).fit(data)
+    >>> model.target_name_, bool(model.certificate_), round(model.score(data), 2)
+    ('sex', True, 0.92)
+    """
+
+    passes: ClassVar[str] = "each iteration"
+    parameters: ClassVar[dict[str, Parameter]] = {
+        "model": anything("an estimator of qed"),
+        "encoder": anything("None or a transformer of qed"),
+        "degree": integer(1, kind="model"),
+        "scale": boolean(),
+    }
+
+    def __init__(self, model: Any, *, encoder: Any = None, degree: int = 1, scale: bool = True) -> None:
+        self.model = model
+        self.encoder = encoder
+        self.degree = degree
+        self.scale = scale
+
+    @property
+    def target(self) -> str | None:  # type: ignore[override]
+        """What ``y`` has to be, which the model says."""
+        return getattr(self.model, "target", None)
+
+    def _open(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
+    ) -> Rows:
+        if isinstance(X, Rows) or _is_path(X) or _is_dask(X):
+            source = check_table(self, rows_of(X, y, sample_weight=sample_weight), reset=reset)
+            if target is not None and not source.has_target:
+                raise InputError("TableModel requires y to be passed: name the column, qed.rows(..., target='name').")
+            return source
+        source = check_table(self, X, sample_weight, reset=reset)
+        if target is None:
+            return source
+        whole = source.array()
+        name = getattr(y, "name", None)
+        y = check_target(self, y, target)
+        check_lengths(len(whole), y, None)
+        found = ArrayRows(whole.X, y, whole.weight, source.feature_names)
+        found.target_names = (name,) if isinstance(name, str) else ()
+        return found
+
+    def _fit(self, rows: Rows) -> None:
+        self.changes_: list[Any] = []
+        for transformer in self._unfitted():
+            fitted = transformer.fit(rows)
+            self.changes_.append(fitted)
+            rows = changed(fitted, rows)
+        self.model_ = fresh(self.model).fit(rows)
+        self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
+        self.fingerprint_ = (*self.changes_, self.model_)[1].fingerprint_
+        claims = [part.certificate_ for part in (self.model_, *self.changes_)]
+        sources = {certificate.source for certificate in claims}
+        self.certificate_ = Certificate(self._told(claims), "data" if sources == {"data"} else "statistics")
+
+    def _unfitted(self) -> Iterable[Any]:
+        from qed.features.maps.polynomial import PolynomialFeatures
+        from qed.features.scaling.standard_scaler import StandardScaler
+        from qed.features.tables.encoder import ColumnEncoder
+
+        yield fresh(self.encoder) if self.encoder is not None else ColumnEncoder()
+        if self.degree > 1:
+            # Products of columns far from zero are nearly collinear, so the columns are scaled before as well.
+            yield StandardScaler()
+            yield PolynomialFeatures(self.degree, include_bias=False)
+        if self.scale:
+            yield StandardScaler()
+
+    def _told(self, certificates: Iterable[Iterable[Claim]]) -> list[Claim]:
+        """Put the claims of the model and of its parts together, each with the name of its part."""
+        found: list[Claim] = []
+        for part, claims in zip((None, *self.changes_), certificates):
+            words = "" if part is None else f"{type(part).__name__}: "
+            found += [Claim(words + claim.says, claim.value, claim.bound) for claim in claims]
+        return found
+
+    def _claims(self, rows: Rows) -> list[Claim]:
+        certificates = []
+        for part in self.changes_:
+            certificates.append(part._claims(part._open(rows, reset=False)))
+            rows = changed(part, rows)
+        inside = self.model_._open(rows, reset=False, target=self.model_.target)
+        return self._told([self.model_._claims(inside), *certificates])
+
+    def encoded(self, X: Any) -> Rows:
+        """Give the rows as the model sees them, without making them all at once.
+
+        Parameters
+        ----------
+        X : frame, array-like, path, Dask collection or Rows
+            The raw rows; a target that they know stays with them.
+        """
+        self._check_fitted()
+        return self._changed(self._open(X, reset=False), self.changes_)
+
+    def _changed(self, rows: Rows, changes: Iterable[Any]) -> Rows:
+        for part in changes:
+            rows = changed(part, rows)
+        return rows
+
+    def fingerprint_of(self, X: Any) -> Fingerprint:
+        """Give the fingerprint of other rows, to compare with ``fingerprint_``: are these the rows of the fit?
+
+        Parameters
+        ----------
+        X : frame, array-like, path, Dask collection or Rows
+            The raw rows.
+        """
+        self._check_fitted()
+        # Of the encoded columns in their own units: after scaling, all would look alike.
+        rows = self._changed(self._open(X, reset=False), self.changes_[:1])
+        return Fingerprint.of(rows.fold(Summary.of))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target (the cluster, if the model is a clusterer) of every row.
+
+        Parameters
+        ----------
+        X : frame, array-like, path, Dask collection or Rows
+            The raw columns.
+        """
+        rows = self.encoded(X)
+        found: np.ndarray = self.model_.predict(rows)
+        return found
+
+    @property
+    def predict_proba(self) -> Callable[[Any], np.ndarray]:
+        """Give the probability of each class, ``predict_proba(X)``, where the model has it."""
+        return self._passed_on("predict_proba")
+
+    @property
+    def decision_function(self) -> Callable[[Any], np.ndarray]:
+        """Score the classes, ``decision_function(X)``, where the model does."""
+        return self._passed_on("decision_function")
+
+    def _passed_on(self, method: str) -> Callable[[Any], np.ndarray]:
+        if not hasattr(self.model, method):
+            raise NotAvailableError(f"{type(self.model).__name__} has no {method}.")
+
+        def call(X: Any) -> np.ndarray:
+            rows = self.encoded(X)
+            found: np.ndarray = getattr(self.model_, method)(rows)
+            return found
+
+        return call
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The classes, in the order of the columns of ``predict_proba``."""
+        self._check_fitted()
+        classes: np.ndarray = self.model_.classes_
+        return classes
+
+    @property
+    def inference_(self) -> Any:
+        """Standard errors and tests of the coefficients of encoded columns, where theory gives them."""
+        self._check_fitted()
+        return self.model_.inference_
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Give the model's own score: R² for numbers, accuracy for classes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Raw rows with their true target.
+        """
+        self._check_fitted()
+        rows = self._open(X, y, sample_weight, reset=False, target=self.target)
+        return float(self.model_.score(self._changed(rows, self.changes_)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = self.model.__sklearn_tags__()
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags

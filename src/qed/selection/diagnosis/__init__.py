@@ -1,0 +1,1 @@
+"""Why a model is as good as it is: curves, bias and variance, a diagnosis."""

@@ -1,0 +1,283 @@
+r"""Curves: scores against the number of training rows, and against a parameter.
+
+A *learning curve* fits a model to the first m rows of each training set, for growing m, and shows the score on those
+rows and on the rows held out: the gap between the two is variance, what both lack is bias. A *validation curve* does
+the same for the values of one parameter. Linear models in closed form need one pass for either curve
+(:mod:`qed.selection.searching.segments`, :mod:`qed.selection.searching.linear_scores`); all others are fitted in parallel.
+
+Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, chapter 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from qed.base.engine import work
+from qed.base.errors import InputError, ParameterError
+from qed.base.random import generator, seed_of
+from qed.selection.metrics.regression import r2_score
+from qed.selection.scoring import Scorer
+from qed.selection.searching.cheap import checked
+from qed.selection.searching.fits import Settings, evaluate
+from qed.selection.searching.folds import Folds
+from qed.selection.searching.linear_scores import LARGEST, is_linear
+from qed.selection.searching.samples import Data
+from qed.selection.searching.search import draw_folds, scorer_for
+from qed.selection.searching.segments import Segments
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """Scores on training rows and on rows held out, a row for each point of the curve, a column for each fold."""
+
+    train_scores: np.ndarray
+    test_scores: np.ndarray
+    how: str
+
+    @property
+    def train_mean(self) -> np.ndarray:
+        """Mean over folds of the scores on the training rows."""
+        return np.asarray(self.train_scores.mean(axis=1))
+
+    @property
+    def test_mean(self) -> np.ndarray:
+        """Mean over folds of the scores on the rows held out."""
+        return np.asarray(self.test_scores.mean(axis=1))
+
+    @property
+    def train_error(self) -> np.ndarray:
+        """Standard error of `train_mean`."""
+        return _standard_error(self.train_scores)
+
+    @property
+    def test_error(self) -> np.ndarray:
+        """Standard error of `test_mean`."""
+        return _standard_error(self.test_scores)
+
+
+def _standard_error(scores: np.ndarray) -> np.ndarray:
+    return np.asarray(scores.std(axis=1) / np.sqrt(max(scores.shape[1] - 1, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve(_Curve):
+    """Scores against the number of training rows.
+
+    Attributes
+    ----------
+    train_scores, test_scores : ndarray of shape (n_sizes, n_splits)
+        Scores on the training rows and on the rows held out.
+    how : str
+        How they were found.
+    train_sizes : ndarray of int of shape (n_sizes,)
+        The numbers of training rows.
+    """
+
+    train_sizes: np.ndarray
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both scores, with a standard error either side."""
+        from qed.plots.curves import learning_curve as draw
+
+        return draw(self.train_sizes, self.train_scores, self.test_scores, ax)
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationCurve(_Curve):
+    """Scores against the values of a parameter.
+
+    Attributes
+    ----------
+    train_scores, test_scores : ndarray of shape (n_values, n_splits)
+        Scores on the training rows and on the rows held out.
+    how : str
+        How they were found.
+    name : str
+        The parameter.
+    values : tuple
+        Its values.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+
+    @property
+    def best(self) -> Any:
+        """The first of the values with the best mean score on the rows held out."""
+        return self.values[int(np.argmax(self.test_mean))]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both scores; those on rows held out with a standard error either side."""
+        from qed.plots.curves import validation_curve as draw
+        from qed.plots.style import SECOND
+
+        numbers = all(isinstance(one, (int, float, np.number)) and not isinstance(one, bool) for one in self.values)
+        places = np.array(self.values, dtype=float) if numbers else np.arange(len(self.values), dtype=float)
+        order = np.argsort(places)
+        ax = draw(places[order], self.test_scores[order], ax, xlabel=self.name)
+        ax.plot(places[order], self.train_mean[order], color=SECOND, linewidth=1.6, label="rows it was fitted on")
+        ax.legend(loc="best", fontsize=9)
+        if not numbers:
+            ax.set_xticks(places, [str(value) for value in self.values])
+        return ax
+
+
+def validation_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    name: str,
+    values: Sequence[Any],
+    cv: Any = 5,
+    scoring: Any = None,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+) -> ValidationCurve:
+    """Score a model for several values of one parameter, on training rows and on rows held out.
+
+    Parameters
+    ----------
+    model : estimator
+        The model; it is not changed.
+    X, y, sample_weight, groups
+        As in `cross_validate`; `y` is None for Rows that know their target.
+    name : str
+        The parameter; ``step__name`` reaches into pipelines.
+    values : sequence
+        The values to try.
+    cv, scoring
+        As in `Search`.
+
+    Returns
+    -------
+    ValidationCurve
+        With both scores for every value and fold.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X = np.vander(np.linspace(-1, 1, 40), 5)
+    >>> curve = validation_curve(qed.Ridge(), X, np.sin(2 * X[:, 3]), "alpha", [0.01, 1.0, 100.0], cv=qed.KFold(4))
+    >>> bool((np.diff(curve.train_mean) <= 0).all()), curve.best
+    (True, 0.01)
+    """
+    candidates = [{name: value} for value in values]
+    if not candidates:
+        raise ParameterError(f"values is empty: give at least one value of {name!r}.")
+    data = Data(model, X, y, sample_weight)
+    folds = draw_folds(model, cv, data, groups, train_scores=True)
+    found = evaluate(model, data, candidates, folds, {"score": scorer_for(model, scoring, folds)})["score"]
+    assert found.each is not None and found.train is not None
+    return ValidationCurve(found.train, found.each, found.how, name, tuple(values))
+
+
+def learning_curve(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0),
+    cv: Any = 5,
+    scoring: Any = None,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    shuffle: bool = False,
+    random_state: Any = 0,
+) -> LearningCurve:
+    """Score a model fitted to more and more rows, on those rows and on rows held out.
+
+    Parameters
+    ----------
+    model : estimator
+        The model; it is not changed.
+    X, y, sample_weight, groups
+        As in `cross_validate`.
+    train_sizes : sequence of int or of float
+        Numbers of training rows; or shares of the largest number that all training sets have.
+    cv, scoring
+        As in `Search`.
+    shuffle : bool, default=False
+        Whether training sets grow by rows drawn at random; otherwise they grow in the order of the rows.
+    random_state : None, int or numpy generator, default=0
+        The seed of the shuffle.
+
+    Returns
+    -------
+    LearningCurve
+        With both scores for every size and fold.
+
+    Examples
+    --------
+    >>> import qed
+    >>> x = np.linspace(0, 1, 60)
+    >>> curve = learning_curve(
+    ...     qed.LinearRegression(),
+    ...     x[:, None],
+    ...     x + np.cos(50 * x),
+    ...     train_sizes=[6, 24, 48],
+    ...     cv=qed.KFold(5),
+    ...     shuffle=True,
+    ... )
+    >>> curve.train_sizes, bool(curve.test_mean[-1] > curve.test_mean[0])
+    (array([ 6, 24, 48]), True)
+    """
+    data = Data(model, X, y, sample_weight)
+    folds = draw_folds(model, cv, data, groups, train_scores=True)
+    scorer = scorer_for(model, scoring, folds)
+    sizes = _sizes(train_sizes, min(len(folds.train(fold)) for fold in folds))
+    rank = np.arange(len(data))
+    if shuffle:
+        rank = generator(seed_of(random_state), "learning curve").permutation(rank)
+    found = _from_moments(model, data, folds, scorer, sizes, rank)
+    if found is not None:
+        return found
+    test_scores, train_scores = np.empty((2, len(sizes), folds.n_splits))
+    for place, size in enumerate(sizes.tolist()):
+        rows = (folds.train(fold) for fold in folds)
+        pairs = tuple((train[np.argsort(rank[train])[:size]], folds.test(fold)) for fold, train in enumerate(rows))
+        shorter = replace(folds, assignment=None, pairs=pairs)
+        scores = evaluate(model, data, [{}], shorter, {"score": scorer}, Settings(cheap=False))["score"]
+        assert scores.each is not None and scores.train is not None
+        test_scores[place], train_scores[place] = scores.each[0], scores.train[0]
+    return LearningCurve(train_scores, test_scores, f"fitted {test_scores.size} models", sizes)
+
+
+def _sizes(train_sizes: Any, most: int) -> np.ndarray:
+    """Give numbers of rows, rising, each once."""
+    sizes = np.unique(np.asarray(train_sizes))
+    if sizes.size == 0 or sizes.dtype.kind not in "iuf":
+        raise ParameterError(f"train_sizes must be numbers of rows, or shares between 0 and 1, not {train_sizes!r}.")
+    if sizes.dtype.kind == "f":
+        if sizes[0] <= 0 or sizes[-1] > 1:
+            raise ParameterError(f"train_sizes as shares must be above 0 and at most 1, not {train_sizes!r}.")
+        sizes = np.unique(np.clip((sizes * most).astype(int), 1, most))
+    if sizes[0] < 1 or sizes[-1] > most:
+        raise InputError(
+            f"train_sizes must be from 1 to {most}, the rows of the smallest training set, not {train_sizes!r}."
+        )
+    return sizes.astype(int)
+
+
+def _from_moments(
+    model: Any, data: Data, folds: Folds, scorer: Any, sizes: np.ndarray, rank: np.ndarray
+) -> LearningCurve | None:
+    """Draw the curve of a linear model from the moments of all segments of all folds, in one pass."""
+    if not (is_linear(model) and folds.assignment is not None and isinstance(scorer, Scorer) and scorer.additive):
+        return None
+    probe = checked(model, {})
+    if folds.n_splits**2 * len(sizes) * (data.open(probe).n_features + 1) ** 2 > LARGEST:
+        return None
+    segments = Segments.of(probe, data.open(probe), folds, sizes, rank)
+    fewest = min(segments.training(fold)[0].count for fold in folds)
+    fewest = min(fewest, *(segments.held_out(fold).count for fold in folds))
+    if scorer.function is r2_score and fewest < 2:
+        return None
+    found = np.array(list(work(partial(segments.scores, fold, scorer) for fold in folds)))
+    how = f"{len(sizes)} sizes and {folds.n_splits} folds from the sums of 1 pass"
+    return LearningCurve(found[:, 1].T, found[:, 0].T, how, sizes)

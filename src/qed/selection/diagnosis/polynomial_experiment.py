@@ -1,0 +1,78 @@
+r"""The course's experiment on bias and variance: polynomials of several degrees, fitted to few points about a line.
+
+Training sets of 10 points are drawn from :math:`y = 2x + 1 + z` with :math:`x` uniform on [-1, 1] and noise of standard
+deviation 0.5. A constant is wrong on average (bias² is :math:`4x^2`) and, its inputs being random, not even steady; a line is
+right on average; a parabola is, too, but follows the noise. The line has the lowest error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from qed.data.synthetic import line
+from qed.features.maps.polynomial import PolynomialFeatures
+from qed.regression.linear.least_squares import LinearRegression
+from qed.selection.diagnosis.bias_variance import BiasVariance, bias_variance
+
+
+def polynomial_experiment(
+    degrees: Sequence[int] = (0, 1, 2),
+    *,
+    n: int = 10,
+    noise: float = 0.5,
+    test_noise: float | None = None,
+    n_points: int = 21,
+    repetitions: int = 1000,
+    random_state: Any = 0,
+) -> dict[int, BiasVariance]:
+    """Measure bias and variance of polynomials fitted to points about a line.
+
+    Parameters
+    ----------
+    degrees : sequence of int
+        The degrees to fit; all see the same training sets.
+    n : int, default=10
+        Points in a training set.
+    noise : float, default=0.5
+        The standard deviation of the training values.
+    test_noise : float, optional
+        That of the test values; by default the same.
+    n_points : int, default=21
+        Size of the grid on [-1, 1] at which to measure.
+    repetitions, random_state
+        As in `bias_variance`.
+
+    Returns
+    -------
+    dict of int to BiasVariance
+        The decomposition for each degree; ``qed.plots.bias_variance`` draws it.
+
+    Examples
+    --------
+    >>> found = polynomial_experiment(repetitions=200)
+    >>> min(found, key=lambda degree: found[degree].error.mean())
+    1
+    """
+    grid = np.linspace(-1, 1, n_points)[:, None]
+    results = {}
+    for degree in degrees:
+        expand = PolynomialFeatures(degree).fit(grid).transform
+
+        def draw(random: np.random.Generator, expand: Any = expand) -> tuple[Any, Any]:
+            X, y = line(n, noise=noise, random_state=random)
+            return expand(X), y
+
+        found = bias_variance(
+            LinearRegression(fit_intercept=False),
+            draw,
+            expand(grid),
+            2 * grid[:, 0] + 1,
+            noise_variance=(noise if test_noise is None else test_noise) ** 2,
+            repetitions=repetitions,
+            random_state=random_state,
+        )
+        results[degree] = BiasVariance(found.predictions, found.truth, found.noise_variance, grid)
+    return results

@@ -1,0 +1,1 @@
+"""Searches over parameters: candidates, folds, scores, results."""

@@ -1,0 +1,61 @@
+"""The table of a search, under the names that scikit-learn gives it, so that code written for its searches can read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.selection.searching.folds import Scores
+
+MOST_COLUMNS = 1000
+
+
+def results_of(candidates: list[dict[str, Any]], found: Scores) -> dict[str, Any]:
+    """Make scikit-learn's ``cv_results_`` of a table of scores.
+
+    Examples
+    --------
+    >>> scores = Scores.of(np.array([[0.5, 0.7], [0.9, 0.7]]), "by hand")
+    >>> results = results_of([{"alpha": 1.0}, {"alpha": 2.0}], scores)
+    >>> results["rank_test_score"], results["param_alpha"].tolist()
+    (array([2, 1], dtype=int32), [1.0, 2.0])
+    """
+    results: dict[str, Any] = {}
+    for name in ("fit_time", "score_time"):
+        seconds = getattr(found, name)
+        if seconds is not None:
+            results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=1), seconds.std(axis=1)
+    for name in sorted({name for candidate in candidates for name in candidate}):
+        results[f"param_{name}"] = _column([candidate.get(name, _ABSENT) for candidate in candidates])
+    results["params"] = candidates
+    for part, each in (("test", found.each), ("train", found.train)):
+        if each is not None and each.shape[1] <= MOST_COLUMNS:
+            results |= {f"split{fold}_{part}_score": each[:, fold] for fold in range(each.shape[1])}
+    results["mean_test_score"], results["std_test_score"] = found.mean, found.std
+    results["standard_error_test_score"] = found.standard_error
+    results["rank_test_score"] = _ranks(found.mean)
+    if found.train is not None:
+        results["mean_train_score"], results["std_train_score"] = found.train.mean(axis=1), found.train.std(axis=1)
+    return results
+
+
+_ABSENT = object()
+
+
+def _column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
+    """Give the values of one parameter, masked where a candidate does not set it."""
+    there = [value for value in values if value is not _ABSENT]
+    plain = all(isinstance(value, (bool, int, float, np.generic)) for value in there)
+    kind = np.array(there).dtype if plain else np.dtype(object)
+    column = np.ma.MaskedArray(np.empty(len(values), dtype=object if kind.kind in "US" else kind), mask=True)
+    for place, value in enumerate(values):
+        if value is not _ABSENT:
+            column[place] = value
+    return column
+
+
+def _ranks(scores: np.ndarray) -> np.ndarray:
+    """Rank scores, the greatest first, equal ones alike; those that are not numbers come last."""
+    order = np.sort(-np.where(np.isnan(scores), -np.inf, scores))
+    return (np.searchsorted(order, -np.where(np.isnan(scores), -np.inf, scores)) + 1).astype(np.int32)

@@ -1,0 +1,1 @@
+"""Rows to learn from and rows to be judged by."""

@@ -1,0 +1,1 @@
+"""What can be said about estimates beyond their values."""
