@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.models.fingerprint import label_numbers
 
 Table = dict[Any, tuple[int, float]]
 
@@ -99,6 +100,12 @@ class Counts:
                 f"Counts of {len(self.columns)} columns do not go together with counts of {len(other.columns)} columns. "
                 "Give all blocks the same columns."
             )
+
+    def sums(self) -> np.ndarray:
+        """Add up the labels, as numbers, and their squares: what a fingerprint knows of a target that is counted."""
+        number = label_numbers(self.values())
+        value = np.array([number[label] for label in self.values()])
+        return np.array([self.weights() @ value, self.weights() @ value**2])
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists and arrays, for saving."""

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
+from qed.base.models.problem import TableProblem
 from qed.base.sources.rows import Block, Rows
 from qed.features.filling import filled
 from qed.features.look import first_block
@@ -167,7 +168,21 @@ class ColumnEncoder(TableTransformer):
                 f"Column {lost[0]!r} is missing: the table that the encoder learned from had it. {error}"
             ) from None
 
-    def _fit(self, rows: Rows) -> None:
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, source="statistics")
+
+    def _evidence(self, rows: Rows) -> TableProblem:
+        look = rows.fold(Look.of, self.reading_, self._quoted())
+        evidence: Any = look.amounts
+        if self.impute != "mean" and len(look.amounts.mean):
+            places, values = learned_amounts(self.columns_, self.reading_)
+            fill = np.full(len(look.amounts.mean), np.nan)
+            fill[places] = values
+            evidence = WAYS[self.impute].evidence(self._amounts(rows, look), fill)
+        return TableProblem(rows, (look, evidence))
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows = problem.rows
         schema = first_block(rows).X.schema
         names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
         asked = asked_kinds(
@@ -182,7 +197,7 @@ class ColumnEncoder(TableTransformer):
         if not self.columns_:
             seen = "only 1 sample (row)" if look.count == 1 else f"{look.count} rows"
             raise DegenerateError(f"No column is left to learn from in {seen}. " + "; ".join(self.decisions_) + ".")
-        self.certificate_ = Certificate(self._claims_from(look, evidence), source="statistics")
+        problem.seen = look, evidence
 
     def _wishes(self) -> Wishes:
         return Wishes(
@@ -249,19 +264,11 @@ class ColumnEncoder(TableTransformer):
         found = [label for column in self.columns_ for label in column.labels(str(names[column.place]))]
         return np.array(told_apart(found), dtype=object)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        look = rows.fold(Look.of, self.reading_, self._quoted())
-        evidence: Any = look.amounts
-        if self.impute != "mean" and len(look.amounts.mean):
-            places, values = learned_amounts(self.columns_, self.reading_)
-            fill = np.full(len(look.amounts.mean), np.nan)
-            fill[places] = values
-            evidence = WAYS[self.impute].evidence(self._amounts(rows, look), fill)
-        return [*matrix_claims(self, rows), *self._claims_from(look, evidence)]
-
-    def _claims_from(self, look: Look, evidence: Any) -> list[Claim]:
+    def _prove(self, problem: TableProblem) -> list[Claim]:
+        look, evidence = problem.seen
         places, fill = learned_amounts(self.columns_, self.reading_)
-        claims = [level_claim(self.columns_, Decider(self.reading_, look, look.amounts.mean, self._wishes()))]
+        claims = matrix_claims(self, problem.rows) if problem.source == "data" else []
+        claims.append(level_claim(self.columns_, Decider(self.reading_, look, look.amounts.mean, self._wishes())))
         if len(places):
             claims += WAYS[self.impute].claims(fill, only(evidence, places))
         return claims
