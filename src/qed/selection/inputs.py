@@ -17,6 +17,7 @@ from qed.base.errors import DegenerateWarning, InputError
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
+Numbers = float | NDArray[Any]
 
 
 class UndefinedMetricWarning(DegenerateWarning):

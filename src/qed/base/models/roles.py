@@ -7,7 +7,7 @@ model on a file larger than memory is one of them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClusterMixin, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
@@ -18,7 +18,7 @@ from qed.base.models.checks import check_rows
 from qed.base.models.estimator import Estimator
 from qed.base.sources.rows import Block
 
-__all__ = ["Classifier", "Clusterer", "OneToOneFeatureMixin", "Regressor", "Transformer"]
+__all__ = ["Classifier", "Clusterer", "OneToOneFeatureMixin", "Regressor", "Transformer", "usual_score"]
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -197,3 +197,11 @@ class Transformer(TransformerMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def usual_score(model: object) -> Literal["r2", "accuracy"] | None:
+    """Say which of the usual scores a model's ``score`` is, here or in scikit-learn; None where it has one of its own."""
+    own = getattr(type(model), "score", None)
+    if own in (Regressor.score, RegressorMixin.score):
+        return "r2"
+    return "accuracy" if own in (Classifier.score, ClassifierMixin.score) else None

@@ -17,18 +17,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
+from qed.base.models.searching import Answer, Question
 from qed.base.sources.rows import Block, Rows
 from qed.linalg.definite import Dual, solve_dual
 from qed.regression.kernel.evidence import dual_claims, slope_claim
 from qed.regression.kernel.model import KERNEL_PARAMETERS, KernelModel, Table, columns, double
 from qed.regression.kernel.primal import Primal, primal_claims, solve_primal
+from qed.regression.kernel.scores import kernel_search
 
 # With so many rows at most, a primal form that lost its digits is done again in the dual form, which does not see single features.
 FEW_ROWS = 10_000
@@ -174,11 +176,8 @@ class KernelRidge(KernelModel):
             "(rows are equal, or the kernel is too smooth for the penalty), and the others were left out. Take a larger alpha."
         )
 
-    def _cheap_scores(self, rows: Rows, candidates: Any, folds: Any, scorer: Any) -> Any:
-        """Score many penalties together; see :mod:`qed.regression.kernel.scores`."""
-        from qed.regression.kernel.scores import kernel_scores
-
-        return kernel_scores(self, rows, candidates, folds, scorer)
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return kernel_search(self, question)
 
     def _predict(self, block: Block) -> np.ndarray:
         if self.form_ == "dual":

@@ -33,8 +33,8 @@ from qed.base.sources.rows import Block, Rows
 from qed.linalg.normal import EPS
 from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
+from qed.regression.linear.problem import LinearProblem
 from qed.regression.total.directions import Directions, root
-from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 
 DIGITS_WANTED = 10.0
@@ -95,12 +95,12 @@ class TotalLeastSquares(LinearModel):
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
-    def _solve(self, problem: StatisticProblem) -> None:
+    def _solve(self, problem: LinearProblem) -> None:
         statistic = problem.statistic
         seen, d = self._centered(statistic), statistic.n_features
         found = Directions.of(root(seen), d, SINGLE)
-        if problem.rows is not None and found.digits < DIGITS_WANTED:
-            factor = problem.rows.fold(Factor.of)
+        if problem.look is not None and found.digits < DIGITS_WANTED:
+            factor = problem.look()
             far = np.sqrt(statistic.weight) * float(np.abs(seen.x_mean).max())
             table = factor.R if self.fit_intercept else factor.uncentered()
             found = Directions.of(table, d, 16 * len(seen.mean) * EPS, far)

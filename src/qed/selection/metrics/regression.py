@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.searching import OnSingleRows
 from qed.selection.inputs import Floats, mean, numbers, same_length, undefined, weights
 
 
@@ -250,6 +251,14 @@ FROM_SUMS: dict[Callable[..., Any], Callable[[Any, Any, Any], Any]] = {
     r2_score: r2_from_sums,
 }
 """Metrics that follow from (weight, sum of squared errors, scatter of y), element by element, and how."""
+
+ON_SINGLE_ROWS: dict[Callable[..., Any], OnSingleRows] = {
+    mean_squared_error: "squared error",
+    root_mean_squared_error: "absolute error",
+    mean_absolute_error: "absolute error",
+    r2_score: "undefined",
+}
+"""What metrics are on one row."""
 
 
 def _pair(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats | None]:

@@ -19,16 +19,28 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
+from qed.base.models.searching import Indices
 from qed.base.random import generator, seed_of
 from qed.selection.inputs import Labels, classes_of, count_rows, labels, positions
 
-Indices = NDArray[np.intp]
+
+class Splitter(Protocol):
+    """What a search asks of a splitter, ours or another's."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
+        """Give the row numbers (or masks) of training and held-out rows, split after split."""
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Say how many splits there are."""
+
+
+Splitting = int | str | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None
 
 
 class FewMembersWarning(DegenerateWarning):
@@ -231,7 +243,7 @@ class GivenSplits:
         yield from self.pairs
 
 
-def check_cv(cv: Any = None, y: Any = None, classifier: bool = False) -> Any:
+def check_cv(cv: Splitting = None, y: Any = None, classifier: bool = False) -> Splitter:
     """Make a splitter of whatever a `cv` parameter may be.
 
     Parameters
@@ -274,7 +286,7 @@ def check_cv(cv: Any = None, y: Any = None, classifier: bool = False) -> Any:
     return GivenSplits(pairs)
 
 
-def fold_numbers(splitter: Any, X: Any, y: Any = None, groups: Any = None) -> Indices | None:
+def fold_numbers(splitter: Splitter, X: Any, y: Any = None, groups: Any = None) -> Indices | None:
     """Give the fold of each row where a splitter, ours or another's, is a partition; None where it is not.
 
     A splitter is one when no row is held out twice and every training set is all that its test set leaves.
@@ -300,7 +312,7 @@ def fold_numbers(splitter: Any, X: Any, y: Any = None, groups: Any = None) -> In
     return folds
 
 
-def _times_drawn(rows: Any, n: int) -> Indices:
+def _times_drawn(rows: NDArray[Any], n: int) -> Indices:
     """Count how often a split names each of `n` rows."""
     rows = np.asarray(rows)
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows
