@@ -28,7 +28,8 @@ from qed.base.errors import (
 from qed.base.models.estimator import Estimator, OnePass
 from qed.base.models.parameters import integer
 from qed.base.models.roles import Classifier, Regressor
-from qed.base.models.searching import Answer, Scores
+from qed.base.models.scoring import Scores
+from qed.base.models.searching import Answer
 from qed.base.sources.rows import ArrayRows
 from qed.selection.searching.candidates import candidates_of, made_with
 from qed.selection.searching.fits import FitFailedWarning

@@ -20,7 +20,7 @@ import numpy as np
 
 from qed.base.errors import NotAvailableError, ParameterError, SavingError
 from qed.base.models.roles import usual_score
-from qed.base.models.searching import OnSingleRows
+from qed.base.models.scoring import OnSingleRows
 from qed.base.saving.known import savable
 from qed.base.sources.layout import did_you_mean
 from qed.selection.inputs import Numbers

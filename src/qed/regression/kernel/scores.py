@@ -158,7 +158,7 @@ class Family:
         """The error on every row left out: of shape (m, n, q)."""
         K = np.ascontiguousarray(self.counted.chosen(self.counted.chosen(self.K).T))
         Y, weight = self.counted.Y, self.counted.weight
-        return self._per_output(Y, lambda values: solve_all(K, Y, weight, values, leave_out=True).left_out)
+        return self._per_output(Y, lambda values: np.asarray(solve_all(K, Y, weight, values, leave_out=True).left_out))
 
     def _losses(self, *, absolute: bool) -> np.ndarray:
         return np.asarray((np.abs(self.errors) if absolute else self.errors**2).mean(axis=2))

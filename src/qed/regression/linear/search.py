@@ -26,7 +26,8 @@ import numpy as np
 from qed.base.engine import blas_for, work
 from qed.base.errors import InputError
 from qed.base.models.problem import collect
-from qed.base.models.searching import Answer, Collected, Question, Scores, Scoring
+from qed.base.models.scoring import Scores, Scoring
+from qed.base.models.searching import Answer, Collected, Question
 from qed.base.sources.rows import Rows
 from qed.regression.linear import squared_errors
 from qed.regression.linear.leave_one_out import leave_one_out

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.models.searching import Scoring
+from qed.base.models.scoring import Scoring
 from qed.base.random import generator, seed_of
 from qed.plots import curves as drawn
 from qed.plots.style import SECOND

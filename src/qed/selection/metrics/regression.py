@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.models.searching import OnSingleRows
+from qed.base.models.scoring import OnSingleRows
 from qed.selection.inputs import Floats, mean, numbers, same_length, undefined, weights
 
 

@@ -22,7 +22,8 @@ from qed.base.errors import DegenerateWarning, InputError, QedError
 from qed.base.models.checks import is_finite, refuse_missing
 from qed.base.models.estimator import Estimator, OnePass, fit_known
 from qed.base.models.parameters import check_parameters
-from qed.base.models.searching import Answer, Candidate, Collected, Question, Scores, Scoring, check_answer
+from qed.base.models.scoring import Scores, Scoring
+from qed.base.models.searching import Answer, Candidate, Collected, Question, check_answer
 from qed.base.running.watch import Watch, watched_only_by, watches
 from qed.base.sources.rows import Rows
 from qed.selection.searching.candidates import all_made_with, fresh, made_with, words_for

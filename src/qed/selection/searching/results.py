@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.models.searching import Scores
+from qed.base.models.scoring import Scores
 from qed.selection.searching.fits import Evaluation
 
 MOST_COLUMNS = 1000

@@ -15,8 +15,9 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.estimator import Estimator
+from qed.base.models.scoring import Scoring
 from qed.base.models.searching import Folds as AnyFolds
-from qed.base.models.searching import Indices, Scoring
+from qed.base.models.searching import Indices
 from qed.base.sources.rows import Block, Rows, _is_dask, _is_path, rows
 from qed.selection.inputs import Floats, count_rows, weights
 from qed.selection.scoring import role_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qed.base.errors import NotAvailableError, ParameterError
-from qed.base.models.searching import Scoring
+from qed.base.models.scoring import Scoring
 from qed.selection.scoring import Scorer, check_scoring, get_scorer, role_of, takes
 
 ScoringLike = str | Callable[..., Any] | Mapping[str, str | Callable[..., Any]] | Iterable[str] | None

@@ -27,7 +27,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
-from qed.base.models.searching import Scoring
+from qed.base.models.scoring import Scoring
 from qed.base.running.callbacks import calling_back
 from qed.base.sources.rows import Rows
 from qed.selection.scoring import default_scorer

@@ -19,7 +19,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -276,7 +276,7 @@ def check_cv(cv: Splitting = None, y: Any = None, classifier: bool = False) -> S
             f"cv must be a number of folds, a splitter or an iterable of (train, test) row numbers, not {cv!r}."
         )
     if hasattr(cv, "split"):
-        return cv
+        return cast(Splitter, cv)
     try:
         pairs = tuple((np.asarray(train), np.asarray(test)) for train, test in cv)
     except (TypeError, ValueError) as error:
