@@ -16,7 +16,7 @@ import pytest
 import qed
 from qed.base.errors import InputError, SavingError, SourceError
 from qed.base.running.steps import Reason, Step
-from qed.base.saving.models import load_checkpoint, save_checkpoint
+from qed.base.saving.checkpoint import load_checkpoint, save_checkpoint
 
 DATA = """
 import numpy as np

@@ -88,7 +88,9 @@ class Tiles:
         for rows in _cut(n, size):
             out = np.empty((rows.stop - rows.start, m), self.dtype)
             with threads(min(n_threads(), at_once)):
-                _finish(partial(self._fill_strip, out, strip, rows.start, side, False) for strip in _cut(len(out), side))
+                _finish(
+                    partial(self._fill_strip, out, strip, rows.start, side, False) for strip in _cut(len(out), side)
+                )
             yield rows, out
 
     def _plan(self, memory: int) -> tuple[int, int, int]:
