@@ -23,7 +23,7 @@ from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
 from qed.regression.kernel.model import Table, columns
 from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.ridge_path import coefficients
+from qed.regression.linear.ridge_basis import coefficients
 from qed.stats.moments import Moments
 
 ABSOLUTE = ("neg_mean_absolute_error", "neg_root_mean_squared_error")
