@@ -19,6 +19,7 @@ from scipy import sparse
 
 from qed.base.compile import COMPILED
 from qed.base.errors import QedError
+from qed.base.models.estimator import Estimator
 
 ROWS, COLUMNS = 8192, 12
 
@@ -55,8 +56,6 @@ def warmup(tell: Callable[[str], None] | None = None) -> list[Warmed]:
 
 def _models() -> Iterator[tuple[str, Any]]:
     """Give one model of every public class that can be made without arguments."""
-    from qed.base.models.estimator import Estimator
-
     qed = import_module("qed")
     for room in qed._ROOMS:
         package = import_module(f"qed.{room}")
