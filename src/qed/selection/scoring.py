@@ -271,7 +271,7 @@ def get_scorer(scoring: Any) -> Any:
         raise ParameterError(
             f"scoring must be the name of a scorer or a callable scorer(model, X, y), not {scoring!r}."
         )
-    if (getattr(scoring, "__module__", None) or "").startswith("qed.selection.metrics_"):
+    if (getattr(scoring, "__module__", None) or "").startswith("qed.selection.metrics."):
         raise ParameterError(
             f"{scoring.__name__} is a metric of (y_true, y_pred), not a scorer: "
             f"wrap it with make_scorer({scoring.__name__})."
