@@ -189,7 +189,9 @@ def test_private_names_stay_at_home(path):
                 if inside in PATHS and alias.name not in listed(node.module):
                     modules[alias.asname or alias.name] = inside
         elif isinstance(node, ast.Assign) and constant_import(node.value) in PATHS:
-            modules |= {target.id: constant_import(node.value) for target in node.targets if isinstance(target, ast.Name)}
+            modules |= {
+                target.id: constant_import(node.value) for target in node.targets if isinstance(target, ast.Name)
+            }
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             owner = constant_import(node.value) or modules.get(ast.unparse(node.value), ast.unparse(node.value))

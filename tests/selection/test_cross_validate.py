@@ -34,7 +34,10 @@ SCORINGS = [None, "neg_mean_squared_error"]
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize(
     ("scoring", "weighted"),
-    [*((scoring, weighted) for scoring in SCORINGS for weighted in (False, True)), ("neg_median_absolute_error", False)],
+    [
+        *((scoring, weighted) for scoring in SCORINGS for weighted in (False, True)),
+        ("neg_median_absolute_error", False),
+    ],
 )
 def test_scores_are_those_of_scikit_learn(model, other, weighted, q, scoring):
     X, y = problem(q=q)

@@ -15,7 +15,8 @@ import qed
 from qed.base.errors import InputError, SourceError
 from qed.base.saving.models import save
 from qed.base.sources.rows import rows
-from qed.commands.source import Data, read
+from qed.commands.source import read
+from qed.report.subject import Data
 from qed.selection.comparing.comparison import Comparison, Entry, Progress
 from qed.selection.comparing.comparison import compare as run
 

@@ -7,44 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.layout import did_you_mean, target_of
 from qed.base.sources.rows import rows
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """A table to learn from.
-
-    Attributes
-    ----------
-    name : str
-        What it is called: the name of the file, or of the data set.
-    table : pyarrow.Table
-        The columns to learn from, without the rows that lack a target.
-    target : str or None
-        The column to predict.
-    y : ndarray or None
-        Its values.
-    n_lost : int
-        How many rows were left out because their target is missing.
-    known_target : str or None
-        The column that a bundled data set is meant to predict.
-    """
-
-    name: str
-    table: pa.Table
-    target: str | None
-    y: np.ndarray | None
-    n_lost: int = 0
-    known_target: str | None = None
+from qed.report.subject import Data
 
 
 def read(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Data:

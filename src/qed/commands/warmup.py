@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+import qed
 from qed.base.compile import COMPILED
 from qed.base.errors import QedError
+from qed.base.lazy import ROOMS
 
 # Kernel matrices grow with the square of the rows, and their solvers with the cube.
 ROWS, ROWS_IN_MEMORY, COLUMNS = 8192, 1024, 12
@@ -58,8 +60,7 @@ def _models() -> Iterator[tuple[str, Any]]:
     """Give one model of every public class that can be made without arguments."""
     from qed.base.models.estimator import Estimator
 
-    qed = import_module("qed")
-    for room in qed._ROOMS:
+    for room in ROOMS:
         package = import_module(f"qed.{room}")
         for name in package.__all__:
             kind = getattr(package, name)

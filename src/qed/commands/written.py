@@ -7,17 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from qed.commands.printed import (
-    Screen,
-    certificate_table,
-    leaderboard,
-    number,
-    print_json,
-    score_words,
-    seconds_words,
-    setting_words,
-    table,
-)
+from qed.commands.printed import Screen, certificate_table, leaderboard, print_json, table
+from qed.report.words import number, score_words, seconds_words, setting_words
 
 MOST_NOTES = 3
 MOST_OUTPUTS = 6

@@ -10,10 +10,10 @@ import numpy as np
 from markupsafe import Markup
 
 from qed import plots
-from qed.commands.explain import effects_of, inner_model, outputs_of
-from qed.commands.printed import score_words
 from qed.report.diagnosis import Diagnosis
+from qed.report.effects import effects_of, inner_model, outputs_of
 from qed.report.svg import picture
+from qed.report.words import score_words
 from qed.selection.comparing.comparison import Comparison, Entry
 
 MOST_BARS = 15

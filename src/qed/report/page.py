@@ -20,12 +20,12 @@ import pyarrow as pa
 
 import qed
 from qed.base.errors import SourceError
-from qed.commands.explain import decisions_of, effects_of, inference_of, inner_model, outputs_of
-from qed.commands.printed import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
-from qed.commands.source import Data
 from qed.report.diagnosis import diagnose
+from qed.report.effects import decisions_of, effects_of, inference_of, inner_model, outputs_of
 from qed.report.figures import figures
 from qed.report.glance import glance
+from qed.report.subject import Data
+from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.comparison import Comparison, Entry
 
 MOST_COLUMNS, MOST_CENTERS = 100, 20
