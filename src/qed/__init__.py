@@ -13,11 +13,11 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any
 
+from qed.base.lazy import ROOMS as _ROOMS
 from qed.base.lazy import room as _room
 
 __version__ = "0.1.0"
 
-_ROOMS = ("regression", "classification", "clustering", "features", "selection")
 _MODULES = (*_ROOMS, "base", "data", "kernels", "linalg", "optim", "plots", "report", "stats")
 _CORE = {
     "qed.base.certificate": ["Certificate", "Claim"],

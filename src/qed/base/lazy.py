@@ -13,6 +13,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+# The rooms whose public names stand at the top of the package.
+ROOMS = ("regression", "classification", "clustering", "features", "selection")
+
 
 class _Room(ModuleType):
     """A package in which a public name stays what it is, also where a file is called the same.
