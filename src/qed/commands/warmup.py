@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+import qed
 from qed.base.compile import COMPILED
 from qed.base.errors import QedError
 from qed.base.lazy import ROOMS
