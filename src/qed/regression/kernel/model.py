@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.certificate import Claim
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
-from qed.base.models.problem import TableProblem
+from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Regressor
 from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
-from qed.kernels.inputs import as_double
+from qed.kernels.inputs import as_double, is_sparse
 from qed.kernels.similarity import Similarity, WithKernel
 
 
@@ -75,6 +75,31 @@ def columns(values: Any) -> np.ndarray:
     return found.reshape(len(found), -1)
 
 
+class KernelProblem(RowsProblem):
+    """Rows in memory, to be compared with each other.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array
+        The features (or similarities) of all rows, as they came.
+    table : Table
+        The rows that count.
+    claims : list of Claim or None
+        What was proven while solving, from the kernel matrix that is gone by then.
+    """
+
+    claims: list[Claim] | None = None
+
+    def __init__(self, rows: Rows, model: Any, similarity: Similarity) -> None:
+        super().__init__(rows, model)
+        block = rows.array()
+        if not is_finite(np.asarray(block.y)):
+            refuse_missing(rows, model)
+            raise overflowed(model)
+        self.X = block.X if is_sparse(block.X) else np.asarray(block.X)
+        self.table = Table.of(block, similarity)
+
+
 class KernelModel(WithKernel, Regressor):
     """A regression whose predictions are weighted similarities to the rows fitted, for one output or several."""
 
@@ -88,25 +113,8 @@ class KernelModel(WithKernel, Regressor):
         tags.target_tags.multi_output = True
         return tags
 
-    def _problem(self, rows: Rows) -> TableProblem:
-        return TableProblem(rows)
-
-    def _settle(self, problem: TableProblem) -> None:
-        self._fit(problem.rows)
-
-    def _prove(self, problem: TableProblem) -> list[Any]:
-        return self._claims(problem.rows)
-
-    def _look(self, rows: Rows) -> Table:
-        """Read the rows, refuse what is missing, and remember what the model needs of them."""
-        summary = rows.fold(Summary.of)
-        block = rows.array()
-        if not summary.is_complete or not is_finite(np.asarray(block.y)):
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        self.fingerprint_ = summary.fingerprint()
-        self.X_fit_ = block.X if hasattr(block.X, "tocsr") else np.asarray(block.X)
-        return Table.of(block, self._similarity)
+    def _problem(self, rows: Rows) -> KernelProblem:
+        return KernelProblem(rows, self, self._similarity)
 
     def _similar(self, X: Any, right: np.ndarray) -> np.ndarray:
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""

@@ -21,7 +21,7 @@ from qed.base.sources.rows import ArrayRows, Block, Rows
 from qed.kernels.features import FeatureRows
 from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
-from qed.regression.kernel.model import Table, columns
+from qed.regression.kernel.model import KernelProblem, Table, columns
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.ridge_basis import coefficients
 from qed.stats.moments import Moments
@@ -47,7 +47,7 @@ def kernel_scores(model: Any, rows: Rows, candidates: Sequence[Mapping[str, Any]
         raise ParameterError(
             "R² is not defined on a single row, so not when leaving one out: use scoring='neg_mean_squared_error'."
         )
-    model._look(rows)
+    KernelProblem(rows, model, model._similarity)
     block = rows.array()
     splits = [] if folds.leave_one_out else [*map(folds.train, folds), *map(folds.test, folds)]
     if not is_finite(block.X) or any(len(np.unique(part)) < len(part) for part in splits):
