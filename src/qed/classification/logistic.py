@@ -24,12 +24,12 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
+from qed.base.models.labels import class_factors, fold_coded, learn_classes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Classifier
 from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.rows import Block, Rows
-from qed.classification.classes import class_factors, fold_coded, learn_classes
 from qed.classification.evidence import likelihood_claims
 from qed.classification.likelihood import Likelihood
 from qed.stats.inference.coefficients import Inference
@@ -164,28 +164,6 @@ class LogisticRegression(Classifier, Iterative):
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
         return np.asarray(log_softmax(scores, axis=1))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Give the probability of each class, for every row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        """
-        found: np.ndarray = self._apply(self._probabilities, X)
-        return found
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Give the logarithm of the probability of each class; what is nearly impossible keeps its digits.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        """
-        found: np.ndarray = self._apply(self._log_probabilities, X)
-        return found
 
     @property
     def inference_(self) -> Inference:

@@ -77,3 +77,8 @@ class Scores:
         with np.errstate(invalid="ignore"):
             mean, std = each.mean(axis=1), each.std(axis=1)
         return cls(mean, std, std / np.sqrt(max(k - 1, 1)), k, each, train)
+
+    def take(self, places: np.ndarray) -> Scores:
+        """Give the scores of the candidates at some places."""
+        each, train = (None if table is None else table[places] for table in (self.each, self.train))
+        return Scores(self.mean[places], self.std[places], self.standard_error[places], self.n_splits, each, train)

@@ -334,16 +334,18 @@ def families(candidates: Sequence[Candidate], along: Sequence[str]) -> list[list
     >>> families([{"alpha": 1, "p": 2}, {"alpha": 3, "p": 2}, {"alpha": 1, "p": 4}], ["alpha"])
     [[0, 1], [2]]
     """
-    found: list[tuple[Candidate, list[int]]] = []
+    found: list[list[int]] = []
+    near: dict[str, list[tuple[Candidate, list[int]]]] = {}
     for place, candidate in enumerate(candidates):
         shared = {name: value for name, value in candidate.items() if name not in along}
-        for other, members in found:
-            if alike(shared, other):
-                members.append(place)
-                break
-        else:
-            found.append((shared, [place]))
-    return [members for _, members in found]
+        others = near.setdefault(repr(shared), [])
+        members = next((members for other, members in others if alike(shared, other)), None)
+        if members is None:
+            members = []
+            found.append(members)
+            others.append((shared, members))
+        members.append(place)
+    return found
 
 
 def alike(first: Candidate, second: Candidate) -> bool:

@@ -21,7 +21,7 @@ from qed.base.models.parameters import Parameter, anything, array, boolean
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Transformer
 from qed.base.sources.rows import Block, Rows
-from qed.features.look import first_block
+from qed.features.first_block import first_block
 from qed.features.names import input_names, told_apart
 
 SAMPLED_ROWS = 16

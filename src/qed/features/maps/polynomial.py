@@ -25,7 +25,7 @@ from qed.base.models.parameters import Parameter, boolean, integer
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.rows import ArrayRows, Block, Rows
 from qed.features.filling import Filling
-from qed.features.look import first_block
+from qed.features.first_block import first_block
 from qed.features.maps.polynomial_kernels import expand, expand_sparse, leading
 from qed.features.names import input_names
 

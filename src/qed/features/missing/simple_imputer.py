@@ -27,7 +27,7 @@ from qed.base.models.roles import Transformer
 from qed.base.sources.layout import kind_of
 from qed.base.sources.rows import Block, Rows, rows
 from qed.base.summary import Summary
-from qed.features.look import first_block
+from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.missing.holes import Holes, count_holes, fill_numbers, fill_table
 from qed.features.names import input_names, told_apart

@@ -18,8 +18,10 @@ import numpy as np
 from qed.base.models.checks import is_finite
 from qed.base.models.searching import Answer, Question, Table
 from qed.base.sources.rows import Block
+from qed.kernels.features import FeatureRows
+from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
-from qed.regression.kernel.model import FeatureRows, columns, double
+from qed.regression.kernel.model import KernelProblem, columns
 from qed.regression.kernel.model import Table as Counted
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.precise import second_look
@@ -40,7 +42,7 @@ def kernel_search(model: Any, question: Question[Any]) -> Answer | None:
     table = question.table(question.asking(model, "predict"))
     if not table.values:
         return None
-    model._look(question.rows)
+    KernelProblem(question.rows, model, model._similarity)
     block = question.rows.array()
     if not is_finite(block.X):
         return None
@@ -87,8 +89,7 @@ class Family:
     @cached_property
     def K(self) -> np.ndarray:
         """The kernel matrix of all rows."""
-        whole = Counted(double(self.block.X), columns(self.block.y), None, None)
-        return np.asarray(self.model._gram(whole))
+        return np.asarray(self.model._similarity.gram(self.block.X))
 
     def _per_output(self, Y: np.ndarray, solve: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Solve for each distinct penalty once, and give every model and output its own: of shape (m, n, q)."""
@@ -120,10 +121,10 @@ class Family:
 
     def _by_features(self, fold: int) -> Callable[[np.ndarray], np.ndarray]:
         """Do the same with the explicit features of the kernel."""
-        kernel = self.model._kernel()
+        kernel = self.model._similarity.kernel
         training = FeatureRows(self.question.training(fold), kernel)
         coef = coefficients(training.fold(Moments.of), self.alphas, second_look(training), centered=False)
-        return lambda rows: np.asarray(kernel.features(double(self.block.X[rows]))) @ coef
+        return lambda rows: np.asarray(kernel.features(as_double(self.block.X[rows]))) @ coef
 
     def _judge(self, fold: int, predicted: np.ndarray, *, train: bool = False) -> None:
         """Score predictions of shape (m, n, q); those that overflowed are left to the plain way."""
@@ -151,7 +152,7 @@ class Family:
     @cached_property
     def counted(self) -> Counted:
         """The rows whose weight is not zero."""
-        return Counted.of(self.block)
+        return Counted.of(self.block, self.model._similarity)
 
     @cached_property
     def errors(self) -> np.ndarray:
@@ -165,7 +166,7 @@ class Family:
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""
-        features = FeatureRows(self.question.rows, self.model._kernel())
+        features = FeatureRows(self.question.rows, self.model._similarity.kernel)
         moments = features.fold(Moments.of)
         found = leave_one_out(features, moments, self.alphas, centered=False, absolute=absolute, keep=True).table()
         assert found is not None

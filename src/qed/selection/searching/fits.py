@@ -23,7 +23,7 @@ from qed.base.models.checks import is_finite, refuse_missing
 from qed.base.models.estimator import Estimator, OnePass, fit_known
 from qed.base.models.parameters import check_parameters
 from qed.base.models.scoring import Scores, Scoring
-from qed.base.models.searching import Answer, Candidate, Collected, Question, check_answer
+from qed.base.models.searching import Answer, Candidate, Collected, Question, check_answer, families
 from qed.base.running.watch import Watch, watched_only_by, watches
 from qed.base.sources.rows import Rows
 from qed.selection.searching.candidates import all_made_with, fresh, made_with, words_for
@@ -99,6 +99,13 @@ class Evaluation:
     statistic: Any = None
     models: list[list[Any]] | None = None
 
+    def take(self, places: np.ndarray) -> Evaluation:
+        """Give what is known of the candidates at some places."""
+        scores = {name: found.take(places) for name, found in self.scores.items()}
+        models = None if self.models is None else [self.models[place] for place in places]
+        times = self.fit_time[places], self.score_time[places]
+        return Evaluation(scores, self.how, *times, self.statistic, models)
+
 
 def evaluate(
     model: Any,
@@ -131,6 +138,13 @@ def evaluate(
         For each scorer the table of scores, and how it was found.
     """
     how = settings or Settings()
+    equal = families(candidates, ())
+    if len(equal) < len(candidates):
+        # Equal candidates have one score, not several that rounding tells apart.
+        places = np.empty(len(candidates), dtype=np.intp)
+        for place, members in enumerate(equal):
+            places[members] = place
+        return evaluate(model, data, [candidates[c] for c, *_ in equal], folds, scorers, how).take(places)
     began = time.perf_counter()
     question, answer = None, None
     if how.cheap and isinstance(model, Estimator) and not data.is_nested and not folds.repeats_rows:

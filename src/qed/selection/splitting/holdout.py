@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.searching import Indices
 from qed.base.random import generator, seed_of
 from qed.selection.inputs import count_rows
-from qed.selection.splitting.splits import Indices, Partition, class_codes
+from qed.selection.splitting.splits import Partition, class_codes
 
 
 @dataclass(frozen=True)
