@@ -24,7 +24,10 @@ from qed.base.sources.frames import check_lengths
 from qed.base.sources.rows import ArrayRows, Rows, _is_dask, _is_path
 from qed.base.sources.rows import rows as rows_of
 from qed.base.summary import Summary
+from qed.features.maps.polynomial import PolynomialFeatures
+from qed.features.scaling.standard_scaler import StandardScaler
 from qed.features.stream import changed
+from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.searching.candidates import fresh
 
 
@@ -123,10 +126,6 @@ class TableModel(Estimator):
         problem.source = "data" if {part.source for part in problem.seen} == {"data"} else "statistics"
 
     def _unfitted(self) -> Iterable[Any]:
-        from qed.features.maps.polynomial import PolynomialFeatures
-        from qed.features.scaling.standard_scaler import StandardScaler
-        from qed.features.tables.encoder import ColumnEncoder
-
         yield fresh(self.encoder) if self.encoder is not None else ColumnEncoder()
         if self.degree > 1:
             # Products of columns far from zero are nearly collinear, so the columns are scaled before as well.

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.scoring import Scoring
-from qed.base.random import generator, seed_of
+from qed.base.random import Seed, generator, seed_of
 from qed.plots import curves as drawn
 from qed.plots.style import SECOND
 from qed.selection.searching.fits import Evaluation, Settings, evaluate
@@ -183,7 +183,7 @@ def learning_curve(
     sample_weight: Any = None,
     groups: Any = None,
     shuffle: bool = False,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> LearningCurve:
     """Score a model fitted to more and more rows, on those rows and on rows held out.
 

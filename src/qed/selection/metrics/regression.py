@@ -16,15 +16,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.scoring import OnSingleRows
-from qed.selection.inputs import Floats, mean, numbers, same_length, undefined, weights
+from qed.selection.inputs import Floats, Numbers, mean, numbers, same_length, undefined, weights
 
 
 def mean_squared_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average the squared errors.
 
     Parameters
@@ -52,8 +57,12 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Take the root of the mean squared error, output by output; parameters as in `mean_squared_error`.
 
     Examples
@@ -66,8 +75,12 @@ def root_mean_squared_error(
 
 
 def mean_absolute_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average the absolute errors; parameters as in `mean_squared_error`.
 
     Examples
@@ -80,8 +93,12 @@ def mean_absolute_error(
 
 
 def median_absolute_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give the median of the absolute errors, which no few outliers can move; parameters as in `mean_squared_error`.
 
     With weights: the middle of the lower and the upper weighted median, so that a weight of two is a row
@@ -99,7 +116,13 @@ def median_absolute_error(
     return _reduce(np.array([_weighted_median(column, weight) for column in errors.T]), multioutput)
 
 
-def max_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average") -> Any:
+def max_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give the largest absolute error among rows of positive weight; parameters as in `mean_squared_error`.
 
     Examples
@@ -112,8 +135,12 @@ def max_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutpu
 
 
 def mean_absolute_percentage_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average ``|y - prediction| / |y|``, a share and not a percentage; parameters as in `mean_squared_error`.
 
     Where y is zero it is replaced by the spacing of float64 at one (2.2e-16), which gives a huge number: this
@@ -130,13 +157,13 @@ def mean_absolute_percentage_error(
 
 
 def mean_pinball_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     alpha: float = 0.5,
-    multioutput: Any = "uniform_average",
-) -> Any:
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average the loss of a quantile: ``alpha e`` for errors e above zero, ``(alpha - 1) e`` below.
 
     Parameters
@@ -158,7 +185,13 @@ def mean_pinball_loss(
     return _reduce(mean(np.maximum(alpha * error, (alpha - 1) * error), weight), multioutput)
 
 
-def r2_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average") -> Any:
+def r2_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give the share of the scatter of y that is explained: one minus squared errors over scatter about the mean.
 
     Parameters
@@ -190,8 +223,12 @@ def r2_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput
 
 
 def explained_variance_score(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give one minus the variance of the errors over the variance of y: `r2_score` that forgives a constant shift.
 
     Parameters are those of `r2_score`, as is the rule for a constant y.
@@ -207,7 +244,7 @@ def explained_variance_score(
     return _reduce(score, multioutput, variance)
 
 
-def mse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
+def mse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | None) -> NDArray[Any]:
     """Give the mean squared error from the total weight and the sum of squared errors.
 
     Examples
@@ -218,7 +255,7 @@ def mse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
     return np.maximum(squared_error, 0.0) / weight
 
 
-def rmse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
+def rmse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | None) -> NDArray[Any]:
     """Give the root mean squared error from the total weight and the sum of squared errors.
 
     Examples
@@ -229,7 +266,7 @@ def rmse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
     return np.sqrt(mse_from_sums(weight, squared_error, scatter))
 
 
-def r2_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
+def r2_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers) -> NDArray[Any]:
     """Give R² from the sum of squared errors and the scatter of y about its mean.
 
     Without scatter the score is 1 for no error and 0 otherwise. A single row has no scatter, and `r2_score`
@@ -245,7 +282,7 @@ def r2_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
     return 1.0 - np.divide(squared_error, scatter, out=without_scatter, where=scatter > 0)
 
 
-FROM_SUMS: dict[Callable[..., Any], Callable[[Any, Any, Any], Any]] = {
+FROM_SUMS: dict[Callable[..., Any], Callable[[Numbers, Numbers, Numbers], NDArray[Any]]] = {
     mean_squared_error: mse_from_sums,
     root_mean_squared_error: rmse_from_sums,
     r2_score: r2_from_sums,
@@ -261,7 +298,9 @@ ON_SINGLE_ROWS: dict[Callable[..., Any], OnSingleRows] = {
 """What metrics are on one row."""
 
 
-def _pair(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats | None]:
+def _pair(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Floats, Floats, Floats | None]:
     """Check targets, predictions and weights; give columns, without the rows of weight zero."""
     true, predicted = numbers(y_true, "y_true"), numbers(y_pred, "y_pred")
     same_length(true, predicted, "y_pred")
@@ -292,7 +331,7 @@ def _weighted_median(values: Floats, weight: Floats) -> float:
     return float((values[order[lower]] + values[order[min(upper, len(order) - 1)]]) / 2)
 
 
-def _reduce(per_output: Floats, multioutput: Any, scatter: Floats | None = None) -> Any:
+def _reduce(per_output: Floats, multioutput: ArrayLike, scatter: Floats | None = None) -> Numbers:
     """Make one number of the values of all outputs."""
     if not isinstance(multioutput, str):
         return float(mean(per_output, weights(multioutput, len(per_output), "multioutput", "output")))

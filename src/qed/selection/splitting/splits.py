@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.models.searching import Indices
-from qed.base.random import generator, seed_of
+from qed.base.random import Seed, generator, seed_of
 from qed.selection.inputs import Labels, classes_of, count_rows, labels, positions
 
 
@@ -111,7 +111,7 @@ class KFold(Partition):
     n_splits: int = 5
     _: KW_ONLY
     shuffle: bool = True
-    random_state: Any = 0
+    random_state: Seed = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.n_splits, (int, np.integer)) or isinstance(self.n_splits, bool) or self.n_splits < 2:
