@@ -34,8 +34,8 @@ SUM, PRODUCT, POWER, ATOM = range(4)
 class Rules:
     """The rules by which kernels make kernels, each a class of the modules above this one.
 
-    Kernels of all kinds have the same operators, and what these make are kernels: so the operators are written here, and
-    :mod:`qed.kernels.operators` says what each of them makes.
+    Kernels of all kinds have the same operators, and what these make are kernels of all kinds. So the operators are written
+    here, below all kernels, and the room, above all of them, says what each operator makes.
     """
 
     constant: Callable[[float], Kernel]
