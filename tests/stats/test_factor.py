@@ -28,8 +28,8 @@ def test_certified_coefficients(name, size):
     beta = np.r_[found.intercept, found.coefficients[:, 0]] if problem.intercept else found.coefficients[:, 0]
     assert found.rank == X.shape[1]
     assert np.all(np.abs(beta / problem.coefficients - 1) <= problem.coefficient_errors())
-    off = np.abs(np.sqrt(found.residual) - problem.residual_length)
-    assert off <= problem.rounding * problem.size + PRINTED * problem.residual_length
+    off = np.abs(np.sqrt(found.residual) - problem.residual)
+    assert off <= problem.exact.moved * problem.exact.size + PRINTED * problem.residual
 
 
 def table(rows=60, p=5, q=2, seed=0):
