@@ -27,9 +27,10 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.roles import Classifier
 from qed.base.running.steps import Halt, Reason, Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.classification.classes import class_factors, fold_coded, learn_classes
+from qed.classification.classes import class_factors, coded, learn_classes
 from qed.classification.evidence import likelihood_claims
 from qed.classification.likelihood import Likelihood
 from qed.stats.inference.coefficients import Inference
@@ -128,10 +129,8 @@ class LogisticRegression(Classifier, Iterative):
         """Give the objective on these rows, whose classes have these total weights."""
         factors = class_factors(self.class_weight, self.classes_, totals)
         C = np.inf if self.C is None else float(self.C)
-        sparse = hasattr(getattr(rows, "X", None), "tocsr")
-        return Likelihood(
-            fold_coded(rows, self.classes_), summary, factors, C, bool(self.fit_intercept), centred=not sparse
-        )
+        fold = coded(rows, self.classes_).fold
+        return Likelihood(fold, summary, factors, C, bool(self.fit_intercept), centred=not rows.is_sparse)
 
     def _steps(self, rows: Rows, start: Step | None = None) -> Generator[Step, None, Halt]:
         objective = self._likelihood(rows, self._summary, self._class_totals)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.layout import did_you_mean, target_of
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 
 
 @dataclass(frozen=True, eq=False)

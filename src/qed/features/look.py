@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from qed.base.models.checks import overflowed, refuse_missing
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 
 
@@ -15,7 +16,7 @@ def look(rows: Rows, model: Any) -> Summary:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> look(rows(np.array([[1.0], [3.0]])), None).mean
     array([2.])
     """
@@ -32,7 +33,7 @@ def first_block(rows: Rows) -> Block:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> len(first_block(rows(np.ones((5, 2)))))
     5
     """

@@ -20,7 +20,8 @@ from qed.base.errors import InputError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.roles import OneToOneFeatureMixin, Transformer
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import Summary
 
 EPS = float(np.finfo(np.float64).eps)

@@ -35,7 +35,7 @@ def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
     """
     import matplotlib.pyplot as plt
 
-    from qed.base.sources.rows import rows
+    from qed.base.sources.open import rows
 
     table = rows(X).table().array().X
     across = max(1, min(columns, table.num_columns))

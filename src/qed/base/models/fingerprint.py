@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.base.summary import Summary
 
 
@@ -27,7 +27,7 @@ class Fingerprint:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> X = np.arange(6.0).reshape(3, 2)
     >>> first = Fingerprint.of(rows(X).fold(Summary.of))
     >>> first.matches(first), first.difference(Fingerprint.of(rows(X[:2]).fold(Summary.of)))

@@ -20,12 +20,13 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
 from qed.features.proof import EPS, worst_of
 from qed.features.scaling.affine import affine
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 
 
 def _is_range(value: Any) -> bool:
@@ -147,8 +148,7 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
         return self._judge(statistic, *ends)
 
     def _claims(self, rows: Rows) -> list[Claim]:
-        names = rows.feature_names or range(rows.n_features)
-        scaled = ChangedRows(rows, self._in_double, names, np.float64).fold(Summary.of)
+        scaled = with_columns(rows, self._in_double, dtype=np.float64).fold(Summary.of)
         return self._judge(rows.fold(Summary.of), scaled.low, scaled.high)
 
     def _in_double(self, block: Block) -> np.ndarray:

@@ -21,12 +21,13 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import boolean
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
 from qed.features.proof import EPS, worst_of
 from qed.features.scaling.affine import affine
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 
 TINY = np.finfo(np.float64).tiny / EPS
 
@@ -76,6 +77,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     """
 
     parameters: ClassVar = {"with_mean": boolean(), "with_std": boolean()}
+    sparse_advice: ClassVar[str] = "shifted columns would not stay sparse. Give with_mean=False, or a dense array"
     mean_: Any
     var_: Any
     scale_: Any
@@ -88,14 +90,6 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self.with_mean
         return tags
-
-    def _open(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: Any = None) -> Rows:
-        if self.with_mean and hasattr(getattr(X, "X", X), "tocsr"):
-            raise InputError(
-                "StandardScaler can not shift the columns of a sparse matrix without making it dense: "
-                "give with_mean=False, or a dense array."
-            )
-        return super()._open(X, y, sample_weight, reset=reset, target=target)
 
     def _statistic(self, block: Block) -> Summary:
         return Summary.of(block)
@@ -128,7 +122,10 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         return Fingerprint.of(statistic)
 
     def _change(self, block: Block) -> Any:
-        return self._scale_sparse(block.X) if hasattr(block.X, "tocsr") else super()._change(block)
+        return self._scale_sparse(block.X) if is_sparse(block.X) else super()._change(block)
+
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return rows.is_sparse
 
     def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
         p = X.shape[1]
@@ -153,7 +150,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
     def _unscale(self, block: Block) -> Any:
         X = block.X
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             found = X.copy()
             if self.with_std:
                 found.data = (X.data * self.scale_[X.indices]).astype(X.dtype)
@@ -170,10 +167,9 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
     def _claims(self, rows: Rows) -> list[Claim]:
         found = rows.fold(Summary.of)
-        names = rows.feature_names or range(rows.n_features)
-        if hasattr(getattr(rows, "X", None), "tocsr"):
+        if rows.is_sparse:
             return self._claims_from(found)
-        scaled = ChangedRows(rows, self._as_claimed, names, np.float64).fold(Summary.of)
+        scaled = with_columns(rows, self._as_claimed, dtype=np.float64).fold(Summary.of)
         return self._judge(found, scaled.mean, scaled.variance)
 
     def _as_claimed(self, block: Block) -> np.ndarray:

@@ -26,7 +26,8 @@ from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, array, boolean, choice, number
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.regression.gaussian.metric import metric_evidence, metric_factor, moments_of, target_of
 from qed.regression.linear.evidence import condition_claim, least_squares_claims

@@ -25,7 +25,8 @@ from qed.base.errors import ParameterError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, array, boolean, number
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.linalg.normal import EPS, equilibrate
 from qed.regression.gaussian.linear_gaussian import linear_gaussian

@@ -8,8 +8,8 @@ Kernel matrices are worked out part by part on all threads; a prediction costs :
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,9 +21,10 @@ from qed.base.models.checks import is_finite, overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
-from qed.base.sources.views import View
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
+from qed.kernels.inputs import as_csr
 from qed.kernels.kernel import Kernel
 from qed.kernels.names import as_kernel, kernel_rule
 
@@ -128,7 +129,7 @@ class KernelModel(Regressor):
             refuse_missing(rows, self)
             raise overflowed(self)
         self.fingerprint_ = Fingerprint.of(summary)
-        self.X_fit_ = block.X if hasattr(block.X, "tocsr") else np.asarray(block.X)
+        self.X_fit_ = block.X if is_sparse(block.X) else np.asarray(block.X)
         return Table.of(block)
 
     def _gram(self, table: Table) -> np.ndarray:
@@ -198,41 +199,29 @@ def _symmetric(K: np.ndarray, name: str) -> np.ndarray:
     return np.asarray((K + K.T) / 2)
 
 
-class FeatureRows(View):
-    """Rows whose columns are the explicit features of a kernel, made block by block.
-
-    Parameters
-    ----------
-    source : Rows
-        The rows.
-    kernel : Kernel
-        A kernel with a finite feature map.
+def feature_rows(source: Rows, kernel: Kernel) -> Rows:
+    """Give rows whose columns are the explicit features of a kernel that has some, made block by block.
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> from qed.kernels import Polynomial
-    >>> FeatureRows(rows(np.array([[2.0]])), Polynomial(2)).array().X.round(4)
+    >>> feature_rows(rows(np.array([[2.0]])), Polynomial(2)).array().X.round(4)
     array([[1.    , 2.8284, 4.    ]])
     """
-
-    def __init__(self, source: Rows, kernel: Kernel) -> None:
-        super().__init__(source)
-        self.kernel = kernel
-        self.n_features, self.feature_names = kernel.n_features(source.n_features) or 0, None
-        self.dtype = np.dtype(np.float64)
-
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        return self.source.tasks(_with_features, self.kernel, function, *args)
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        return self.source.fold(_with_features, self.kernel, function, *args)
-
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        return self.source.each(_with_features, self.kernel, function, *args)
+    one = np.ones((1, source.n_features))
+    made = kernel.features(as_csr(one) if source.is_sparse else one)
+    facts: dict[str, Any] = {"feature_names": None, "dtype": np.dtype(np.float64), "is_sparse": is_sparse(made)}
+    return source.through(_features, kernel, n_features=made.shape[1], **facts)
 
 
-def _with_features(block: Block, kernel: Kernel, function: Callable[..., Any], *args: Any) -> Any:
-    if block.weight is not None and not block.weight.all():
-        block = block.take(block.weight > 0)
-    return function(Block(kernel.features(double(block.X)), block.y, block.weight, block.start), *args)
+def _features(block: Block, kernel: Kernel) -> Block:
+    """Make the features of a block. Rows of weight zero may hold anything, so another row stands in for them."""
+    present = block.weights > 0
+    if present.all():
+        return replace(block, X=kernel.features(double(block.X)))
+    if present.any():
+        X = block.X[np.where(present, np.arange(len(block)), present.argmax())]
+    else:
+        X = as_csr(np.ones(block.X.shape)) if is_sparse(block.X) else np.ones(block.X.shape)
+    return replace(block, X=kernel.features(double(X)))

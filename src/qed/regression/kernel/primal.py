@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.kernels.kernel import Kernel
 from qed.linalg.normal import EPS
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, slope_claim
-from qed.regression.kernel.model import FeatureRows, Table
+from qed.regression.kernel.model import Table, feature_rows
 from qed.regression.linear.evidence import Evidence, least_squares_claims
 from qed.regression.linear.ridge import Ridge
 from qed.stats.products import dense
@@ -62,13 +63,13 @@ def solve_primal(rows: Rows, table: Table, kernel: Kernel, alphas: np.ndarray) -
     alphas : ndarray of shape (q,)
         The penalty of each output.
     """
-    features, held = FeatureRows(rows, kernel), alphas > 0
+    features, held = feature_rows(rows, kernel), alphas > 0
     d = features.n_features
     found, claims = Primal(np.empty((d, len(alphas))), np.empty_like(table.Y), d), []
     if held.any():
         ridge = Ridge(np.where(held, alphas, 1.0), fit_intercept=False).fit(features)
         found.coef[:, held] = np.atleast_2d(ridge.coef_)[held].T
-        fitted, size = _images(features, found.coef[:, held])
+        fitted, size = _images(features, table, found.coef[:, held])
         found.dual[:, held] = table.counts[:, None] * (table.Y[:, held] - fitted) / alphas[held]
         claims = [*ridge.certificate_, _residual_claim(table, fitted, size, found.dual, alphas)]
     if not held.all():
@@ -80,9 +81,9 @@ def solve_primal(rows: Rows, table: Table, kernel: Kernel, alphas: np.ndarray) -
     return found, claims
 
 
-def _images(features: FeatureRows, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _images(features: Rows, table: Table, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the predictions for all rows that count, and the sums of absolute values behind them."""
-    found = features.map(_image, w)
+    found = table.chosen(features.map(_image, w))
     return found[:, : w.shape[1]], found[:, w.shape[1] :]
 
 
@@ -105,13 +106,13 @@ def primal_claims(
     rows: Rows, table: Table, kernel: Kernel, w: np.ndarray, dual: np.ndarray, alphas: np.ndarray
 ) -> list[Claim]:
     """Go back to the rows for what proves the coefficients `w` of features, and `dual` of rows."""
-    claims, features, held = [], FeatureRows(rows, kernel), alphas > 0
+    claims, features, held = [], feature_rows(rows, kernel), alphas > 0
     if held.any():
         seen = Evidence.from_rows(features, w, np.zeros(w.shape[1]), centered=False)
         part = replace(seen, y_mean=seen.y_mean[held], r_mean=seen.r_mean[held], xr=seen.xr[:, held])
         part = replace(part, yy=seen.yy[held], rr=seen.rr[held])
         claims = least_squares_claims(part, w[:, held], alpha=alphas[held], centered=False)
-        claims.append(_residual_claim(table, *_images(features, w[:, held]), dual, alphas))
+        claims.append(_residual_claim(table, *_images(features, table, w[:, held]), dual, alphas))
     if not held.all():
         claims += _free_claims(table, dense(kernel.features(table.X)), w[:, ~held], dual[:, ~held], ~held)
     return claims

@@ -24,7 +24,8 @@ import numpy as np
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.linalg.definite import Dual, solve_dual
 from qed.regression.kernel.evidence import dual_claims, slope_claim
 from qed.regression.kernel.model import KERNEL_PARAMETERS, KernelModel, Table, columns, double

@@ -17,9 +17,10 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 from qed.base.models.checks import is_finite
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
 from qed.linalg.shifted import solve_all
-from qed.regression.kernel.model import FeatureRows, Table, columns, double
+from qed.regression.kernel.model import Table, columns, double, feature_rows
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.ridge_path import coefficients
 from qed.stats.moments import Moments
@@ -135,7 +136,7 @@ class Family:
     def _by_features(self, fold: int) -> Any:
         """Do the same with the explicit features of the kernel."""
         kernel = self.model._kernel()
-        training = FeatureRows(self.folds.training(self.rows, fold), kernel)
+        training = feature_rows(self.folds.training(self.rows, fold), kernel)
         coef = coefficients(training.fold(Moments.of), self.alphas, training, centered=False)
         return lambda rows: np.asarray(kernel.features(double(self.block.X[rows]))) @ coef
 
@@ -168,7 +169,7 @@ class Family:
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""
-        features = FeatureRows(self.rows, self.model._kernel())
+        features = feature_rows(self.rows, self.model._kernel())
         moments = features.fold(Moments.of)
         found = leave_one_out(features, moments, self.alphas, centered=False, absolute=absolute, keep=True).table()
         assert found is not None

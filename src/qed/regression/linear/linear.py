@@ -8,7 +8,8 @@ import numpy as np
 
 from qed.base.models.estimator import OnePass
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import about_zero
 from qed.stats.moments import Moments
 

@@ -25,7 +25,7 @@ import numpy as np
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.linalg.normal import EPS, equilibrate, shortest, solve
-from qed.regression.robust.columns import Columns, Plane, of_columns
+from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.sums import HuberSums
 from qed.stats.moments import Moments
 
@@ -97,7 +97,7 @@ class Frame:
         ridge = alpha * float(np.sqrt(total.scatter[-1, -1] / total.weight))
         columns = Columns.of(rows, total, largest, ridge, intercept=intercept)
         if columns.mix is not None:
-            total, summary = (rows.fold(of_columns, columns, statistic) for statistic in (Moments.of, Summary.of))
+            total, summary = (columns.view(rows).fold(statistic) for statistic in (Moments.of, Summary.of))
         centre = total.x_mean if intercept else np.zeros(total.n_features)
         reach = np.maximum(summary.high - centre, centre - summary.low)
         gram = _gram(total, centre, intercept)[:-1, :-1]
