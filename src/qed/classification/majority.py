@@ -17,6 +17,7 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
+from qed.base.models.checks import refuse_amounts
 from qed.base.models.estimator import OnePass
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter
@@ -87,6 +88,7 @@ class MajorityClassifier(Classifier, OnePass):
         labels, weights = statistic.target.values(), statistic.target.weights()
         if None in labels:
             raise InputError("The target of MajorityClassifier has missing labels: drop those rows.")
+        refuse_amounts(self, labels)
         self.classes_ = np.asarray(labels)
         self.class_prior_ = weights / weights.sum()
 

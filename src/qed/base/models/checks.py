@@ -181,12 +181,13 @@ def _check_finite(model: Any, y: np.ndarray, weight: np.ndarray | None) -> np.nd
 
 
 def _check_labels(model: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
-    """Refuse labels that are amounts; missing ones are met, and refused, when the classes are learned."""
+    """Refuse labels that are amounts; missing words are met, and refused, when the classes are learned."""
     if y.dtype.kind == "c":
         raise complex_error()
-    if y.dtype.kind == "f" and not (y == np.floor(y)).all():
-        used = y if weight is None else y[weight > 0]
-        refuse_amounts(model, used[~np.isnan(used)])
+    if y.dtype.kind == "f":
+        whole = _check_finite(model, y, weight)
+        if (whole != np.floor(whole)).any():
+            refuse_amounts(model, whole if weight is None else whole[weight > 0])
 
 
 def refuse_amounts(model: Any, labels: Any) -> None:

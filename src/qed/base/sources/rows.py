@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import chain, islice
 from typing import Any, Self
 
 import numpy as np
@@ -60,10 +61,8 @@ class Rows(Stated, ABC):
 
         Parameters
         ----------
-        function : callable
+        function, *args : callable and what it takes
             Takes a `Block` first; what it returns must know ``+``.
-        *args
-            Passed on.
 
         Examples
         --------
@@ -90,10 +89,8 @@ class Rows(Stated, ABC):
 
         Parameters
         ----------
-        change : callable
+        change, *args : callable and what it takes
             ``change(block, *args)`` gives another block of as many rows.
-        *args
-            Passed on.
         target_only : bool
             Whether the features stay what they are; then caching the rows does not copy them.
         **facts
@@ -131,12 +128,7 @@ class Rows(Stated, ABC):
         seed, epoch : int
             Whole numbers that say which order.
         batch : int
-            Rows in a batch; the last may have fewer.
-
-        Yields
-        ------
-        Block
-            A batch; its ``start`` counts the rows that came before in this epoch.
+            Rows in a batch, whose ``start`` counts those that came before; the last may have fewer.
 
         Examples
         --------
@@ -152,8 +144,11 @@ class Rows(Stated, ABC):
         count = None if self.is_sparse or self.is_table else self.known_count()
         if count is None:
             return join_blocks(list(self.blocks()))
-        X = np.empty((count, self.n_features), self.dtype)
-        return replace(join_blocks(list(work(self.tasks(_write_into, X)))), X=X)
+        X, first, pieces = np.empty((count, self.n_features), self.dtype), 0, self.pieces()
+        for piece in islice(pieces, 1):
+            first, pieces = piece.start, chain([piece], pieces)
+        parts = list(work(piece.task(_write_into, (X, first)) for piece in pieces))
+        return replace(join_blocks(parts), X=X)
 
     def spread(self, view: Callable[[Rows], Rows], facts: Facts) -> Rows | None:
         """Give a view of these rows that is folded where their partitions are; None where all rows are read here."""
@@ -168,9 +163,9 @@ def _same(block: Block) -> Block:
     return block
 
 
-def _write_into(block: Block, X: np.ndarray) -> Block:
+def _write_into(block: Block, X: np.ndarray, first: int) -> Block:
     """Put the features where they belong, and give the rest."""
-    X[block.start : block.start + len(block)] = block.X
+    X[block.start - first : block.start - first + len(block)] = block.X
     return replace(block, X=X[:0])
 
 
@@ -294,6 +289,8 @@ class ArrayRows(Rows):
         sparse = is_sparse(X)
         self.X = X.tocsr() if sparse and X.format != "csr" else X
         self.y, self.weight, self.first = y, weight, first
+        # What encoders see: the same values in the type in which they were given, such as whole numbers.
+        self.given = self.X
         self.facts = Facts(
             n_features=int(X.shape[1]),
             dtype=np.dtype(X.dtype) if hasattr(X, "dtype") else np.dtype(object),
@@ -357,7 +354,7 @@ class ArrayRows(Rows):
     def table(self) -> Rows:
         if self.is_sparse:
             raise InputError("A sparse matrix can not be read as a table: make it dense first.")
-        return self if self.is_table else self._with_features(table_of(self.array().X, self.feature_names))
+        return self if self.is_table else self._with_features(table_of(self.given[:], self.feature_names))
 
     def _with_features(self, X: Any) -> ArrayRows:
         given = (self.y, self.weight, self.feature_names, self.size)

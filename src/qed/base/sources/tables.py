@@ -179,7 +179,8 @@ def _open_array(
                 f"{name}={value!r} names columns, but the columns of this data have no names: give y and sample_weight as "
                 "arrays, choose columns by X[:, [0, 2]], or give a table such as a pandas or polars frame."
             )
-    matrix = as_matrix(X)
+    given = to_array(X)
+    matrix = as_matrix(given)
     _refuse_empty(matrix.shape)
     target_names: tuple[str, ...] = ()
     if y is not None:
@@ -192,12 +193,14 @@ def _open_array(
         layout = Layout.of(table.schema)
         return TableRows(table, layout, y, weight, target_names, plan(size, table.num_columns), named=False)
     blocks = None if size is None else plan(size, matrix.shape[1])
-    return ArrayRows(matrix, y, weight, names, blocks, target_names=target_names)
+    found = ArrayRows(matrix, y, weight, names, blocks, target_names=target_names)
+    found.given = given
+    return found
 
 
 def as_matrix(X: Any) -> Any:
     """Give a matrix of floats or objects, dense or sparse: the very one given where it is such a matrix already."""
-    matrix = X if type(X) in (np.ndarray, np.memmap) else _to_array(X)
+    matrix = to_array(X)
     if len(matrix.shape) != 2:
         raise InputError(
             f"Expected 2D array, got {len(matrix.shape)}D array instead, of shape {matrix.shape}. "
@@ -217,7 +220,10 @@ def as_matrix(X: Any) -> Any:
     raise InputError(f"An array of {matrix.dtype} holds no numbers: give floats, integers or a table of mixed columns.")
 
 
-def _to_array(X: Any) -> Any:
+def to_array(X: Any) -> Any:
+    """Give whatever can be one as an array of any type, dense or sparse."""
+    if type(X) in (np.ndarray, np.memmap):
+        return X
     if is_sparse(X):
         # The formats with a fixed number of axes do not know a vector; only some of the others know how to become CSR.
         return X.tocsr() if X.ndim == 2 else X
