@@ -92,3 +92,20 @@ def test_every_parameter_has_a_rule_and_a_kind(name):
     assert simple == set(model.parameters), "parameters and their rules differ"
     assert all(rule.kind in ("model", "optimization") for rule in model.parameters.values())
     assert model.passes in ("one", "each iteration", "stream", "in memory")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fitted_model_keeps_nothing_that_is_not_public_and_saved(name, tmp_path):
+    model = fit(name, X, NUMBER, LABEL)
+    kept = set(vars(model)) - set(model.get_params(deep=False))
+    assert all(one.endswith("_") and not one.startswith("_") for one in kept), sorted(kept)
+    if name == "NonlinearLeastSquares":
+        model.set_params(function=None)
+    if name == "FeatureMap":
+        return
+    qed.save(model, tmp_path / "model.qed")
+    loaded = qed.load(tmp_path / "model.qed")
+    assert set(vars(loaded)) == set(vars(model))
+    if name == "NonlinearLeastSquares":
+        loaded.set_params(function=specimen(name).function)
+    assert qed.certify(loaded, X, target_for(loaded, NUMBER, LABEL))

@@ -96,7 +96,7 @@ def test_an_interrupted_model_is_saved_and_goes_on_after_loading(tmp_path: Any) 
 
 
 class Early(qed.GradientRidge):
-    def _prepare(self, rows: Any, summary: Any) -> None:
+    def _problem(self, rows: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
 
 

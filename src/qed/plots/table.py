@@ -53,8 +53,8 @@ def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
 
 
 def _draw(ax: Any, column: Any, bins: int) -> None:
+    from qed.base.counts import Counts
     from qed.base.sources.layout import kind_of, values_of
-    from qed.stats.counts import Counts
 
     ax.tick_params(labelsize=8)
     ax.grid(False)

@@ -125,13 +125,13 @@ class Watch:
         with _progress_bar(trace.model, rule) as advance:
             yield [*watchers, advance]
 
-    def checkpoints(self, model: Any) -> list[Checkpoint]:
-        """Give the checkpoint for one fit of `model`, when one was asked for."""
+    def checkpoints(self, model: Any, fingerprint: Any) -> list[Checkpoint]:
+        """Give the checkpoint for one fit of `model` to data of that fingerprint, when one was asked for."""
         if self.checkpoint is None:
             return []
         number = next(self._numbers)
         path = self.checkpoint if number == 1 else self.checkpoint.with_stem(f"{self.checkpoint.stem}-{number}")
-        return [Checkpoint(path, self.every, model)]
+        return [Checkpoint(path, self.every, model, fingerprint)]
 
 
 @contextmanager
@@ -207,8 +207,8 @@ class Checkpoint:
     goes on with a warning.
     """
 
-    def __init__(self, path: Path, every: float, model: Any) -> None:
-        self.path, self.every, self.model = path, every, model
+    def __init__(self, path: Path, every: float, model: Any, fingerprint: Any) -> None:
+        self.path, self.every, self.model, self.fingerprint = path, every, model, fingerprint
         self.written = time.monotonic()
 
     def load(self) -> Step | None:
@@ -219,7 +219,7 @@ class Checkpoint:
         if not self.path.parent.is_dir():
             raise SourceError(f"The checkpoint {self.path} can not be written: create the directory first.")
         packed(Packer(), self.model, fitted=False)
-        return load_checkpoint(self.path, self.model)
+        return load_checkpoint(self.path, self.model, self.fingerprint)
 
     def __call__(self, step: Step) -> None:
         if time.monotonic() - self.written >= self.every:
@@ -230,7 +230,7 @@ class Checkpoint:
         from qed.base.saving.models import save_checkpoint
 
         try:
-            save_checkpoint(self.path, self.model, step)
+            save_checkpoint(self.path, self.model, self.fingerprint, step)
         except SourceError as error:
             warnings.warn(f"The fit goes on without a new checkpoint. {error}", UserWarning, level_of_user())
         self.written = time.monotonic()

@@ -88,18 +88,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-def save_checkpoint(path: str | os.PathLike[str], model: Any, step: Step | None) -> None:
-    """Write the state of a fit: the class and parameters of `model`, its data's fingerprint, and `step`."""
+def save_checkpoint(path: str | os.PathLike[str], model: Any, fingerprint: Any, step: Step | None) -> None:
+    """Write the state of a fit: the class and parameters of `model`, the fingerprint of its data, and `step`."""
     packer = Packer()
     content = {
         "model": packed(packer, model, fitted=False),
-        "fingerprint": packer.pack(model.fingerprint_, "the fingerprint"),
+        "fingerprint": packer.pack(fingerprint, "the fingerprint"),
         "step": packer.pack(step, f"the state of {type(model).__name__}"),
     }
     write_archive(check_path(path), "checkpoint", content, packer.arrays)
 
 
-def load_checkpoint(path: str | os.PathLike[str], model: Any) -> Step | None:
+def load_checkpoint(path: str | os.PathLike[str], model: Any, fingerprint: Any) -> Step | None:
     """Give the step from which a fit of `model` can go on, or None when there is no such file.
 
     A checkpoint of another class, of other parameters (``max_iter`` and ``tol`` may differ) or of other data is refused.
@@ -107,8 +107,8 @@ def load_checkpoint(path: str | os.PathLike[str], model: Any) -> Step | None:
     place = check_path(path)
     if not place.exists():
         return None
-    saved, fingerprint, step = _read_checkpoint(place)
-    difference = _difference(saved, model) or fingerprint.difference(model.fingerprint_)
+    saved, before, step = _read_checkpoint(place)
+    difference = _difference(saved, model) or before.difference(fingerprint)
     if difference:
         raise InputError(
             f"The checkpoint {place} belongs to another fit: {difference}. Delete or rename the file to begin anew, or give "

@@ -146,9 +146,9 @@ class SparseColumns:
         rest = np.maximum(weight.sum() - np.bincount(column, stored, minlength=p), 0.0)
         square = np.bincount(column, stored * away**2, minlength=p) + rest * self.center**2
         # A column that is constant but for rounding tells nothing, and its products would be nothing but rounding.
-        told = square > 64 * np.finfo(float).eps * weight.sum() * self.center**2
-        self.told = told
-        self.length = np.where(told, np.sqrt(square), 0.0)
+        seen = square > 64 * np.finfo(float).eps * weight.sum() * self.center**2
+        self.seen = seen
+        self.length = np.where(seen, np.sqrt(square), 0.0)
         self.matrix = sparse.csc_array((matrix.data * self.root[matrix.indices], matrix.indices, matrix.indptr), (n, p))
 
     def correlate(self, vector: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
@@ -156,7 +156,7 @@ class SparseColumns:
         some = slice(None) if places is None else places
         matrix = self.matrix if places is None else self.matrix[:, places]
         found = matrix.T @ vector - self.center[some] * float(self.root @ vector)
-        return np.asarray(np.where(self.told[some], found, 0.0))
+        return np.asarray(np.where(self.seen[some], found, 0.0))
 
     def outer(self) -> np.ndarray:
         """Give the products of the rows with each other, of shape (n, n)."""

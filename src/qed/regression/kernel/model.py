@@ -18,8 +18,8 @@ import numpy as np
 from qed.base.engine import work
 from qed.base.errors import InputError
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, choice, integer, number
+from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
@@ -121,6 +121,15 @@ class KernelModel(Regressor):
         tags.input_tags.pairwise = self._is_precomputed
         return tags
 
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows)
+
+    def _settle(self, problem: TableProblem) -> None:
+        self._fit(problem.rows)
+
+    def _prove(self, problem: TableProblem) -> list[Any]:
+        return self._claims(problem.rows)
+
     def _look(self, rows: Rows) -> Table:
         """Read the rows, refuse what is missing, and remember what the model needs of them."""
         summary = rows.fold(Summary.of)
@@ -128,7 +137,7 @@ class KernelModel(Regressor):
         if not summary.is_complete or not is_finite(np.asarray(block.y)):
             refuse_missing(rows, self)
             raise overflowed(self)
-        self.fingerprint_ = Fingerprint.of(summary)
+        self.fingerprint_ = summary.fingerprint()
         self.X_fit_ = block.X if is_sparse(block.X) else np.asarray(block.X)
         return Table.of(block)
 

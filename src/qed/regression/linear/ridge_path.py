@@ -24,6 +24,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
+from qed.base.models.problem import collect
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import EPS, equilibrate
 from qed.regression.linear import squared_errors
@@ -243,7 +244,7 @@ def ridge_path(
 
     model = Ridge(fit_intercept=fit_intercept)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
-    moments = model._collect(rows)
+    moments = collect(rows, model, model._statistic)
     with blas_for(rows.n_features):
         seen = model._centered(moments)
         spectrum = np.maximum(np.linalg.eigvalsh(seen.xx), 0.0)

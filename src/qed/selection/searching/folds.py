@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.models.problem import collect
 from qed.base.sources.rows import Rows
 from qed.selection.inputs import count_rows
 from qed.selection.splitting.splits import GivenSplits, Indices, Partition, check_cv, fold_numbers
 from qed.stats.grouped import Grouped
-from qed.stats.parts import InGroups, Part
+from qed.stats.parts import Part
 
 Candidate = Mapping[str, Any]
 
@@ -189,7 +190,7 @@ class Folds:
             if source is rows and asker is model:
                 return found
         assert self.assignment is not None
-        collected: Grouped = model._collect(InGroups(rows, model, self.assignment, self.n_splits))
+        collected: Grouped = collect(rows, model, Grouped.of, self.assignment, self.n_splits, model._statistic)
         self._collected.append((rows, model, collected))
         return collected
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.counts import Counts
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import refuse_amounts
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.stats.counts import Counts
 
 
 def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
