@@ -228,9 +228,9 @@ def test_a_checkpoint_is_written_and_taken_up(tmp_path: Path) -> None:
 def test_checkpoints_are_written_every_so_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     clock = iter(range(10**9))
-    monkeypatch.setattr("qed.base.running.watch.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("qed.base.saving.checkpoint.time.monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(
-        "qed.base.saving.models.save_checkpoint", lambda path, model, data, step: written.append(step.number)
+        "qed.base.saving.checkpoint.save_checkpoint", lambda path, model, data, step: written.append(step.number)
     )
     with qed.watch(checkpoint=tmp_path / "fit.qed", every=5), pytest.warns(UserWarning):
         slow(max_iter=12, tol=0).fit(X, y)
@@ -260,7 +260,7 @@ def test_a_disk_that_fills_up_does_not_lose_the_fit(tmp_path: Path, monkeypatch:
     def full(*args: Any) -> None:
         raise SourceError("Could not write fit.qed: No space left on device.")
 
-    monkeypatch.setattr("qed.base.saving.models.save_checkpoint", full)
+    monkeypatch.setattr("qed.base.saving.checkpoint.save_checkpoint", full)
     with qed.watch(checkpoint=tmp_path / "fit.qed", every=0), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         model = slow().fit(X, y)

@@ -16,7 +16,7 @@ import pytest
 import qed
 from qed.base.errors import InputError, SavingError, SourceError
 from qed.base.running.steps import Reason, Step
-from qed.base.saving.models import load_checkpoint, save_checkpoint
+from qed.base.saving.checkpoint import load_checkpoint, save_checkpoint
 
 DATA = """
 import numpy as np
@@ -115,7 +115,8 @@ replace = os.replace
 written = 0
 def dying(source, target):
     global written
-    written += 1
+    # Compiled kernels may be put in their cache meanwhile, by the same function.
+    written += os.fspath(target) == path
     if written == 5:
         os.truncate(source, 100)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from qed.optim import columns, support
 from qed.optim.functions.gap import duality_gap
 from qed.optim.functions.losses import SquaredLoss
 from qed.optim.functions.penalties import L1L2
+from qed.optim.sparse import columns, support
 from qed.optim.sparse.coordinate_gram import descend, penalised_gap, subtract_rows
 from qed.optim.sparse.quadratic import SparseQuadratic
 from qed.optim.sparse.working_set import Correlations, WorkingSet

@@ -20,7 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for
+from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError
 from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
@@ -70,7 +70,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with calling_back(self, X, y, sample_weight):
+        with fitting(), calling_back(self, X, y, sample_weight):
             self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
 
@@ -172,9 +172,10 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
-        self._check_statistic(new)
-        self._update(new.statistic if first else self.statistic_ + new.statistic, new)
+        with fitting():
+            new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
+            self._check_statistic(new)
+            self._update(new.statistic if first else self.statistic_ + new.statistic, new)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -225,7 +226,7 @@ class Iterative(Stepped, Estimator):
             As in ``fit``.
         """
         self._check_fitted()
-        with calling_back(self, X, y, sample_weight):
+        with fitting(), calling_back(self, X, y, sample_weight):
             problem = self._begin(X, y, sample_weight, reset=False)
             difference = self.fingerprint_.difference(problem.fingerprint)
             if difference:
@@ -250,7 +251,7 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
     """
     check_parameters(model, model.parameters)
     opened = model._open(rows, reset=True, target=model.target)
-    with calling_back(model, rows, None, None):
+    with fitting(), calling_back(model, rows, None, None):
         model._settle(model._known(opened, statistic))
     return model
 

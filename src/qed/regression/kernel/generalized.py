@@ -21,14 +21,15 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.engine import blas_for
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.parameters import Parameter, array, choice, number
 from qed.base.sources.rows import Rows
+from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import multiplied
 from qed.regression.kernel.evidence import dual_claims
-from qed.regression.kernel.model import KERNEL_PARAMETERS, KernelModel, Table, columns
+from qed.regression.kernel.model import KernelModel, KernelProblem, Table, columns
 from qed.stats.distributions.covariance import Whitening
 
 
@@ -114,24 +115,26 @@ class GeneralizedKernelRidge(KernelModel):
         found = table.chosen(np.broadcast_to(variance, n))
         return np.asarray(found if table.weight is None else found / table.weight)
 
-    def _fit(self, rows: Rows) -> None:
-        table = self._look(rows)
-        noise = self._noise(rows, table)
+    def _solve(self, problem: KernelProblem) -> None:
+        table = problem.table
+        self.X_fit_ = problem.X
+        noise = self._noise(problem.rows, table)
         whiten = Whitening(noise, len(table.Y), "covariance")
-        K = self._gram(table)
+        K = self._similarity.gram(table.X)
         diagonal = K.diagonal().copy()
         with blas_for(len(K)):
             dual, fitted = _solve(K, noise, table.Y)
-        self.dual_coef_ = table.spread(dual[:, 0] if rows.target_ndim == 1 else dual)
-        self.certificate_ = Certificate(_claims_about(table.Y, fitted, dual, noise, diagonal, whiten))
+        self.dual_coef_ = table.spread(dual[:, 0] if problem.target_ndim == 1 else dual)
+        problem.claims = _claims_about(table.Y, fitted, dual, noise, diagonal, whiten)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        block = rows.array()
-        table = Table.of(block)
-        noise, dual = self._noise(rows, table), table.chosen(columns(self.dual_coef_))
+    def _prove(self, problem: KernelProblem) -> list[Claim]:
+        if problem.claims is not None:
+            return problem.claims
+        table = problem.table
+        noise, dual = self._noise(problem.rows, table), table.chosen(columns(self.dual_coef_))
         whiten = Whitening(noise, len(dual), "covariance")
-        fitted = self._similar(table.chosen(block.X), table.spread(dual))
-        return _claims_about(table.Y, fitted, dual, noise, self._diagonal(block.X, table), whiten)
+        fitted = self._similar(table.chosen(problem.X), table.spread(dual))
+        return _claims_about(table.Y, fitted, dual, noise, self._similarity.diagonal(table.X), whiten)
 
 
 def _solve(K: np.ndarray, noise: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -31,7 +31,7 @@ from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.linear import LinearModel, LinearPredictor
 from qed.regression.linear.ridge import Ridge
-from qed.regression.linear.ridge_path import coefficients, intercepts
+from qed.regression.linear.ridge_basis import coefficients, intercepts
 from qed.selection.metrics.regression import mean_absolute_error, r2_score, root_mean_squared_error
 from qed.selection.scoring import Scorer
 from qed.selection.searching.candidates import fresh

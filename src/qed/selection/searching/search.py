@@ -231,7 +231,8 @@ class Search(Estimator):
                 self._fit_best(data, found)
         return self
 
-    def _keep(self, candidates: list[dict[str, Any]], found: Scores) -> None:
+    def _keep(self, candidates: list[dict[str, Any]], scores: Scores) -> None:
+        found = scores.shared_by_equals(candidates)
         for name in ("best_estimator_", "refit_time_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.cv_results_ = results_of(candidates, found)
