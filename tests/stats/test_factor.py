@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import ArrayRows, Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.stats import Factor, Moments, complements, least_squares
 from tests.reference.nist_linear import PRINTED, PROBLEMS
 

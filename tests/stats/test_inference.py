@@ -9,7 +9,7 @@ from scipy import special, stats
 
 import qed
 from qed.base.errors import DegenerateError, NotAvailableError, ParameterError
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.wald import WaldTest

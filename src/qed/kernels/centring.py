@@ -20,7 +20,8 @@ from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import OneToOneFeatureMixin, Transformer
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
 
 EPS = float(np.finfo(np.float64).eps)
 

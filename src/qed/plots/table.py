@@ -8,7 +8,7 @@ import numpy as np
 
 from qed.base.counts import Counts
 from qed.base.sources.layout import kind_of, values_of
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 from qed.plots.style import ACCENT, STYLE, plain
 
 if TYPE_CHECKING:

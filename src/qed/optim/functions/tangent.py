@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.stats.factor import Factor
 
 EPS = float(np.finfo(np.float64).eps)

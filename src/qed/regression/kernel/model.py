@@ -15,8 +15,9 @@ from qed.base.certificate import Claim
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
-from qed.kernels.inputs import as_double, is_sparse
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
+from qed.kernels.inputs import as_double
 from qed.kernels.similarity import WithKernel
 
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.sources.rows import Block
-from qed.kernels.features import FeatureRows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.kernels.features import feature_rows
 from qed.kernels.kernel import Kernel
 from qed.linalg.normal import EPS
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, slope_claim
@@ -61,13 +62,13 @@ def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> 
     alphas : ndarray of shape (q,)
         The penalty of each output.
     """
-    features, held = FeatureRows(problem.rows, kernel), alphas > 0
+    features, held = feature_rows(problem.rows, kernel), alphas > 0
     d = features.n_features
     found, claims = Primal(np.empty((d, len(alphas))), np.empty_like(problem.Y), d), []
     if held.any():
         ridge = Ridge(np.where(held, alphas, 1.0), fit_intercept=False).fit(features)
         found.coef[:, held] = np.atleast_2d(ridge.coef_)[held].T
-        fitted, size = _images(features, found.coef[:, held])
+        fitted, size = _images(features, problem, found.coef[:, held])
         found.dual[:, held] = problem.counts[:, None] * (problem.Y[:, held] - fitted) / alphas[held]
         claims = [*ridge.certificate_, _residual_claim(problem, fitted, size, found.dual, alphas)]
     if not held.all():
@@ -79,9 +80,9 @@ def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> 
     return found, claims
 
 
-def _images(features: FeatureRows, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _images(features: Rows, problem: KernelProblem, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the predictions for all rows that count, and the sums of absolute values behind them."""
-    found = features.map(_image, w)
+    found = problem.chosen(features.map(_image, w))
     return found[:, : w.shape[1]], found[:, w.shape[1] :]
 
 
@@ -104,13 +105,13 @@ def primal_claims(
     problem: KernelProblem, kernel: Kernel, w: np.ndarray, dual: np.ndarray, alphas: np.ndarray
 ) -> list[Claim]:
     """Go back to the rows for what proves the coefficients `w` of features, and `dual` of rows."""
-    claims, features, held = [], FeatureRows(problem.rows, kernel), alphas > 0
+    claims, features, held = [], feature_rows(problem.rows, kernel), alphas > 0
     if held.any():
         seen = Evidence.from_rows(features, w, np.zeros(w.shape[1]), centered=False)
         part = replace(seen, y_mean=seen.y_mean[held], r_mean=seen.r_mean[held], xr=seen.xr[:, held])
         part = replace(part, yy=seen.yy[held], rr=seen.rr[held])
         claims = least_squares_claims(part, w[:, held], alpha=alphas[held], centered=False)
-        claims.append(_residual_claim(problem, *_images(features, w[:, held]), dual, alphas))
+        claims.append(_residual_claim(problem, *_images(features, problem, w[:, held]), dual, alphas))
     if not held.all():
         claims += _free_claims(problem, dense(kernel.features(problem.X)), w[:, ~held], dual[:, ~held], ~held)
     return claims

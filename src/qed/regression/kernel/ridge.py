@@ -24,7 +24,8 @@ import numpy as np
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.kernel import Kernel
 from qed.kernels.names import KERNEL_PARAMETERS, as_kernel

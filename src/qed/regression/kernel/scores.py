@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
-from qed.base.sources.rows import ArrayRows, Block, Rows
-from qed.kernels.features import FeatureRows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.kernels.features import feature_rows
 from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
 from qed.regression.kernel.model import columns
@@ -134,7 +135,7 @@ class Family:
     def _by_features(self, fold: int) -> Any:
         """Do the same with the explicit features of the kernel."""
         kernel = self.model._similarity.kernel
-        training = FeatureRows(self.folds.training(self.rows, fold), kernel)
+        training = feature_rows(self.folds.training(self.rows, fold), kernel)
         coef = coefficients(training.fold(Moments.of), self.alphas, training, centered=False)
         return lambda rows: np.asarray(kernel.features(as_double(self.block.X[rows]))) @ coef
 
@@ -167,7 +168,7 @@ class Family:
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""
-        features = FeatureRows(self.rows, self.model._similarity.kernel)
+        features = feature_rows(self.rows, self.model._similarity.kernel)
         moments = features.fold(Moments.of)
         found = leave_one_out(features, moments, self.alphas, centered=False, absolute=absolute, keep=True).table()
         assert found is not None

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.linalg.normal import EPS, equilibrate, solve
 from qed.stats.moments import Moments
 

@@ -29,7 +29,8 @@ from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.linalg.normal import EPS
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Columns, Plane

@@ -23,7 +23,8 @@ from qed.base.certificate import Certificate
 from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import check_parameters, integer, number
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.sparse.elastic_net import ElasticNet
 from qed.regression.sparse.evidence import SparseEvidence, path_claims
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
