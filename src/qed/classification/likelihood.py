@@ -34,11 +34,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
 from qed.base.summary import Summary
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
 
-EPS = float(np.finfo(np.float64).eps)
 # Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
 FULL_PRICE = 2048
 WIDEST_BLOCK = 512

@@ -21,12 +21,11 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Classifier
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.stats.both import Both
 from qed.stats.counts import Counts
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class MajorityClassifier(Classifier, OnePass):

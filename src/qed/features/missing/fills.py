@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
 from qed.features.missing.medians import medians
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.tables.levels import Levels
 from qed.stats.counts import Counts
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.numbers import TINY
 from qed.optim.functions.gap import duality_gap
 from qed.optim.functions.losses import Loss
 from qed.optim.functions.objective import HALF_OF_THE_DIGITS, Objective
@@ -60,7 +61,7 @@ class Composite(Objective):
         """Say how far a point is from a proof that it is a minimum, relative: by the duality gap, where it is known."""
         if self._bound is None:
             return super().gap(point, value, gradient, first)
-        size = max(abs(value), HALF_OF_THE_DIGITS * first[0], np.finfo(float).tiny)
+        size = max(abs(value), HALF_OF_THE_DIGITS * first[0], TINY)
         return max(0.0, self._bound(point)) / size
 
 

@@ -35,9 +35,10 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from qed.base.errors import ParameterError
+from qed.base.numbers import EPS
 
 # A dual point that was scaled onto the border of the domain may lie outside it by a few roundings.
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
+ROUNDING = 8 * EPS
 
 
 class Loss(ABC):

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from qed.base.compile import kernel
 from qed.base.engine import work
+from qed.base.numbers import EPS
 from qed.optim.sparse.coordinate_gram import FAST, subtract_rows
 
 # So many values are gone through by one task: enough to outweigh handing it to a thread.
@@ -146,7 +147,7 @@ class SparseColumns:
         rest = np.maximum(weight.sum() - np.bincount(column, stored, minlength=p), 0.0)
         square = np.bincount(column, stored * away**2, minlength=p) + rest * self.center**2
         # A column that is constant but for rounding tells nothing, and its products would be nothing but rounding.
-        told = square > 64 * np.finfo(float).eps * weight.sum() * self.center**2
+        told = square > 64 * EPS * weight.sum() * self.center**2
         self.told = told
         self.length = np.where(told, np.sqrt(square), 0.0)
         self.matrix = sparse.csc_array((matrix.data * self.root[matrix.indices], matrix.indices, matrix.indptr), (n, p))

@@ -17,11 +17,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from qed.base.compile import interpreted
+from qed.base.numbers import EPS
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.coordinate_gram import descend, penalised_gap, subtract_rows
 from qed.optim.sparse.support import backward, forward, let_in, settle
 
-EPS = float(np.finfo(np.float64).eps)
 # Sweeps before Newton steps, and when so many columns wait outside, relative to those inside, that it pays to sweep first.
 SWEEPS, FAR = 20, 0.25
 MOST_SWEEPS = 100_000

@@ -24,12 +24,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.columns import DenseColumns, SparseColumns
 from qed.optim.sparse.coordinate_gram import penalised_gap
 from qed.optim.sparse.quadratic import MARGIN, SparseQuadratic
 
-EPS = float(np.finfo(np.float64).eps)
 # How many columns a working set begins with; columns without use that are kept for later; and how much smaller than the gap of the
 # whole problem that of the small one has to become, while columns are missing.
 FIRST, SPARE, ROUGH = 64, 512, 0.1

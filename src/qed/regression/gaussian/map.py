@@ -25,9 +25,10 @@ from qed.base.errors import ParameterError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, array, boolean, number
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.metric import metric_evidence, metric_factor, moments_of, target_of
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim

@@ -24,8 +24,9 @@ from scipy.linalg import lapack, solve_triangular
 
 from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate
 from qed.regression.linear import squared_errors
 from qed.regression.linear.evidence import about_zero
 from qed.regression.linear.precise import solve_precisely

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS
 from qed.stats.moments import Moments
 
 STRIP = 1024

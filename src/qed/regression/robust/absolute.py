@@ -29,10 +29,10 @@ from qed.base.certificate import Claim
 from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
+from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
-from qed.linalg.normal import EPS
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.descent import descend
@@ -189,7 +189,7 @@ class Smoothed:
     @property
     def gap(self) -> float:
         """How far this plane itself is from the least sum of absolute residuals, at most, relative."""
-        size = max(self.sums.absolute, np.finfo(float).tiny)
+        size = max(self.sums.absolute, TINY)
         return min(1.0, max(0.0, size - self.sums.product / self.delta) / size + self.imbalance)
 
     def slope(self, way: Way) -> float:
@@ -231,7 +231,7 @@ class Proof:
         found = frame.rows.fold(_proof_sums, plane, smooth, delta, frame.columns)
         (target, self.objective, product, level, inside), pull = found[:5].tolist(), found[5:]
         eta, _ = frame.imbalance(pull - frame.centre * level, level)
-        size = max(self.objective, np.finfo(float).tiny)
+        size = max(self.objective, TINY)
         # No sum of sizes is below zero, so the bound never says more than one.
         self.relative = min(1.0, max(0.0, self.objective - product) / size + 2 * eta)
         numbers, equations = frame.rounding(plane, target)

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.linalg.normal import EPS, equilibrate, shortest, solve
+from qed.linalg.normal import equilibrate, shortest, solve
 from qed.regression.robust.columns import Columns, Plane, of_columns
 from qed.regression.robust.sums import HuberSums
 from qed.stats.moments import Moments

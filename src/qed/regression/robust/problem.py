@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS, TINY
 from qed.regression.robust.columns import Plane
 from qed.regression.robust.descent import descend
 from qed.regression.robust.frame import Frame
@@ -137,7 +137,7 @@ class HuberProblem:
             miss = frame.columns.own(pull) - 2 * self.alpha * place.plane.coef
             lost = miss - frame.columns.own(made_up)
             between = min(between + lost @ lost / (4 * self.alpha), constant + miss @ miss / (4 * self.alpha))
-        size = max(place.objective, np.finfo(float).tiny)
+        size = max(place.objective, TINY)
         numbers, equations = frame.rounding(place.plane, sums.target)
         rounding = 64 * (equations + numbers / (weight * scale) + numbers / size)
         return min(1.0, max(0.0, left + between) / size), float(rounding)

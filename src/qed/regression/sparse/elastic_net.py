@@ -27,6 +27,7 @@ from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.estimator import Iterative
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.numbers import ratio
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Block, Rows
 from qed.optim.functions.penalties import L1L2
@@ -187,7 +188,7 @@ class ElasticNet(LinearPredictor, Iterative):
             yield self._step(objective, gap, coef, inner=inner)
 
     def _step(self, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
-        relative = max(_ratio(*pair) for pair in zip(gap, objective))
+        relative = float(ratio(np.maximum(gap, 0.0), objective).max())
         weight = self._problem.weight
         return Step(objective.sum() / weight, relative, coef=coef, gaps=gap / weight, **state)
 
@@ -265,8 +266,3 @@ class ElasticNet(LinearPredictor, Iterative):
         if not rows.in_memory or (few and folds.assignment is not None and getattr(scorer, "additive", False)):
             return None
         return path_scores(self, rows, candidates, folds, scorer)
-
-
-def _ratio(gap: float, objective: float) -> float:
-    """Give the gap relative to the objective; nothing relative to nothing is nothing."""
-    return 0.0 if gap <= 0 else gap / objective if objective > 0 else np.inf

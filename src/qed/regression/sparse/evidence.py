@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS
 from qed.optim.functions.gap import duality_gap
 from qed.optim.functions.losses import SquaredLoss
 from qed.optim.functions.penalties import L1L2

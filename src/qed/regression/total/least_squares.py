@@ -28,8 +28,8 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS
 from qed.regression.linear.linear import LinearModel
 from qed.regression.total.directions import Directions, root
 from qed.stats.factor import Factor
