@@ -33,9 +33,9 @@ from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.rows import Block, Rows
 from qed.base.summary import Summary
+from qed.optim.searches.downhill import downhill
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Columns, Plane
-from qed.regression.robust.descent import descend
 from qed.regression.robust.frame import Frame, Way
 from qed.regression.robust.sums import HuberSums
 from qed.stats.products import present_rows
@@ -206,8 +206,14 @@ class Smoothed:
             return Smoothed(frame, plane, self.delta, frame.at(plane, self.delta))
 
         trial = frame.trial(way, sums.absolute / sums.weight + self.delta)
-        found = descend(at, lambda place: place.slope(way), self.slope(way), trial=trial, rounding=EPS * sums.loss)
-        change, rounding = found.sums.loss - sums.loss, 4 * EPS * sums.loss
+        rounding = 4 * EPS * sums.loss
+        found = downhill(
+            at, lambda place: place.slope(way), self.slope(way), lambda place: place.sums.loss - sums.loss,
+            noise=rounding, trial=trial, rounding=EPS * sums.loss,
+        )  # fmt: skip
+        if found is None:
+            return None
+        change = found.sums.loss - sums.loss
         balanced = found.imbalance < 0.5 * self.imbalance and change <= rounding
         return found if balanced or change < -rounding else None
 

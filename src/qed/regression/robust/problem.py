@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.numbers import EPS, TINY
+from qed.optim.searches.downhill import downhill
 from qed.regression.robust.columns import Plane
-from qed.regression.robust.descent import descend
 from qed.regression.robust.frame import Frame
 from qed.regression.robust.sums import HuberSums
 
@@ -115,7 +115,12 @@ class HuberProblem:
 
         trial = self.frame.trial(way, place.sums.absolute / place.sums.weight + place.scale)
         longest = 1.0 if way.scale < 0 else np.inf
-        return descend(at, slope, slope(place), trial=trial, longest=longest, rounding=EPS * place.objective)
+        noise = EPS * place.objective
+        found = downhill(
+            at, slope, slope(place), lambda found: found.objective - place.objective,
+            noise=8 * noise, trial=trial, longest=longest, rounding=noise,
+        )  # fmt: skip
+        return found or place
 
     def gap(self, place: Place) -> tuple[float, float]:
         """Bound the distance from the minimum, relative to the objective; say how much of it rounding can explain."""
