@@ -33,7 +33,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, xlogy
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.numbers import EPS
@@ -281,19 +280,21 @@ class LogisticLoss(Loss):
         return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
 
     def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0.0, -y * prediction)
+        margin = np.asarray(y * prediction)
+        return np.maximum(-margin, 0.0) + np.log1p(np.exp(-np.abs(margin)))
 
     def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * expit(-y * prediction)
+        return -y / (1.0 + _exponential(y * prediction))
 
     def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return expit(prediction) * expit(-prediction)
+        small = np.exp(-np.abs(prediction))
+        return small / (1.0 + small) ** 2
 
     def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
         share = -np.asarray(dual) * y
         inside = (share >= -ROUNDING) & (share <= 1.0 + ROUNDING)
         share = np.clip(share, 0.0, 1.0)
-        return np.where(inside, xlogy(share, share) + xlogy(1.0 - share, 1.0 - share), np.inf)
+        return np.where(inside, _times_own_logarithm(share) + _times_own_logarithm(1.0 - share), np.inf)
 
 
 @dataclass(frozen=True)
@@ -333,14 +334,19 @@ class PoissonLoss(Loss):
         mean = dual + y
         inside = mean >= -ROUNDING * y
         mean = np.maximum(mean, 0.0)
-        return np.where(inside, xlogy(mean, mean) - mean, np.inf)
+        return np.where(inside, _times_own_logarithm(mean) - mean, np.inf)
 
     def each_gap(self, prediction: np.ndarray, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
         # The deviance between two means, in which the count itself, which may be large, does not appear.
         inside = dual + y >= -ROUNDING * y
         mean = np.maximum(dual + y, 0.0)
-        apart = xlogy(mean, mean) - mean * prediction
+        apart = _times_own_logarithm(mean) - mean * prediction
         return np.where(inside, np.maximum(_exponential(prediction) - mean + apart, 0.0), np.inf)
+
+
+def _times_own_logarithm(values: np.ndarray) -> np.ndarray:
+    """Give x log x, which is 0 at 0."""
+    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
 
 
 def _exponential(values: np.ndarray) -> np.ndarray:

@@ -32,8 +32,10 @@ from qed.base.running.steps import Step
 from qed.base.sources.rows import Block, Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.linear import LinearPredictor
+from qed.regression.sparse.along import path_scores, solve_together
 from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.regression.sparse.solvers import method_rounds
 from qed.stats.moments import Moments
 
 # Up to so many numbers a search keeps the moments of all folds, and needs the rows no more: 256 megabytes.
@@ -181,8 +183,6 @@ class ElasticNet(LinearPredictor, Iterative):
             yield self._step(objective, gap, problem.coef)
 
     def _other_steps(self, penalty: L1L2, start: Step | None) -> Iterator[Step]:
-        from qed.regression.sparse.solvers import method_rounds
-
         before = None if start is None else start.inner
         for objective, gap, coef, inner in method_rounds(self._problem.outputs, penalty, self.solver, before):
             yield self._step(objective, gap, coef, inner=inner)
@@ -254,14 +254,10 @@ class ElasticNet(LinearPredictor, Iterative):
     @staticmethod
     def _solve_together(models: Sequence[ElasticNet], moments: Moments) -> tuple[np.ndarray, np.ndarray]:
         """Fit many models to rows whose moments are known: one path for those that differ in alpha only."""
-        from qed.regression.sparse.path import solve_together
-
         return solve_together(models, moments)
 
     def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
         """Score along paths on the rows of each fold; None where the moments of the folds are enough, or a pass is dear."""
-        from qed.regression.sparse.path import path_scores
-
         few = folds.n_splits * (rows.n_features + 1) ** 2 <= MOST_SUMS
         if not rows.in_memory or (few and folds.assignment is not None and getattr(scorer, "additive", False)):
             return None
