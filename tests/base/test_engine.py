@@ -1,6 +1,11 @@
 """The fold: order of addition, threads, nesting, BLAS."""
 
+import os
+import subprocess
+import sys
 import threading
+import time
+from contextvars import ContextVar
 
 import numpy as np
 import pytest
@@ -9,7 +14,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import qed
-from qed.base.engine import add_pairwise, n_threads, one_blas_thread, threads, work
+from qed.base.engine import add_pairwise, blas_for, fitting, n_threads, one_blas_thread, threads, work
 from qed.base.errors import ParameterError
 from qed.base.sources.rows import ArrayRows
 
@@ -114,6 +119,222 @@ def test_blas_is_held_and_given_back():
             assert set(blas_threads()) == {1}
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
+
+
+def in_child(function):
+    """Run a function in a forked child; give the status that it exits with, 0 when it raised nothing."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            function()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+class Stopped(BaseException):
+    """What an interrupt is like: no Exception."""
+
+
+def test_a_fit_holds_blas_once_for_all_folds_inside():
+    before = blas_threads()
+    rows = ArrayRows(np.ones((40, 1)), size=10)
+    with fitting():
+        assert set(blas_threads()) == {1}
+        with fitting():
+            assert rows.fold(lambda block: block.X.sum()) == 40
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, Stopped])
+@pytest.mark.parametrize("hold", [fitting, lambda: one_blas_thread, lambda: blas_for(10), lambda: blas_for(10_000)])
+def test_blas_is_given_back_after_any_error(error, hold):
+    before = blas_threads()
+    with pytest.raises(error), fitting(), hold():
+        raise error
+    assert blas_threads() == before
+
+
+def test_large_matrices_get_all_threads_inside_a_fit_but_not_inside_a_fold():
+    before = blas_threads()
+    with fitting():
+        with blas_for(100):
+            assert set(blas_threads()) == {1}
+        with blas_for(1000):
+            assert blas_threads() == before
+        assert set(blas_threads()) == {1}
+        with one_blas_thread, blas_for(1000):
+            assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_large_matrices_wait_for_the_fits_of_other_threads():
+    arrived, leave = threading.Event(), threading.Event()
+
+    def other():
+        with fitting():
+            arrived.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    arrived.wait(10)
+    try:
+        with fitting(), blas_for(1000):
+            assert set(blas_threads()) == {1}
+    finally:
+        leave.set()
+        thread.join()
+
+
+def test_blas_is_held_while_any_thread_fits():
+    before, wrong = blas_threads(), []
+    start = threading.Barrier(4)
+
+    def fit(seed):
+        start.wait()
+        for _ in range(50):
+            with fitting(), fitting():
+                wrong.extend(count for count in blas_threads() if count != 1)
+
+    workers = [threading.Thread(target=fit, args=(seed,)) for seed in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong and blas_threads() == before
+
+
+def test_a_generator_of_results_may_be_closed_by_another_thread():
+    before = blas_threads()
+    results = work(lambda k=k: k for k in range(8))
+    assert next(results) == 0
+    closing = threading.Thread(target=results.close)
+    closing.start()
+    closing.join()
+    assert blas_threads() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_forgets_the_holds_and_helpers_of_its_parent():
+    before = blas_threads()
+    rows = ArrayRows(np.ones((80, 1)), size=10)
+    arrived, leave = threading.Event(), threading.Event()
+
+    def other():
+        with fitting():
+            arrived.set()
+            leave.wait(30)
+
+    def child():
+        assert blas_threads() == before
+        with threads(3):
+            assert rows.fold(lambda block: block.X.sum()) == 80
+        assert blas_threads() == before
+
+    def child_inside_a_fit():
+        assert set(blas_threads()) == {1}
+
+    with threads(3):
+        rows.fold(lambda block: block.X.sum())
+    thread = threading.Thread(target=other)
+    thread.start()
+    arrived.wait(10)
+    try:
+        assert in_child(child) == 0
+        with fitting():
+            assert in_child(child_inside_a_fit) == 0
+    finally:
+        leave.set()
+        thread.join()
+    assert blas_threads() == before
+
+
+def test_tasks_see_the_context_of_the_fold_and_leave_none_behind():
+    word = ContextVar("word", default="outside")
+
+    def task():
+        seen = word.get()
+        word.set("inside")
+        return seen
+
+    word.set("fold")
+    with threads(3):
+        assert set(work(task for _ in range(20))) <= {"fold", "inside"}
+    assert word.get() == "fold"
+
+
+def test_after_an_error_no_further_task_begins():
+    begun = []
+
+    def task(number):
+        begun.append(number)
+        if number == 3:
+            raise ZeroDivisionError
+        time.sleep(0.001)
+
+    with threads(2), pytest.raises(ZeroDivisionError):
+        for _ in work(lambda number=number: task(number) for number in range(1000)):
+            continue
+    count = len(begun)
+    assert count <= 3 + 1 + 2 * 2 + 1
+    time.sleep(0.05)
+    assert len(begun) <= count + 1
+
+
+def test_an_interrupt_in_a_task_reaches_the_caller():
+    def task(number):
+        if number == 2:
+            raise KeyboardInterrupt
+        return number
+
+    before = blas_threads()
+    with threads(2), pytest.raises(KeyboardInterrupt):
+        for _ in work(lambda number=number: task(number) for number in range(50)):
+            continue
+    assert blas_threads() == before
+
+
+def test_threads_of_the_user_share_the_helpers():
+    counts = []
+
+    def count(block):
+        counts.append(sum(thread.name.startswith("qed-fold") for thread in threading.enumerate()))
+        return 1
+
+    def folds():
+        with threads(3):
+            for _ in range(20):
+                assert ArrayRows(np.ones((16, 1)), size=1).fold(count) == 16
+
+    before = sum(thread.name.startswith("qed-fold") for thread in threading.enumerate())
+    workers = [threading.Thread(target=folds) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert max(counts) <= max(before, 2)
+
+
+def test_a_fold_at_exit_needs_no_helper():
+    code = """
+import atexit, numpy as np
+from qed.base.engine import threads
+from qed.base.sources.rows import ArrayRows
+
+def fold():
+    with threads(2):
+        print(ArrayRows(np.ones((40, 1)), size=4).fold(lambda block: block.X.sum()))
+
+atexit.register(fold)
+fold()
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert found.stdout.split() == ["40.0", "40.0"] and found.stderr == "" and found.returncode == 0
 
 
 def test_number_of_threads_comes_from_the_context_then_the_environment(monkeypatch):

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import expit, xlogy
 
 import qed
+from qed.base.models.labels import encode, fold_coded
 from qed.base.sources.rows import Block
 from qed.base.summary import Summary
-from qed.classification.classes import encode, fold_coded
 from qed.classification.likelihood import Likelihood
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 

@@ -7,99 +7,27 @@ in parallel, but their results are always added pairwise, in the order of the bl
 
 so the sum depends on the block plan alone: bit for bit the same for any number of threads, and with an error
 that grows with :math:`\log m` instead of :math:`m`. BLAS is held to one thread while blocks run in parallel. At most a few
-blocks are in flight, so folding over a file needs memory for those only.
+blocks are in flight, so folding over a file needs memory for those only. The thread that folds takes part in the work, and is
+helped by as many others as there may be: cheap blocks are done before a helper has woken up, and cost a few microseconds each.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
+from functools import partial
 from itertools import chain, islice
+from queue import SimpleQueue
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from qed.base.threads.blas import blas_for, fitting, one_blas_thread
+from qed.base.threads.counting import n_threads, threads, threads_here, working
+from qed.base.threads.helpers import Inbox, Reserve
 
-from qed.base.errors import ParameterError
+__all__ = ["add_pairwise", "blas_for", "fitting", "n_threads", "one_blas_thread", "threads", "work"]
 
-_threads: ContextVar[int | None] = ContextVar("qed_threads", default=None)
-_working: ContextVar[bool] = ContextVar("qed_working", default=False)
-_pools: dict[int, ThreadPoolExecutor] = {}
-_lock = threading.Lock()
-
-
-def n_threads() -> int:
-    """Say how many threads a fold uses: as set by :func:`threads`, by ``QED_THREADS``, or one per core."""
-    asked = _threads.get()
-    if asked is not None:
-        return asked
-    word = os.environ.get("QED_THREADS", "")
-    if word:
-        if not word.isdigit() or int(word) < 1:
-            raise ParameterError(f"QED_THREADS must be a positive whole number, not {word!r}.")
-        return int(word)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Use `count` threads inside the ``with`` block.
-
-    The result of a fit does not depend on it, only its speed.
-
-    Examples
-    --------
-    >>> with threads(1):
-    ...     n_threads()
-    1
-    """
-    if count < 1:
-        raise ParameterError(f"threads must be at least 1, not {count!r}.")
-    token = _threads.set(int(count))
-    try:
-        yield
-    finally:
-        _threads.reset(token)
-
-
-class _OneBlasThread:
-    """Hold BLAS to one thread until the last of those who asked for it has left.
-
-    The setting belongs to the whole process, so whoever comes first sets it and whoever leaves last restores it. The
-    controller is made once, because making one costs half a millisecond.
-    """
-
-    def __init__(self) -> None:
-        self._controller: ThreadpoolController | None = None
-        self._limit: Any = None
-        self._inside = 0
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                if self._controller is None:
-                    self._controller = ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
-
-
-one_blas_thread = _OneBlasThread()
-
-
-def blas_for(size: int) -> AbstractContextManager[Any]:
-    """Give BLAS one thread for matrices of so few rows that more would only get in each other's way."""
-    return one_blas_thread if size < 512 else nullcontext()
+_helpers = Reserve("fold")
 
 
 def add_pairwise(results: Iterable[Any]) -> Any:
@@ -110,18 +38,18 @@ def add_pairwise(results: Iterable[Any]) -> Any:
     >>> add_pairwise(["a", "b", "c", "d", "e"])
     'abcde'
     """
-    partial: list[tuple[int, Any]] = []
+    sums: list[tuple[int, Any]] = []
     for result in results:
         height = 0
-        while partial and partial[-1][0] == height:
-            result = partial.pop()[1] + result
+        while sums and sums[-1][0] == height:
+            result = sums.pop()[1] + result
             height += 1
-        partial.append((height, result))
-    if not partial:
+        sums.append((height, result))
+    if not sums:
         raise ValueError("nothing to add")
-    total = partial.pop()[1]
-    while partial:
-        total = partial.pop()[1] + total
+    total = sums.pop()[1]
+    while sums:
+        total = sums.pop()[1] + total
     return total
 
 
@@ -130,48 +58,104 @@ def work(tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
 
     A task that itself folds (a search that fits many models) does so on its own thread: threads are not nested.
     """
-    count = 1 if _working.get() else n_threads()
     waiting = iter(tasks)
     first = list(islice(waiting, 2))
-    with one_blas_thread:
-        if count == 1 or len(first) < 2:
+    count = threads_here() if len(first) > 1 else 1
+    hold = one_blas_thread.take()
+    try:
+        if count == 1:
             for task in chain(first, waiting):
                 yield task()
-            return
-        yield from _work_in_pool(chain(first, waiting), count)
+        else:
+            yield from _share(chain(first, waiting), count)
+    finally:
+        one_blas_thread.leave(hold)
 
 
-def _work_in_pool(tasks: Iterable[Callable[[], Any]], count: int) -> Iterator[Any]:
-    pool = _pool(count)
-    waiting: deque[Future[Any]] = deque()
+def _share(tasks: Iterable[Callable[[], Any]], count: int) -> Iterator[Any]:
+    pile = _Pile(count - 1)
+    in_order: deque[_Task] = deque()
     try:
         for task in tasks:
-            waiting.append(pool.submit(copy_context().run, _as_worker, task))
-            if len(waiting) > 2 * count:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+            in_order.append(pile.add(task))
+            if len(in_order) > 2 * count:
+                yield pile.result(in_order.popleft())
+        while in_order:
+            yield pile.result(in_order.popleft())
     finally:
-        for future in waiting:
-            future.cancel()
+        pile.pending.clear()
 
 
-def _as_worker(task: Callable[[], Any]) -> Any:
-    _working.set(True)
-    return task()
+class _Task:
+    """What is to be done, and what came of it."""
+
+    __slots__ = ("done", "error", "function", "value")
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+        self.value: Any = None
+        self.error: BaseException | None = None
+        self.done = False
+
+    def run(self) -> None:
+        try:
+            self.value = self.function()
+        except Exception as error:
+            self.error = error
+        self.done = True
 
 
-def _pool(count: int) -> ThreadPoolExecutor:
-    with _lock:
-        if count not in _pools:
-            _pools[count] = ThreadPoolExecutor(count, thread_name_prefix="qed")
-        return _pools[count]
+class _Pile:
+    """Tasks that the thread of the fold and its helpers take from, the oldest first.
 
+    Helpers come when a task is added and leave when none is left. All that is shared is changed by single operations of
+    containers that are safe between threads; a task that no helper took is done by the thread that waits for it.
+    """
 
-def _forget_pools() -> None:
-    """Drop the pools in a forked child: their threads exist in the parent only."""
-    _pools.clear()
+    def __init__(self, helpers: int) -> None:
+        self.pending: deque[_Task] = deque()
+        self._most = helpers
+        self._places: list[None] = [None] * helpers
+        self._news: SimpleQueue[None] = SimpleQueue()
+        self._context = copy_context()
+        self._context.run(working.set, True)
 
+    def add(self, function: Callable[[], Any]) -> _Task:
+        task = _Task(function)
+        self.pending.append(task)
+        if self._places:
+            inbox = _helpers.take(self._most)
+            if inbox is not None:
+                self._places.pop()
+                inbox.put(partial(self._help, inbox))
+        return task
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pools)
+    def result(self, task: _Task) -> Any:
+        """Give the result of a task, doing whatever is pending while it is not there yet."""
+        while not task.done:
+            try:
+                own = self.pending.popleft()
+            except IndexError:
+                self._news.get()
+            else:
+                self._context.run(own.run)
+        if task.error is not None:
+            raise task.error
+        return task.value
+
+    def _help(self, inbox: Inbox) -> None:
+        self._context.copy().run(self._take_all)
+        self._places.append(None)
+        _helpers.give_back(inbox)
+
+    def _take_all(self) -> None:
+        while True:
+            try:
+                task = self.pending.popleft()
+            except IndexError:
+                break
+            try:
+                task.run()
+            except BaseException as error:
+                task.error, task.done = error, True
+            self._news.put(None)

@@ -13,6 +13,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+# The rooms whose public names stand at the top of the package.
+ROOMS = ("regression", "classification", "clustering", "features", "selection")
+
 
 class _Room(ModuleType):
     """A package in which a public name stays what it is, also where a file is called the same.
@@ -36,19 +39,21 @@ def room(
         The package's ``__name__``.
     files : mapping of str to sequence of str
         For each file (a module of the package such as ``ridge`` or ``linear.ridge``, or one elsewhere by its full name) its
-        public names.
+        public names. A file without any is itself what is public.
     """
     place = {
         name: file if file.startswith("qed.") else f"{package}.{file}"
         for file, names in files.items()
-        for name in names
+        for name in names or [file]
     }
+    modules = {file for file, names in files.items() if not names}
     if package in sys.modules:
         sys.modules[package].__class__ = _Room
 
     def get(name: str) -> Any:
         if name in place:
-            return getattr(import_module(place[name]), name)
+            module = import_module(place[name])
+            return module if name in modules else getattr(module, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def names() -> list[str]:

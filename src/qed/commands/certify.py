@@ -101,4 +101,4 @@ def _fingerprint(model: Any, source: Rows) -> Fingerprint:
     if hasattr(model, "fingerprint_of"):
         found: Fingerprint = model.fingerprint_of(source)
         return found
-    return Fingerprint.of(source.fold(Summary.of))
+    return source.fold(Summary.of).fingerprint()

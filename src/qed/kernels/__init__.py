@@ -1,6 +1,10 @@
 """Kernels: similarity functions with algebra, their Gram matrices, explicit maps and approximations."""
 
 from qed.base.lazy import room
+from qed.kernels.kernel import Kernel
+from qed.kernels.operators import RULES
+
+Kernel.rules = RULES
 
 __getattr__, __dir__, __all__ = room(
     __name__,
@@ -16,5 +20,7 @@ __getattr__, __dir__, __all__ = room(
         "names": ["as_kernel", "kernel_rule"],
         "polynomial": ["Polynomial"],
         "radial": ["RBF", "Gaussian", "Laplace"],
+        "similarity": ["Similarity"],
+        "tiles": ["Tiles"],
     },
 )

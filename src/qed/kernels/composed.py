@@ -21,11 +21,10 @@ import numpy as np
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, integer
 from qed.base.numbers import EPS
-from qed.kernels.functions import dense
-from qed.kernels.gram import Bound, dot
-from qed.kernels.inputs import as_double, check_table, size_of
+from qed.kernels.inputs import as_double, check_table, dense, size_of
 from qed.kernels.kernel import ATOM, KERNEL, Kernel, checked, keep
 from qed.kernels.mercer import NotAKernelError, check_gram
+from qed.kernels.tiles import Bound, Places, dot
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +48,7 @@ class Weighed(Kernel):
         left = self._weights(X)
         right = left if Z is X else self._weights(Z)
 
-        def fill(rows: slice, columns: slice, out: np.ndarray) -> None:
+        def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
             bound.fill(rows, columns, out)
             out *= left[rows, None]
             out *= right[columns]

@@ -116,6 +116,11 @@ def as_double(table: Any) -> Any:
     return table if table.dtype == np.float64 else table.astype(np.float64)
 
 
+def dense(table: Any) -> np.ndarray:
+    """Give a table as an ndarray."""
+    return table.toarray() if is_sparse(table) else table
+
+
 def size_of(table: Any) -> int:
     """Give the bytes that a table takes."""
     if is_sparse(table):

@@ -141,9 +141,8 @@ def minimize(
     value = objective.value(begun)
     if not np.isfinite(value):
         raise InputError(f"The function is {value} at the start {begun}: begin where it is finite.")
-    problem = Minimisation(method, Beginning(begun, value))
     steps = partial(_steps, method, objective, begun)
-    ending = drive(method, steps, rule, first, saved=problem)
+    ending = drive(method, steps, rule, first, (), Beginning(begun, value), Minimisation(method))
     point = ending.step.point
     certificate = Certificate(tuple(method.prove(objective, begun, ending.step, rule.tol)))
     ending = _advised(objective, method, ending, certificate)
@@ -193,10 +192,9 @@ class Beginning:
 @savable
 @dataclass(frozen=True)
 class Minimisation:
-    """What a checkpoint belongs to: a method, and where it began."""
+    """What a checkpoint belongs to: a method."""
 
     method: Any
-    fingerprint_: Beginning
 
     def get_params(self, deep: bool = False) -> dict[str, Any]:
         """Give what must be the same when the run is taken up again."""

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.counts import Counts
+from qed.base.sources.layout import kind_of, values_of
+from qed.base.sources.rows import rows
 from qed.plots.style import ACCENT, STYLE, plain
 
 
@@ -35,8 +38,6 @@ def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
     """
     import matplotlib.pyplot as plt
 
-    from qed.base.sources.rows import rows
-
     table = rows(X).table().array().X
     across = max(1, min(columns, table.num_columns))
     down = -(-table.num_columns // across)
@@ -53,9 +54,6 @@ def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
 
 
 def _draw(ax: Any, column: Any, bins: int) -> None:
-    from qed.base.sources.layout import kind_of, values_of
-    from qed.stats.counts import Counts
-
     ax.tick_params(labelsize=8)
     ax.grid(False)
     if kind_of(column.type) in ("number", "time") and str(column.type) != "bool":

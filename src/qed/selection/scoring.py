@@ -271,7 +271,8 @@ def get_scorer(scoring: Any) -> Any:
         raise ParameterError(
             f"scoring must be the name of a scorer or a callable scorer(model, X, y), not {scoring!r}."
         )
-    if (getattr(scoring, "__module__", None) or "").startswith("qed.selection.metrics_"):
+    code = getattr(scoring, "__code__", None)
+    if code is not None and code.co_varnames[:1] == ("y_true",):
         raise ParameterError(
             f"{scoring.__name__} is a metric of (y_true, y_pred), not a scorer: "
             f"wrap it with make_scorer({scoring.__name__})."

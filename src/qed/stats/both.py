@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.known import savable
 from qed.base.summary import Summary
 
@@ -39,6 +40,10 @@ class Both:
 
     def __sub__(self, other: Both) -> Both:
         return Both(self.features - other.features, self.target - other.target)
+
+    def fingerprint(self) -> Fingerprint:
+        """Tell these rows from others, by their features and by mean and mean square of their target."""
+        return self.features.fingerprint(self.target.sums())
 
     @property
     def is_finite(self) -> bool:

@@ -66,7 +66,7 @@ class Grouped:
         if len(groups) != len(block):
             raise InputError(f"There are groups for {len(assignment)} rows only: every row needs one, -1 for none.")
         found: dict[int, Any] = {}
-        for group, part in _runs(block, groups):
+        for group, part in runs(block, groups):
             if not -1 <= group < n_groups:
                 raise InputError(f"Group {group} is not one of 0 to {n_groups - 1} (or -1 for none).")
             one = statistic(part)
@@ -105,7 +105,7 @@ class Grouped:
         return all(part.is_finite for part in self.parts.values())
 
 
-def _runs(block: Block, groups: np.ndarray) -> Iterator[tuple[int, Block]]:
+def runs(block: Block, groups: np.ndarray) -> Iterator[tuple[int, Block]]:
     """Give the rows of each group, as views where they are consecutive, gathered where they are scattered."""
     if len(groups) == 0:
         return

@@ -1,10 +1,7 @@
-"""Rows seen in another way: some of them only, with a statistic that is known already, or in groups.
+"""Some of the rows of a source.
 
 A training set is a part of the rows, and a model that is fitted on it should not notice: `Part` is that, and streams from
-files and clusters as its source does. A model in closed form asks its rows for one statistic; where a search has
-collected the statistics of all training sets in a single pass, `Known` rows answer at once, and go back to their source
-only for what else the model may ask, such as a QR where digits are short. `InGroups` rows are how they were collected:
-they answer with the statistics of all groups.
+files and clusters as its source does.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from qed.base.engine import add_pairwise
 from qed.base.errors import InputError
 from qed.base.sources.rows import Block, Rows
 from qed.base.sources.views import View
-from qed.stats.grouped import Grouped, cut
+from qed.stats.grouped import cut
 
 
 class Part(View):
@@ -77,51 +74,3 @@ def _on_chosen(block: Block, chosen: np.ndarray, function: Callable[..., Any], *
     first, last = int(here[0]), int(here[-1])
     part = cut(block, first, last + 1) if last - first + 1 == len(here) else block.take(here)
     return function(Block(part.X, part.y, part.weight, start), *args)
-
-
-class Known(View):
-    """Rows whose statistic is known.
-
-    Parameters
-    ----------
-    source : Rows
-        The rows.
-    model : OnePass
-        The kind of model whose statistic it is.
-    statistic : object
-        What folding the model's statistic over the rows would give.
-    """
-
-    def __init__(self, source: Rows, model: Any, statistic: Any) -> None:
-        super().__init__(source)
-        self.wanted, self.statistic = type(model)._statistic, statistic
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        if not args and getattr(function, "__func__", None) is self.wanted:
-            return self.statistic
-        return self.source.fold(function, *args)
-
-
-class InGroups(View):
-    """Rows that answer a model's question for its statistic with that of every group, as `Grouped`.
-
-    Parameters
-    ----------
-    source : Rows
-        The rows.
-    model : OnePass
-        The kind of model whose statistic is wanted.
-    assignment : ndarray of int of shape (n,)
-        The group of each row; -1 for none.
-    n_groups : int
-        How many groups there are.
-    """
-
-    def __init__(self, source: Rows, model: Any, assignment: np.ndarray, n_groups: int) -> None:
-        super().__init__(source)
-        self.wanted, self.assignment, self.n_groups = type(model)._statistic, assignment, n_groups
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        if not args and getattr(function, "__func__", None) is self.wanted:
-            return self.source.fold(Grouped.of, self.assignment, self.n_groups, function)
-        return self.source.fold(function, *args)

@@ -7,18 +7,19 @@ model on a file larger than memory is one of them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClusterMixin, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 
-from qed.base.errors import InputError
+from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import check_rows
-from qed.base.models.estimator import Estimator
+from qed.base.models.estimator import Estimator, OnePass
 from qed.base.sources.rows import Block
 
-__all__ = ["Classifier", "Clusterer", "OneToOneFeatureMixin", "Regressor", "Transformer"]
+__all__ = ["Classifier", "Clusterer", "OnePassClassifier", "OneToOneFeatureMixin", "Regressor", "Transformer"]
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -124,6 +125,37 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._apply(self._choose, X)
 
+    def _probabilities(self, block: Block) -> np.ndarray:
+        """Give the probability of each class, of shape (n, n_classes); models that have them say how."""
+        raise NotAvailableError(f"{type(self).__name__} has no probabilities.")
+
+    def _log_probabilities(self, block: Block) -> np.ndarray:
+        """Give their logarithms; a model that can keep more digits than this does."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._probabilities(block))
+
+    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Give the probability of each class, for every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._probabilities, X)
+
+    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Give the logarithm of the probability of each class, for every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._log_probabilities, X)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Give the accuracy: the share of rows (by weight) whose class is predicted.
 
@@ -142,6 +174,29 @@ def _count_right(block: Block, choose: Any) -> np.ndarray:
     hit = choose(block) == block.y
     w = np.ones(len(block)) if block.weight is None else block.weight
     return np.array([w @ hit, w.sum()])
+
+
+class OnePassClassifier(Classifier, OnePass):
+    """A classifier in closed form: what it has to know of its rows is a statistic, such as `ByClass`."""
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Add rows to those already learned from: the result is that of a fit on all of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        classes : array-like, optional
+            All classes there may be; a label that is none of them is refused. The model knows those that it has seen, in
+            whichever call, so this need not be given.
+        """
+        if classes is not None and y is not None:
+            strange = [
+                label for label in np.unique(np.asarray(y)).tolist() if label not in np.asarray(classes).tolist()
+            ]
+            if strange:
+                raise InputError(f"The label {strange[0]!r} is not among the classes given: {list(classes)}.")
+        return super().partial_fit(X, y, sample_weight)
 
 
 class Clusterer(ClusterMixin, Estimator):

@@ -18,14 +18,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, integer
+from qed.base.models.problem import RowsProblem
 from qed.base.sources.rows import ArrayRows, Block, Rows
 from qed.features.filling import Filling
-from qed.features.look import first_block, look
+from qed.features.first_block import first_block
 from qed.features.maps.polynomial_kernels import expand, expand_sparse, leading
 from qed.features.names import input_names
 
@@ -141,10 +141,14 @@ class PolynomialFeatures(Filling):
         self.include_bias = include_bias
         self.max_features = max_features
 
-    def _fit(self, rows: Rows) -> None:
-        self.n_output_features_ = self._count(rows)
-        self.fingerprint_ = Fingerprint.of(look(rows, self))
-        self.certificate_ = Certificate(self._judge([self._largest_error(first_block(rows))]), source="statistics")
+    def _problem(self, rows: Rows) -> RowsProblem:
+        return RowsProblem(rows, self, source="statistics")
+
+    def _evidence(self, rows: Rows) -> RowsProblem:
+        return RowsProblem(rows, self)
+
+    def _solve(self, problem: RowsProblem) -> None:
+        self.n_output_features_ = self._count(problem.rows)
 
     def _range(self) -> tuple[int, int]:
         """Give the lowest degree above zero and the highest one."""
@@ -250,10 +254,12 @@ class PolynomialFeatures(Filling):
         relative = gap / np.where(wanted == 0, 1.0, np.abs(wanted))
         return float(np.max(relative, initial=0.0) / np.finfo(X.dtype).eps)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return self._judge(list(rows.each(self._largest_error)))
-
-    def _judge(self, errors: list[float]) -> list[Claim]:
+    def _prove(self, problem: RowsProblem) -> list[Claim]:
+        rows = problem.rows
+        if problem.source == "data":
+            errors = list(rows.each(self._largest_error))
+        else:
+            errors = [self._largest_error(first_block(rows))]
         lowest, highest = self._range()
         p, only = self.n_features_in_, self.interaction_only
         wanted = monomial_count(p, highest, interaction_only=only) - monomial_count(

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.certificate import Claim
+from qed.base.counts import Counts
 from qed.base.errors import InputError
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
@@ -20,7 +21,6 @@ from qed.base.summary import Summary
 from qed.features.missing.medians import medians
 from qed.features.proof import worst_of
 from qed.features.tables.levels import Levels
-from qed.stats.counts import Counts
 
 MOST_VALUES = 1 << 20
 

@@ -18,8 +18,8 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import boolean
+from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.rows import Block, Rows
@@ -101,8 +101,13 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     def _statistic(self, block: Block) -> Summary:
         return Summary.of(block)
 
-    def _collect(self, rows: Rows) -> Summary:
-        summary: Summary = rows.fold(self._statistic)
+    def _problem(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows, rows.fold(self._statistic))
+
+    def _check_statistic(self, problem: StatisticProblem) -> None:
+        summary, rows = problem.statistic, problem.rows
+        if rows is None:
+            return
         if not summary.is_finite:
             refuse_missing(rows, self)
             column = int(np.flatnonzero(~np.isfinite(summary.mean + summary.deviation))[0])
@@ -116,17 +121,14 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
                 f"Column {rows.name_of(int(small.argmax()))} varies by so little that the squares vanish: "
                 "multiply it by a constant first, or use qed.MinMaxScaler."
             )
-        return summary
 
-    def _solve(self, statistic: Summary) -> None:
+    def _solve(self, problem: StatisticProblem) -> None:
+        statistic = problem.statistic
         weight = float(statistic.weight[0])
         self.n_samples_seen_ = statistic.count if weight == statistic.count else weight
         self.mean_ = statistic.mean.copy() if self.with_mean or self.with_std else None
         self.var_ = statistic.variance if self.with_std else None
         self.scale_ = np.where(_is_constant(statistic), 1.0, np.sqrt(statistic.variance)) if self.with_std else None
-
-    def _fingerprint(self, statistic: Summary) -> Fingerprint:
-        return Fingerprint.of(statistic)
 
     def _change(self, block: Block) -> Any:
         return self._scale_sparse(block.X) if hasattr(block.X, "tocsr") else super()._change(block)
@@ -164,18 +166,15 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
             found += self.mean_
         return found.astype(X.dtype, copy=False)
 
-    def _claims_from(self, statistic: Summary) -> list[Claim]:
-        scale = np.ones_like(statistic.mean) if self.scale_ is None else self.scale_
-        seen = statistic.mean if self.mean_ is None else statistic.mean - self.mean_
-        return self._judge(statistic, seen / scale, statistic.variance / scale**2)
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        found = rows.fold(Summary.of)
-        names = rows.feature_names or range(rows.n_features)
-        if hasattr(getattr(rows, "X", None), "tocsr"):
-            return self._claims_from(found)
-        scaled = ChangedRows(rows, self._as_claimed, names, np.float64).fold(Summary.of)
-        return self._judge(found, scaled.mean, scaled.variance)
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        found, rows = problem.statistic, problem.rows
+        if problem.source == "data" and rows is not None and not hasattr(getattr(rows, "X", None), "tocsr"):
+            names = rows.feature_names or range(rows.n_features)
+            scaled = ChangedRows(rows, self._as_claimed, names, np.float64).fold(Summary.of)
+            return self._judge(found, scaled.mean, scaled.variance)
+        scale = np.ones_like(found.mean) if self.scale_ is None else self.scale_
+        seen = found.mean if self.mean_ is None else found.mean - self.mean_
+        return self._judge(found, seen / scale, found.variance / scale**2)
 
     def _as_claimed(self, block: Block) -> np.ndarray:
         """Shift and stretch in double precision, shifting also where the model itself does not: then all claims are about zero and one."""

@@ -111,7 +111,7 @@ def asked_kinds(names: Sequence[str], n_columns: int, **lists: Any) -> dict[int,
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """What one pass learns.
 
     Attributes
@@ -135,7 +135,7 @@ class Look:
     as_dates: np.ndarray
 
     @classmethod
-    def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Look:
+    def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Inspection:
         if block.weight is not None:
             block = block.take(block.weight > 0)
         places = reading.places("levels")
@@ -147,8 +147,8 @@ class Look:
             np.array([reads_as_dates(column_of(block.X, j)) for j in places], dtype=bool),
         )
 
-    def __add__(self, other: Look) -> Look:
-        return Look(
+    def __add__(self, other: Inspection) -> Inspection:
+        return Inspection(
             self.weight + other.weight,
             self.count + other.count,
             self.amounts + other.amounts,
@@ -168,9 +168,9 @@ def amounts(block: Block, reading: Reading, names: tuple[str, ...]) -> np.ndarra
     return np.hstack(found)
 
 
-def look_at(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Reading, Look]:
+def inspect_table(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Reading, Inspection]:
     """Look at all rows; again, at what turned out to be dates written as text, and then as dates."""
-    seen = rows.fold(Look.of, reading, names)
+    seen = rows.fold(Inspection.of, reading, names)
     dates = []
     for k, j in enumerate(reading.places("levels")):
         something = k in seen.levels.full or any(value is not None for value in seen.levels.values(k))
@@ -179,4 +179,4 @@ def look_at(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Readi
     if not dates:
         return reading, seen
     reading = reading.with_dates(dates)
-    return reading, rows.fold(Look.of, reading, names)
+    return reading, rows.fold(Inspection.of, reading, names)

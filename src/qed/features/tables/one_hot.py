@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
+from qed.base.models.problem import TableProblem
 from qed.base.sources.rows import Block, Rows
 from qed.features.names import input_names, told_apart
 from qed.features.tables.levels import Levels, array_of, column_of, is_missing
@@ -115,8 +116,14 @@ class OneHotEncoder(TableTransformer):
         """
         return super().fit(X, y)
 
-    def _fit(self, rows: Rows) -> None:
-        levels = rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS)
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS), source="statistics")
+
+    def _evidence(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS))
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows, levels = problem.rows, problem.seen
         for j in sorted(levels.full):
             raise InputError(
                 f"Column {self._named(j)} has more than {MOST_LEVELS} different values: it looks like an identifier or a "
@@ -128,7 +135,6 @@ class OneHotEncoder(TableTransformer):
             self.categories_ = self._given(levels)
         self.infrequent_categories_ = [self._infrequent(levels, j) for j in range(rows.n_features)]
         self.drop_idx_ = self._dropped()
-        self.certificate_ = Certificate(self._claims_from(levels), source="statistics")
 
     def _given(self, levels: Levels) -> list[np.ndarray]:
         """Take the levels that the user gave, and refuse others in the data."""
@@ -255,13 +261,15 @@ class OneHotEncoder(TableTransformer):
             names += [f"{name}_{none if label is None else label}" for label in slots.labels]
         return np.array(told_apart(names), dtype=object)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        levels = rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS)
-        wrong, unread = rows.fold(self._mistakes)
+    def _prove(self, problem: TableProblem) -> list[Claim]:
+        claims = self._level_claims(problem.seen)
+        if problem.source == "statistics":
+            return claims
+        wrong, unread = problem.rows.fold(self._mistakes)
         return [
             Claim("every row has at most a single 1 for each column", float(wrong), 0.0),
             Claim("decoding gives the table back", float(unread), 0.0),
-            *self._claims_from(levels),
+            *claims,
         ]
 
     def _mistakes(self, block: Block) -> np.ndarray:
@@ -279,7 +287,7 @@ class OneHotEncoder(TableTransformer):
             unread += sum(a != b for a, b in zip(seen.tolist(), wanted))
         return np.array([wrong, unread])
 
-    def _claims_from(self, levels: Levels) -> list[Claim]:
+    def _level_claims(self, levels: Levels) -> list[Claim]:
         """Compare `categories_` with the levels of the data."""
         strange = idle = twice = 0
         for j, learned in enumerate(self.categories_):

@@ -173,8 +173,8 @@ def find_root(
             f"it gave {function(start)!r}."
         )
     method, rule = RootNewton(damped, scale), Rule(tol=tol, max_iter=max_iter)
-    beginning = Minimisation(method, Beginning(point, float(np.linalg.norm(value(point)))))
-    ending = drive(method, partial(method.steps, value, slope, point), rule, saved=beginning)
+    beginning, steps = Beginning(point, float(np.linalg.norm(value(point)))), partial(method.steps, value, slope, point)
+    ending = drive(method, steps, rule, None, (), beginning, Minimisation(method))
     found = ending.step.point
     certificate = Certificate(root_claims(value, slope, found, tol, scale))
     if ending.reason is Reason.CERTIFIED and not certificate:

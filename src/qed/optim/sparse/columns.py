@@ -182,9 +182,9 @@ class SparseColumns:
         rest = np.maximum(weight.sum() - np.bincount(column, stored, minlength=p), 0.0)
         square = np.bincount(column, stored * away**2, minlength=p) + rest * self.center**2
         # A column that is constant but for rounding tells nothing, and its products would be nothing but rounding.
-        told = square > 64 * EPS * weight.sum() * self.center**2
-        self.told = told
-        self.length = np.where(told, np.sqrt(square), 0.0)
+        seen = square > 64 * EPS * weight.sum() * self.center**2
+        self.seen = seen
+        self.length = np.where(seen, np.sqrt(square), 0.0)
         self.matrix = sparse.csc_array((matrix.data * self.root[matrix.indices], matrix.indices, matrix.indptr), (n, p))
 
     def correlate(self, vector: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
@@ -192,12 +192,12 @@ class SparseColumns:
         some = slice(None) if places is None else places
         matrix = self.matrix if places is None else self.matrix[:, places]
         found = matrix.T @ vector - self.center[some] * float(self.root @ vector)
-        return np.asarray(np.where(self.told[some], found, 0.0))
+        return np.asarray(np.where(self.seen[some], found, 0.0))
 
     def products(self, table: np.ndarray) -> np.ndarray:
         """Give the products of all columns with those of a table of shape (n, m)."""
         found = self.matrix.T @ table - np.outer(self.center, self.root @ table)
-        return np.asarray(np.where(self.told[:, None], found, 0.0))
+        return np.asarray(np.where(self.seen[:, None], found, 0.0))
 
     def outer(self) -> np.ndarray:
         """Give the products of the rows with each other, of shape (n, n)."""

@@ -61,7 +61,7 @@ class Offset:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Evidence:
     """What is seen of the rows, for a fit of q outputs that uses m of p columns.
 
     Attributes
@@ -89,7 +89,7 @@ class Seen:
     rounding: float
 
     @classmethod
-    def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Seen:
+    def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Evidence:
         """Go to the rows.
 
         Parameters
@@ -119,7 +119,7 @@ class Seen:
     @classmethod
     def of_moments(
         cls, moments: Moments, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool
-    ) -> Seen:
+    ) -> Evidence:
         """Take the same from moments of all columns and targets."""
         seen, used = moments if centered else about_zero(moments), _used(coef, picks)
         length, far = _lengths(np.diagonal(seen.xx), seen.x_mean, seen.weight)
@@ -158,12 +158,14 @@ class Seen:
             yield part, near, error
 
 
-def claims_of_path(seen: Seen, paths: Sequence[Path], settled: Callable[[np.ndarray, int], np.ndarray]) -> list[Claim]:
+def claims_of_path(
+    seen: Evidence, paths: Sequence[Path], settled: Callable[[np.ndarray, int], np.ndarray]
+) -> list[Claim]:
     """Claim that every atom was the nearest at its turn, and what the residual is then orthogonal to.
 
     Parameters
     ----------
-    seen : Seen
+    seen : Evidence
         The data.
     paths : sequence of Path
         What was done, for each output.
@@ -190,7 +192,7 @@ def claims_of_path(seen: Seen, paths: Sequence[Path], settled: Callable[[np.ndar
     ]
 
 
-def claim_of_constant(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
+def claim_of_constant(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that the residuals sum to zero; `coefs` are those of the columns used, for each output."""
     value = max(
         float(seen.offset.size[output] / seen.reach(output, coef[None])[0]) for output, coef in enumerate(coefs)
@@ -198,7 +200,7 @@ def claim_of_constant(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
     return Claim("residuals sum to zero", value, seen.bound + 16 * EPS * (1 + seen.offset.far))
 
 
-def claim_of_coefficients(seen: Seen, coefs: Sequence[np.ndarray], paths: Sequence[Path]) -> Claim:
+def claim_of_coefficients(seen: Evidence, coefs: Sequence[np.ndarray], paths: Sequence[Path]) -> Claim:
     """Claim that the coefficients are those at the end of the path, relative to what they reach."""
     value = 0.0
     for output, (coef, path) in enumerate(zip(coefs, paths)):
@@ -207,7 +209,7 @@ def claim_of_coefficients(seen: Seen, coefs: Sequence[np.ndarray], paths: Sequen
     return Claim("coefficients are where the path ends", value, TOLERANCE)
 
 
-def claim_of_end(seen: Seen, paths: Sequence[Path], wanted: int, tol: float | None) -> Claim:
+def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float | None) -> Claim:
     """Claim that the residual is as small as asked for; or that there are as many atoms, or none that can explain more."""
     missing, excess = 0, 0.0
     for output, path in enumerate(paths):
@@ -220,7 +222,7 @@ def claim_of_end(seen: Seen, paths: Sequence[Path], wanted: int, tol: float | No
     return Claim("squared residual above tol, relative to the target", excess, seen.bound)
 
 
-def claim_of_excess(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
+def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that no other coefficients of the same columns leave a smaller residual."""
     value = 0.0
     for output, coef in enumerate(coefs):

@@ -26,9 +26,10 @@ from qed.base.engine import blas_for
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.parameters import Parameter, array, choice, number
 from qed.base.sources.rows import Rows
+from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import multiplied
 from qed.regression.kernel.evidence import dual_claims
-from qed.regression.kernel.model import KERNEL_PARAMETERS, KernelModel, Table, columns
+from qed.regression.kernel.model import KernelModel, Table, columns
 from qed.stats.distributions.covariance import Whitening
 
 
@@ -118,7 +119,7 @@ class GeneralizedKernelRidge(KernelModel):
         table = self._look(rows)
         noise = self._noise(rows, table)
         whiten = Whitening(noise, len(table.Y), "covariance")
-        K = self._gram(table)
+        K = self._similarity.gram(table.X)
         diagonal = K.diagonal().copy()
         with blas_for(len(K)):
             dual, fitted = _solve(K, noise, table.Y)
@@ -127,11 +128,11 @@ class GeneralizedKernelRidge(KernelModel):
 
     def _claims(self, rows: Rows) -> list[Claim]:
         block = rows.array()
-        table = Table.of(block)
+        table = Table.of(block, self._similarity)
         noise, dual = self._noise(rows, table), table.chosen(columns(self.dual_coef_))
         whiten = Whitening(noise, len(dual), "covariance")
         fitted = self._similar(table.chosen(block.X), table.spread(dual))
-        return _claims_about(table.Y, fitted, dual, noise, self._diagonal(block.X, table), whiten)
+        return _claims_about(table.Y, fitted, dual, noise, self._similarity.diagonal(table.X), whiten)
 
 
 def _solve(K: np.ndarray, noise: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

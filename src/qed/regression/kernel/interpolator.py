@@ -22,8 +22,9 @@ import numpy as np
 
 from qed.base.errors import DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, choice
+from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import Dual
-from qed.regression.kernel.model import KERNEL_PARAMETERS, Table
+from qed.regression.kernel.model import Table
 from qed.regression.kernel.primal import Primal
 from qed.regression.kernel.ridge import KernelRidge
 

@@ -18,9 +18,10 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
+from qed.kernels.features import FeatureRows
 from qed.kernels.kernel import Kernel
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, slope_claim
-from qed.regression.kernel.model import FeatureRows, Table
+from qed.regression.kernel.model import Table
 from qed.regression.linear.evidence import Evidence, least_squares_claims
 from qed.regression.linear.ridge import Ridge
 from qed.stats.products import dense

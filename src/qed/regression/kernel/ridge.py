@@ -25,10 +25,14 @@ from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
 from qed.base.sources.rows import Block, Rows
+from qed.kernels.inputs import as_double
+from qed.kernels.kernel import Kernel
+from qed.kernels.names import KERNEL_PARAMETERS, as_kernel
 from qed.linalg.definite import Dual, solve_dual
 from qed.regression.kernel.evidence import dual_claims, slope_claim
-from qed.regression.kernel.model import KERNEL_PARAMETERS, KernelModel, Table, columns, double
+from qed.regression.kernel.model import KernelModel, Table, columns
 from qed.regression.kernel.primal import Primal, primal_claims, solve_primal
+from qed.regression.kernel.scores import kernel_scores
 
 # With so many rows at most, a primal form that lost its digits is done again in the dual form, which does not see single features.
 FEW_ROWS = 10_000
@@ -119,11 +123,16 @@ class KernelRidge(KernelModel):
             )
         return np.broadcast_to(alphas, n_outputs)
 
+    def _kernel(self) -> Kernel:
+        """Give the kernel whose explicit features the primal form is about."""
+        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+
     def _choose(self, n: int) -> tuple[str, str]:
         """Choose a form for `n` rows, and say why."""
-        d = None if self._is_precomputed else self._kernel().n_features(self.n_features_in_)
+        kernel = self._similarity.kernel
+        d = None if kernel is None else kernel.n_features(self.n_features_in_)
         if self.form == "primal" and d is None:
-            what = "a precomputed kernel" if self._is_precomputed else repr(self._kernel())
+            what = "a precomputed kernel" if kernel is None else repr(kernel)
             raise ParameterError(
                 f"form='primal' needs explicit features, and {what} has none: use form='dual' or 'auto'."
             )
@@ -155,7 +164,7 @@ class KernelRidge(KernelModel):
         return claims
 
     def _fit_dual(self, rows: Rows, table: Table, alphas: np.ndarray) -> list[Claim]:
-        K = self._gram(table)
+        K = self._similarity.gram(table.X)
         diagonal = K.diagonal().copy()
         found = solve_dual(K, table.Y, alphas, table.weight, condition=self._wants_condition)
         if found.rank < len(K):
@@ -176,19 +185,17 @@ class KernelRidge(KernelModel):
 
     def _cheap_scores(self, rows: Rows, candidates: Any, folds: Any, scorer: Any) -> Any:
         """Score many penalties together; see :mod:`qed.regression.kernel.scores`."""
-        from qed.regression.kernel.scores import kernel_scores
-
         return kernel_scores(self, rows, candidates, folds, scorer)
 
     def _predict(self, block: Block) -> np.ndarray:
         if self.form_ == "dual":
             return super()._predict(block)
-        found = np.asarray(self._kernel().features(double(block.X)) @ self.coef_.T)
+        found = np.asarray(self._kernel().features(as_double(block.X)) @ self.coef_.T)
         return found.astype(block.X.dtype, copy=False)
 
     def _claims(self, rows: Rows) -> list[Claim]:
         block = rows.array()
-        table = Table.of(block)
+        table = Table.of(block, self._similarity)
         alphas, dual = self._alphas(table.Y.shape[1]), table.chosen(columns(self.dual_coef_))
         if self.form_ == "primal":
             w = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64)).T
@@ -198,7 +205,7 @@ class KernelRidge(KernelModel):
         if self.rank_ < len(dual):
             slope = self._similar(X, table.spread(table.counts[:, None] * (table.Y - fitted) - alphas * dual))
         found = Dual(dual, fitted, self.rank_, None, slope)
-        return self._claims_about(table, found, self._diagonal(block.X, table), alphas)
+        return self._claims_about(table, found, self._similarity.diagonal(table.X), alphas)
 
     def _claims_about(self, table: Table, found: Dual, diagonal: np.ndarray, alphas: np.ndarray) -> list[Claim]:
         if found.slope is not None:

@@ -134,7 +134,7 @@ def kernel_ridge_path(
     model = KernelRidge(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     table = model._look(rows)
-    K = model._gram(table)
+    K = model._similarity.gram(table.X)
     values = penalties_of(alphas, np.array([np.trace(K) / 10]))
     found = solve_all(K, table.Y, table.weight, values, leave_out=True)
     assert found.left_out is not None and found.freedom is not None

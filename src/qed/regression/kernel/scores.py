@@ -18,10 +18,12 @@ import numpy as np
 from qed.base.errors import ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.kernels.features import FeatureRows
+from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
-from qed.regression.kernel.model import FeatureRows, Table, columns, double
+from qed.regression.kernel.model import Table, columns
 from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.ridge_path import coefficients
+from qed.regression.linear.ridge_basis import coefficients
 from qed.stats.moments import Moments
 
 ABSOLUTE = ("neg_mean_absolute_error", "neg_root_mean_squared_error")
@@ -100,8 +102,7 @@ class Family:
     @cached_property
     def K(self) -> np.ndarray:
         """The kernel matrix of all rows."""
-        whole = Table(double(self.block.X), columns(self.block.y), None, None)
-        return np.asarray(self.model._gram(whole))
+        return np.asarray(self.model._similarity.gram(self.block.X))
 
     def _per_output(self, Y: np.ndarray, solve: Any) -> np.ndarray:
         """Solve for each distinct penalty once, and give every model and output its own: of shape (m, n, q)."""
@@ -134,10 +135,10 @@ class Family:
 
     def _by_features(self, fold: int) -> Any:
         """Do the same with the explicit features of the kernel."""
-        kernel = self.model._kernel()
+        kernel = self.model._similarity.kernel
         training = FeatureRows(self.folds.training(self.rows, fold), kernel)
         coef = coefficients(training.fold(Moments.of), self.alphas, training, centered=False)
-        return lambda rows: np.asarray(kernel.features(double(self.block.X[rows]))) @ coef
+        return lambda rows: np.asarray(kernel.features(as_double(self.block.X[rows]))) @ coef
 
     def _judged(self, chosen: np.ndarray, predicted: np.ndarray) -> list[float]:
         """Score predictions of shape (m, n, q) for some rows."""
@@ -148,7 +149,7 @@ class Family:
 
     def left_out(self) -> tuple[np.ndarray, str]:
         """Score on every row left out, in closed form: of shape (m, n); not a number where it has none."""
-        table = Table.of(self.block)
+        table = Table.of(self.block, self.model._similarity)
         name, n = getattr(self.scorer, "name", ""), len(table.Y)
         words = f"each of {n} rows left out in closed form, {len(self.alphas)} penalties together"
         if self.model._choose(n)[0] == "primal" and name in ("neg_mean_squared_error", *ABSOLUTE):
@@ -168,7 +169,7 @@ class Family:
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""
-        features = FeatureRows(self.rows, self.model._kernel())
+        features = FeatureRows(self.rows, self.model._similarity.kernel)
         moments = features.fold(Moments.of)
         found = leave_one_out(features, moments, self.alphas, centered=False, absolute=absolute, keep=True).table()
         assert found is not None

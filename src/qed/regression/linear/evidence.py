@@ -54,7 +54,7 @@ class Evidence:
     @classmethod
     def from_rows(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> Evidence:
         """Go back to the rows; `coef` has shape (p, q). About zero unless `centered`."""
-        seen = rows.fold(_residual_moments, coef, intercept)
+        seen = rows.fold(residual_moments, coef, intercept)
         seen, q = seen if centered else about_zero(seen), coef.shape[1]
         square = np.diagonal(seen.yy)
         means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
@@ -70,7 +70,7 @@ class Evidence:
         return cls(seen.weight, seen.x_mean, seen.y_mean, r_mean, seen.xx, seen.xy - image, yy, rr)
 
 
-def _residual_moments(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
+def residual_moments(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
     """Give the moments of features, target and residual of one block."""
     y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
     residual = y - np.asarray(block.X @ coef, dtype=np.float64) - intercept

@@ -22,10 +22,10 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.problem import RowsProblem
 from qed.base.numbers import TINY, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
 from qed.regression.linear.linear import LinearPredictor
 
 
@@ -92,14 +92,11 @@ class GradientRidge(LinearPredictor, Iterative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
-        self._center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
-        weight, total = rows.fold(_sum_target)
-        self._target_center = total / weight if self.fit_intercept else np.zeros(len(total))
-        self._target_ndim = rows.target_ndim
+    def _problem(self, rows: Rows) -> CenteredRows:
+        return CenteredRows(rows.cached(), self, centered=self.fit_intercept)
 
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
-        right, size = rows.fold(_correlate, self._center, self._target_center)
+    def _steps(self, problem: CenteredRows, start: Step | None = None) -> Iterator[Step]:
+        right, size = problem.right, problem.size
         if start is None:
             coef, residual, direction = np.zeros_like(right), right, right
         else:
@@ -111,7 +108,7 @@ class GradientRidge(LinearPredictor, Iterative):
                 gap = self._gap(length, value, right)
                 yield Step(value.sum(), gap, coef=coef, residual=residual, direction=direction)
             start = None
-            image = rows.fold(_gram_times, self._center, direction) + self.alpha * direction
+            image = problem.rows.fold(_gram_times, problem.center, direction) + self.alpha * direction
             curvature = (direction * image).sum(axis=0)
             step = ratio((residual * direction).sum(axis=0), curvature)
             coef = coef + step * direction
@@ -126,17 +123,14 @@ class GradientRidge(LinearPredictor, Iterative):
             return float(ratio(length, self.alpha * np.maximum(value, 0.0)).max())
         return float(ratio(length, (right**2).sum(axis=0)).max())
 
-    def _finish(self, rows: Rows, step: Step) -> None:
-        self._set_coef(step.coef, self._center, self._target_center)
+    def _finish(self, problem: CenteredRows, step: Step) -> None:
+        self._set_coef(step.coef, problem.center, problem.target_center, flat=problem.target_ndim == 1)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        summary = rows.fold(Summary.of)
-        center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
+    def _prove(self, problem: CenteredRows) -> list[Claim]:
         coef, intercept = self._columns()
-        weight, total = rows.fold(_sum_target)
-        gradient, error, lost = rows.fold(_residual_sums, center, coef, intercept)
-        target = total / weight if self.fit_intercept else 0.0 * total
-        right, size = rows.fold(_correlate, center, target)
+        center, target, weight = problem.center, problem.target_center, problem.weight
+        gradient, error, lost = problem.rows.fold(_residual_sums, center, coef, intercept)
+        right, size = problem.right, problem.size
         length = ((gradient - self.alpha * coef) ** 2).sum(axis=0)
         value = error + self.alpha * (coef**2).sum(axis=0)
         scale = np.sqrt(np.maximum(size, TINY))
@@ -153,6 +147,27 @@ class GradientRidge(LinearPredictor, Iterative):
                 Claim("residuals sum to zero", float((np.abs(lost) / weight**0.5 / scale).max()), 1e-9 + noise)
             )
         return claims
+
+
+class CenteredRows(RowsProblem):
+    """Ridge regression on rows, about the means of columns and target (about zero without an intercept).
+
+    Attributes
+    ----------
+    center, target_center : ndarray
+        Where columns and targets are taken from.
+    right, size : ndarray
+        Products of columns and targets, and squares of the targets.
+    weight : float
+        The sum of the weights.
+    """
+
+    def __init__(self, rows: Rows, model: Any, *, centered: bool) -> None:
+        super().__init__(rows, model)
+        self.weight, total = rows.fold(_sum_target)
+        self.center = self.summary.mean if centered else np.zeros(rows.n_features)
+        self.target_center = total / self.weight if centered else np.zeros(len(total))
+        self.right, self.size = rows.fold(_correlate, self.center, self.target_center)
 
 
 class _Sums(tuple):

@@ -28,7 +28,7 @@ from qed.base.errors import DegenerateWarning, InputError
 from qed.base.sources.rows import Block, Rows
 from qed.regression.linear.evidence import about_zero
 from qed.regression.linear.ridge import DIGITS_WANTED
-from qed.regression.linear.ridge_path import coefficients, diagonals, intercepts
+from qed.regression.linear.ridge_basis import coefficients, diagonals, intercepts
 from qed.stats.moments import Moments
 from qed.stats.parts import Part
 from qed.stats.products import dense, present_rows

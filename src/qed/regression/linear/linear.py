@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from qed.base.models.estimator import OnePass
+from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
-from qed.regression.linear.evidence import about_zero
+from qed.base.sources.rows import Block
+from qed.regression.linear.evidence import Evidence, about_zero
 from qed.stats.moments import Moments
 
 
@@ -20,17 +21,18 @@ class LinearPredictor(Regressor):
     coef_: np.ndarray
     intercept_: Any
     fit_intercept: bool
-    _target_ndim: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    def _set_coef(self, coef: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray) -> None:
-        """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q) and the point that the plane goes through."""
+    def _set_coef(self, coef: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray, *, flat: bool) -> None:
+        """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q) and the point that the plane goes through.
+
+        With `flat`, for a target that is a vector, the axis of outputs is dropped.
+        """
         intercept = y_mean - x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1])
-        flat = self._target_ndim == 1
         self.coef_ = np.ascontiguousarray(coef[:, 0] if flat else coef.T)
         self.intercept_ = float(intercept[0]) if flat else intercept
 
@@ -50,18 +52,13 @@ class LinearModel(LinearPredictor, OnePass):
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
 
-    def _collect(self, rows: Rows) -> Moments:
-        self._target_ndim = rows.target_ndim
-        return super()._collect(rows)
-
-    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
-        """Keep the rows at hand while solving: where moments are too coarse, `_solve` takes a second look at them."""
-        self._rows = rows
-        try:
-            super()._learn(statistic, rows)
-        finally:
-            del self._rows
-
     def _centered(self, moments: Moments) -> Moments:
         """Give the moments about the means, or about zero when there is no intercept."""
         return moments if self.fit_intercept else about_zero(moments)
+
+    def _seen(self, problem: StatisticProblem) -> Evidence:
+        """Give what proves the coefficients: from the data themselves, or from the moments that a fit has folded."""
+        coef, intercept = self._columns()
+        if problem.source == "data" and problem.rows is not None:
+            return Evidence.from_rows(problem.rows, coef, intercept, centered=self.fit_intercept)
+        return Evidence.from_moments(problem.statistic, coef, intercept, centered=self.fit_intercept)

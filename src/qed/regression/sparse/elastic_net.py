@@ -21,12 +21,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from qed.base.certificate import Certificate, Claim
-from qed.base.errors import InputError
-from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.problem import Problem, StatisticProblem
 from qed.base.numbers import ratio
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Block, Rows
@@ -145,56 +143,34 @@ class ElasticNet(LinearPredictor, Iterative):
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
 
-    def _collect(self, rows: Rows) -> Any:
-        """Fold the moments; a search asks for those of every fold in the same way."""
-        self._target_ndim = rows.target_ndim
-        statistic = rows.fold(self._statistic)
-        if not statistic.is_finite:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        return statistic
+    def _problem(self, rows: Rows) -> SparseProblem:
+        return problem_for(rows, self)
 
-    def _look(self, rows: Rows, known: Fingerprint | None = None) -> None:
-        self._target_ndim = rows.target_ndim
-        self._problem: SparseProblem = problem_for(rows, self)
-        difference = "" if known is None else known.difference(self._problem.fingerprint)
-        if difference:
-            raise InputError(f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew.")
-        self.fingerprint_ = self._problem.fingerprint
+    def _known(self, rows: Rows, statistic: Moments) -> SparseProblem:
+        return GramProblem(statistic, rows, centered=bool(self.fit_intercept))
 
-    def _iterate(self, rows: Rows, start: Step | None) -> None:
-        try:
-            super()._iterate(rows, start)
-        finally:
-            self.__dict__.pop("_problem", None)
+    def _evidence(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows, source="data")
 
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
-        problem = self._problem
+    def _steps(self, problem: SparseProblem, start: Step | None = None) -> Iterator[Step]:
         penalty = self._penalty(problem.weight)
         if penalty.l1 == 0 and not penalty.positive:
-            yield self._ridge_step(rows, penalty)
+            yield self._ridge_step(problem, penalty)
             return
         if self.solver not in ("auto", "coordinate"):
-            yield from self._other_steps(penalty, start)
+            before = None if start is None else start.inner
+            for objective, gap, coef, inner in method_rounds(problem.outputs, penalty, self.solver, before):
+                yield _step(problem, objective, gap, coef, inner=inner)
             return
         if start is not None:
             problem.begin_at(start.coef)
         for objective, gap in problem.rounds(penalty, self.tol, newton=self.solver == "auto"):
-            yield self._step(objective, gap, problem.coef)
+            yield _step(problem, objective, gap, problem.coef)
 
-    def _other_steps(self, penalty: L1L2, start: Step | None) -> Iterator[Step]:
-        before = None if start is None else start.inner
-        for objective, gap, coef, inner in method_rounds(self._problem.outputs, penalty, self.solver, before):
-            yield self._step(objective, gap, coef, inner=inner)
-
-    def _step(self, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
-        relative = float(ratio(np.maximum(gap, 0.0), objective).max())
-        weight = self._problem.weight
-        return Step(objective.sum() / weight, relative, coef=coef, gaps=gap / weight, **state)
-
-    def _ridge_step(self, rows: Rows, penalty: L1L2) -> Step:
+    def _ridge_step(self, problem: SparseProblem, penalty: L1L2) -> Step:
         """Solve without a penalty on sizes, which is linear algebra."""
-        problem = self._problem
+        rows = problem.rows
+        assert rows is not None
         coef = problem.ridge(penalty.l2, rows)
         intercept = problem.y_mean - problem.x_mean @ coef
         centered = bool(self.fit_intercept)
@@ -204,21 +180,21 @@ class ElasticNet(LinearPredictor, Iterative):
         gap = claim.value if claim.value > claim.bound else 0.0
         return Step(objective.sum() / problem.weight, gap, coef=coef, gaps=claim.value * objective / problem.weight)
 
-    def _finish(self, rows: Rows, step: Step) -> None:
-        problem, penalty = self._problem, self._penalty(self._problem.weight)
-        self._set_coef(np.array(step.coef), problem.x_mean, problem.y_mean)
-        self.dual_gap_ = float(step.gaps[0]) if self._target_ndim == 1 else np.asarray(step.gaps)
+    def _finish(self, problem: SparseProblem, step: Step) -> None:
+        penalty, flat = self._penalty(problem.weight), problem.target_ndim == 1
+        self._set_coef(np.array(step.coef), problem.x_mean, problem.y_mean, flat=flat)
+        self.dual_gap_ = float(step.gaps[0]) if flat else np.asarray(step.gaps)
         share = problem.weight * float(self.l1_ratio)
         self.alpha_max_ = problem.largest(penalty.positive) / share if share > 0 else np.inf
-        self.solver_ = self._words(penalty)
+        self.solver_ = self._words(problem, penalty)
 
-    def _words(self, penalty: L1L2) -> str:
+    def _words(self, problem: SparseProblem, penalty: L1L2) -> str:
         if penalty.l1 == 0 and not penalty.positive:
             other = "Ridge" if penalty.l2 > 0 else "LinearRegression"
             return f"normal equations: without a penalty on sizes, qed.{other} does the same and tells more"
         if self.alpha >= self.alpha_max_:
             return f"alpha is not below alpha_max_ = {self.alpha_max_:.6g}: all coefficients are zero"
-        return f"{self._problem.way}: {WORDS[self.solver]}"
+        return f"{problem.way}: {WORDS[self.solver]}"
 
     @property
     def sparse_coef_(self) -> Any:
@@ -226,16 +202,14 @@ class ElasticNet(LinearPredictor, Iterative):
         self._check_fitted()
         return sparse.csr_array(np.atleast_2d(self.coef_))
 
-    def _certificate(self, rows: Rows) -> Certificate:
+    def _prove(self, problem: Problem) -> list[Claim]:
         """Prove the fit from the moments, where it has them, or from the rows."""
-        if not isinstance(self._problem, GramProblem):
-            return Certificate(self._claims(rows))
         coef, intercept = self._columns()
-        seen = SparseEvidence.from_moments(self._problem.moments, coef, intercept, centered=bool(self.fit_intercept))
-        return Certificate(self._claims_about(seen), source="statistics")
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        coef, intercept = self._columns()
+        if isinstance(problem, GramProblem):
+            seen = SparseEvidence.from_moments(problem.moments, coef, intercept, centered=bool(self.fit_intercept))
+            return self._claims_about(seen)
+        rows = problem.rows
+        assert rows is not None
         # What rounding can do is asked only where it matters, as it takes another look at every value.
         for lengths in (False, True):
             seen = SparseEvidence.from_rows(rows, coef, intercept, centered=bool(self.fit_intercept), lengths=lengths)
@@ -262,3 +236,8 @@ class ElasticNet(LinearPredictor, Iterative):
         if not rows.in_memory or (few and folds.assignment is not None and getattr(scorer, "additive", False)):
             return None
         return path_scores(self, rows, candidates, folds, scorer)
+
+
+def _step(problem: SparseProblem, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
+    relative = float(ratio(np.maximum(gap, 0.0), objective).max())
+    return Step(objective.sum() / problem.weight, relative, coef=coef, gaps=gap / problem.weight, **state)

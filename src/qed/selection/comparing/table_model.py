@@ -13,12 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import check_table, check_target
 from qed.base.models.estimator import Estimator
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, anything, boolean, integer
+from qed.base.models.problem import TableProblem
 from qed.base.sources.frames import check_lengths
 from qed.base.sources.rows import ArrayRows, Rows, _is_dask, _is_path
 from qed.base.sources.rows import rows as rows_of
@@ -102,7 +103,14 @@ class TableModel(Estimator):
         found.target_names = (name,) if isinstance(name, str) else ()
         return found
 
-    def _fit(self, rows: Rows) -> None:
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, source="statistics")
+
+    def _evidence(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows)
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows = problem.rows
         self.changes_: list[Any] = []
         for transformer in self._unfitted():
             fitted = transformer.fit(rows)
@@ -111,9 +119,8 @@ class TableModel(Estimator):
         self.model_ = fresh(self.model).fit(rows)
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
         self.fingerprint_ = (*self.changes_, self.model_)[1].fingerprint_
-        claims = [part.certificate_ for part in (self.model_, *self.changes_)]
-        sources = {certificate.source for certificate in claims}
-        self.certificate_ = Certificate(self._told(claims), "data" if sources == {"data"} else "statistics")
+        problem.seen = [part.certificate_ for part in (self.model_, *self.changes_)]
+        problem.source = "data" if {part.source for part in problem.seen} == {"data"} else "statistics"
 
     def _unfitted(self) -> Iterable[Any]:
         from qed.features.maps.polynomial import PolynomialFeatures
@@ -128,7 +135,7 @@ class TableModel(Estimator):
         if self.scale:
             yield StandardScaler()
 
-    def _told(self, certificates: Iterable[Iterable[Claim]]) -> list[Claim]:
+    def _together(self, certificates: Iterable[Iterable[Claim]]) -> list[Claim]:
         """Put the claims of the model and of its parts together, each with the name of its part."""
         found: list[Claim] = []
         for part, claims in zip((None, *self.changes_), certificates):
@@ -136,13 +143,15 @@ class TableModel(Estimator):
             found += [Claim(words + claim.says, claim.value, claim.bound) for claim in claims]
         return found
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        certificates = []
+    def _prove(self, problem: TableProblem) -> list[Claim]:
+        if problem.seen is not None:
+            return self._together(problem.seen)
+        certificates, rows = [], problem.rows
         for part in self.changes_:
-            certificates.append(part._claims(part._open(rows, reset=False)))
+            certificates.append(part._prove(part._evidence(part._open(rows, reset=False))))
             rows = changed(part, rows)
         inside = self.model_._open(rows, reset=False, target=self.model_.target)
-        return self._told([self.model_._claims(inside), *certificates])
+        return self._together([self.model_._prove(self.model_._evidence(inside)), *certificates])
 
     def encoded(self, X: Any) -> Rows:
         """Give the rows as the model sees them, without making them all at once.
@@ -171,7 +180,7 @@ class TableModel(Estimator):
         self._check_fitted()
         # Of the encoded columns in their own units: after scaling, all would look alike.
         rows = self._changed(self._open(X, reset=False), self.changes_[:1])
-        return Fingerprint.of(rows.fold(Summary.of))
+        return rows.fold(Summary.of).fingerprint()
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target (the cluster, if the model is a clusterer) of every row.

@@ -28,12 +28,12 @@ class Audience:
         if getattr(self.search, "_skl_callbacks", None):
             root = self.search._callback_fit_ctx
             self.context = root.subcontext(task_name="search", max_subtasks=self.total, sequential_subtasks=False)
-            self.context.call_on_fit_task_begin(estimator=self.search, **root.told)
+            self.context.call_on_fit_task_begin(estimator=self.search, **root.given)
         return self
 
     def __exit__(self, *error: Any) -> None:
         if self.context is not None and error[0] is None:
-            self.context.call_on_fit_task_end(estimator=self.search, **self.search._callback_fit_ctx.told)
+            self.context.call_on_fit_task_end(estimator=self.search, **self.search._callback_fit_ctx.given)
         self.stack.close()
 
     def note(self, number: int, score: float) -> None:

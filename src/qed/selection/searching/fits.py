@@ -20,7 +20,7 @@ import numpy as np
 from qed.base.engine import work
 from qed.base.errors import DegenerateWarning, InputError, QedError
 from qed.base.models.checks import is_finite, refuse_missing
-from qed.base.models.estimator import Estimator, OnePass
+from qed.base.models.estimator import Estimator, OnePass, fit_known
 from qed.base.running.watch import Watch, watched_only_by, watches
 from qed.base.sources.rows import Rows
 from qed.selection.searching.candidates import fresh, made_with, words_for
@@ -28,13 +28,13 @@ from qed.selection.searching.cheap import ask, checked
 from qed.selection.searching.folds import Candidate, Folds, Scores
 from qed.selection.searching.linear_scores import LARGEST, is_linear
 from qed.selection.searching.samples import Data, Sample
-from qed.stats.parts import Known
 
 
 class FitFailedWarning(DegenerateWarning):
     """Some fits of a search failed; the text says which, why, and what was put in the place of their scores."""
 
 
+Learned = tuple[Rows, Any]
 Around = Callable[[int, Any], AbstractContextManager[Any]]
 
 
@@ -249,18 +249,18 @@ class _Plain:
         inside = (np.bincount(codes[self.folds.assignment == fold], minlength=len(members)) for fold in self.folds)
         return any(bool((held_out == members).any()) for held_out in inside)
 
-    def _jobs(self, known: dict[int, _Learned]) -> Iterator[tuple[int, _Split, Any]]:
+    def _jobs(self, known: dict[int, _Learned]) -> Iterator[tuple[int, _Split, Learned | None]]:
         """Give candidates and splits, split by split, so that only few splits are in memory at a time."""
         for fold in self.folds:
             split = _Split(self.data, self.folds, fold)
             for c in range(len(self.candidates)):
                 if c in known and self.rows is not None:
                     training = self.folds.training(self.rows, fold)
-                    yield c, split, Known(training, known[c].probe, known[c].others[fold])
+                    yield c, split, (training, known[c].others[fold])
                 else:
                     yield c, split, None
 
-    def _one(self, c: int, split: _Split, learned: Rows | None) -> tuple[int, int, _Fit]:
+    def _one(self, c: int, split: _Split, learned: Learned | None) -> tuple[int, int, _Fit]:
         candidate = self.candidates[c]
         try:
             with _quietly():
@@ -278,12 +278,12 @@ class _Plain:
             failed = dict.fromkeys(self.scorers, float(self.how.error_score))
             return c, split.fold, _Fit(failed, failed, 0.0, 0.0)
 
-    def _fit_and_score(self, c: int, split: _Split, learned: Rows | None) -> _Fit:
+    def _fit_and_score(self, c: int, split: _Split, learned: Learned | None) -> _Fit:
         began = time.perf_counter()
         made = made_with(self.model, self.candidates[c])
         with self.how.around(c * self.folds.n_splits + split.fold, made):
             if learned is not None:
-                made.fit(learned)
+                fit_known(made, *learned)
             else:
                 split.train.fit(made)
         learned_at = time.perf_counter()

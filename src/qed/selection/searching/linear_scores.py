@@ -23,19 +23,20 @@ import numpy as np
 
 from qed.base.engine import blas_for, work
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.estimator import fit_known
+from qed.base.models.problem import collect
 from qed.base.sources.rows import Rows
 from qed.regression.linear import squared_errors
 from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.linear import LinearModel, LinearPredictor
 from qed.regression.linear.ridge import Ridge
-from qed.regression.linear.ridge_path import coefficients, intercepts
+from qed.regression.linear.ridge_basis import coefficients, intercepts
 from qed.selection.metrics.regression import mean_absolute_error, r2_score, root_mean_squared_error
 from qed.selection.scoring import Scorer
 from qed.selection.searching.candidates import fresh
 from qed.selection.searching.folds import Folds, Scores
 from qed.stats.moments import Moments
-from qed.stats.parts import Known
 
 TOLERANCE = 1e-9
 
@@ -148,7 +149,7 @@ class LinearCandidates:
             coef[self.paths], intercept[self.paths] = alike[0]._solve_together(alike, moments)
         for c in self.others:
             one = fresh(self.models[c])
-            coef[c], intercept[c] = one.fit(Known(rows, one, moments))._columns()
+            coef[c], intercept[c] = fit_known(one, rows, moments)._columns()
         return coef, intercept
 
     def scores(
@@ -214,7 +215,7 @@ def _leave_one_out(model: Any, rows: Rows, candidates: Sequence[Any], scorer: Sc
     absolute = scorer.function in (root_mean_squared_error, mean_absolute_error)
     if not squares or scorer.options or not (scorer.additive or absolute):
         return None
-    moments = model._collect(rows)
+    moments = collect(rows, model, model._statistic)
     m, n, refitted = len(candidates), int(moments.count), 0
     mean, deviation = np.empty((2, m))
     each = np.empty((m, n)) if m * n <= KEPT else None

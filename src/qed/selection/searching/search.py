@@ -25,9 +25,9 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, NotFittedError
-from qed.base.models.estimator import Estimator
+from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
-from qed.base.running.callbacks import told_to_callbacks
+from qed.base.running.callbacks import calling_back
 from qed.base.sources.rows import Rows
 from qed.selection.scoring import Scorer, check_scoring, get_scorer
 from qed.selection.searching.audience import Audience, told_inside
@@ -37,7 +37,6 @@ from qed.selection.searching.folds import Folds, Scores
 from qed.selection.searching.results import results_of
 from qed.selection.searching.samples import Data
 from qed.selection.splitting.splits import Partition, StratifiedKFold
-from qed.stats.parts import Known
 
 
 def _model() -> Parameter:
@@ -220,7 +219,7 @@ class Search(Estimator):
         """
         check_parameters(self, self.parameters)
         candidates = candidates_of(self.grid)
-        with told_to_callbacks(self, X, y, sample_weight):
+        with calling_back(self, X, y, sample_weight):
             data = Data(self.model, X, y, sample_weight)
             folds = draw_folds(self.model, self.cv, data, groups, train_scores=bool(self.return_train_score))
             self.scorer_ = scorer_for(self.model, self.scoring, folds)
@@ -232,7 +231,8 @@ class Search(Estimator):
                 self._fit_best(data, found)
         return self
 
-    def _keep(self, candidates: list[dict[str, Any]], found: Scores) -> None:
+    def _keep(self, candidates: list[dict[str, Any]], scores: Scores) -> None:
+        found = scores.shared_by_equals(candidates)
         for name in ("best_estimator_", "refit_time_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.cv_results_ = results_of(candidates, found)
@@ -248,7 +248,7 @@ class Search(Estimator):
         began = time.perf_counter()
         with told_inside(self, best, "refit"):
             if found.statistic is not None:
-                best.fit(Known(data.open(fresh(best)), best, found.statistic))
+                fit_known(best, data.open(fresh(best)), found.statistic)
             elif data.streamed:
                 best.fit(data.X)
             else:
@@ -306,7 +306,7 @@ class Search(Estimator):
         return self._of_best("classes_")
 
     @property
-    def certificate_(self) -> Any:
+    def certificate_(self) -> Any:  # type: ignore[override]
         """The proof of the best model's fit."""
         return self._of_best("certificate_")
 
@@ -326,11 +326,14 @@ class Search(Estimator):
         rows: Rows = self._best()._open(X, y, sample_weight, reset=reset, target=target)
         return rows
 
-    def _fit(self, rows: Rows) -> None:
-        self.fit(rows)
+    def _solve(self, problem: Any) -> None:
+        self.fit(problem.rows)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return list(self._best()._claims(rows))
+    def _evidence(self, rows: Rows) -> Any:
+        return self._best()._evidence(rows)
+
+    def _prove(self, problem: Any) -> list[Claim]:
+        return list(self._best()._prove(problem))
 
     def _max_tasks(self) -> int:
         return 2

@@ -17,12 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.models.problem import collect
 from qed.base.sources.rows import Rows
 from qed.selection.scoring import Scorer
 from qed.selection.searching.folds import Folds
 from qed.selection.searching.linear_scores import LinearCandidates
+from qed.stats.grouped import Grouped
 from qed.stats.moments import Moments
-from qed.stats.parts import InGroups, Part
+from qed.stats.parts import Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,8 @@ class Segments:
         ends = np.array([np.flatnonzero(ordered != fold)[sizes - 1] + 1 for fold in folds])
         cuts = np.unique(ends)
         groups = (folds.assignment + 1) * (len(cuts) + 1) + np.searchsorted(cuts, rank, side="right")
-        found = model._collect(InGroups(rows, model, groups, (folds.n_splits + 1) * (len(cuts) + 1)))
+        many = (folds.n_splits + 1) * (len(cuts) + 1)
+        found = collect(rows, model, Grouped.of, groups, many, model._statistic)
         return cls(model, rows, folds, rank, ends, cuts, found.parts)
 
     def _total(self, folds: Iterable[int], segments: Iterable[int]) -> Moments:

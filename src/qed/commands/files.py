@@ -19,8 +19,8 @@ ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".arrow")
 
 
 def write_table(table: pa.Table, path: str) -> None:
-    """Write a whole table; see `writing`."""
-    with writing(path, table.schema) as write:
+    """Write a whole table; see `table_writer`."""
+    with table_writer(path, table.schema) as write:
         write(table)
 
 
@@ -39,7 +39,7 @@ def check_ending(path: str) -> str:
 
 
 @contextmanager
-def writing(path: str, schema: pa.Schema) -> Iterator[Any]:
+def table_writer(path: str, schema: pa.Schema) -> Iterator[Any]:
     """Give a function that writes tables of a schema to a file, one after another.
 
     Parameters
@@ -66,14 +66,14 @@ def writing(path: str, schema: pa.Schema) -> Iterator[Any]:
 
 
 @contextmanager
-def printing(stream: Any, schema: pa.Schema) -> Iterator[Any]:
+def csv_printer(stream: Any, schema: pa.Schema) -> Iterator[Any]:
     """Give a function that writes tables of a schema to a binary stream, as csv.
 
     Examples
     --------
     >>> import io
     >>> table = pa.table({"a": [1, 2]})
-    >>> with printing(stream := io.BytesIO(), table.schema) as write:
+    >>> with csv_printer(stream := io.BytesIO(), table.schema) as write:
     ...     write(table)
     >>> stream.getvalue()
     b'"a"\\n1\\n2\\n'

@@ -9,13 +9,14 @@ are counted together, under ``None``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.models.fingerprint import label_numbers
 
 Table = dict[Any, tuple[int, float]]
 
@@ -75,7 +76,7 @@ class Counts:
 
     def values(self, column: int = 0) -> list[Any]:
         """Give the values of a column in order, a missing value last."""
-        return sorted(self.columns[column], key=_order)
+        return in_order(self.columns[column])
 
     def weights(self, column: int = 0) -> np.ndarray:
         """Give the weight of each of the `values` of a column."""
@@ -99,6 +100,12 @@ class Counts:
                 f"Counts of {len(self.columns)} columns do not go together with counts of {len(other.columns)} columns. "
                 "Give all blocks the same columns."
             )
+
+    def sums(self) -> np.ndarray:
+        """Add up the labels, as numbers, and their squares: what a fingerprint knows of a target that is counted."""
+        number = label_numbers(self.values())
+        value = np.array([number[label] for label in self.values()])
+        return np.array([self.weights() @ value, self.weights() @ value**2])
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists and arrays, for saving."""
@@ -141,6 +148,17 @@ def _taken(a: Table, b: Table, column: int) -> Table:
         else:
             rest[value] = (before[0] - rows, max(before[1] - weight, 0.0))
     return rest
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Sort values of mixed kinds.
+
+    Examples
+    --------
+    >>> in_order(["b", 2, None, "a", 1.5])
+    [1.5, 2, 'a', 'b', None]
+    """
+    return sorted(values, key=_order)
 
 
 def _order(value: Any) -> tuple[bool, str, Any]:

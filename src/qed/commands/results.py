@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from qed.commands.printed import (
-    Screen,
-    certificate_table,
-    leaderboard,
-    number,
-    print_json,
-    score_words,
-    seconds_words,
-    setting_words,
-    table,
-)
+from qed.commands.terminal import Screen, certificate_table, leaderboard, print_json, table
+from qed.report.words import NOT_PROVEN, PROVEN, counted, number, score_words, seconds_words, setting_words
+
+if TYPE_CHECKING:
+    from qed.base.certificate import Certificate
+    from qed.commands.certify import Checked
+    from qed.commands.compare import Compared
+    from qed.commands.predict import Predicted
+    from qed.commands.warmup import Warmed
+    from qed.report.explanation import Explanation
+    from qed.selection.comparing.comparison import Entry
 
 MOST_NOTES = 3
 MOST_OUTPUTS = 6
@@ -28,18 +28,7 @@ def note(words: str) -> None:
     print(f"note: {words}", file=sys.stderr)
 
 
-def counted(count: int, what: str) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(3, "row")
-    ('1 row', '3 rows')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def write_comparison(found: Any, *, json: bool, quiet: bool) -> None:
+def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
     """Print the leaderboard of ``qed compare``."""
     if json:
         print_json(found.to_dict())
@@ -62,7 +51,7 @@ def write_comparison(found: Any, *, json: bool, quiet: bool) -> None:
         _notes_on(found)
 
 
-def path_words(entry: Any, score: str) -> str:
+def path_words(entry: Entry, score: str) -> str:
     """Write the score of every setting of a model."""
     means = entry.scores.mean(axis=1)
     settings = (", ".join(map(str, setting.values())) for setting in entry.contender.candidates)
@@ -70,7 +59,7 @@ def path_words(entry: Any, score: str) -> str:
     return f"{score} by {', '.join(entry.contender.grid)}: {pairs}"
 
 
-def _notes_on(found: Any) -> None:
+def _notes_on(found: Compared) -> None:
     data = found.data
     if data.n_lost:
         note(f"{counted(data.n_lost, 'row')} without a target left out.")
@@ -82,7 +71,7 @@ def _notes_on(found: Any) -> None:
         note(words if words.startswith(name.split()[0]) else f"{name}: {words}")
 
 
-def write_predicted(found: Any, output: str | None, *, json: bool) -> None:
+def write_predicted(found: Predicted, output: str | None, *, json: bool) -> None:
     """Say what ``qed predict`` wrote; nothing, if it wrote to the standard output itself."""
     if json:
         print_json({"rows": found.rows, "columns": found.columns, "output": output})
@@ -90,7 +79,7 @@ def write_predicted(found: Any, output: str | None, *, json: bool) -> None:
         Screen().show(f"{counted(found.rows, 'row')} written to {output}: {', '.join(found.columns)}")
 
 
-def write_checked(found: Any, *, json: bool) -> None:
+def write_checked(found: Checked, *, json: bool) -> None:
     """Print what ``qed certify`` found."""
     if json:
         print_json(found.to_dict())
@@ -98,13 +87,12 @@ def write_checked(found: Any, *, json: bool) -> None:
     screen = Screen()
     same = "the data it was fitted on" if not found.difference else f"not the data it was fitted on: {found.difference}"
     screen.show(f"{found.kind}, checked on {counted(found.rows, 'row')}: {same}\n")
-    screen.show(certificate_table(found.certificate))
-    screen.show(Text("∎", style="green") if found.certificate else Text("not proven", style="bold red"))
+    _write_proof(screen, found.certificate)
     if found.n_lost:
         note(f"{counted(found.n_lost, 'row')} without a target left out.")
 
 
-def write_explanation(found: Any, *, most: int, json: bool) -> None:
+def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
     """Print what ``qed explain`` found."""
     if json:
         print_json(found.to_dict())
@@ -130,11 +118,15 @@ def write_explanation(found: Any, *, most: int, json: bool) -> None:
         screen.show(lines)
     if found.certificate is not None:
         screen.show("")
-        screen.show(certificate_table(found.certificate))
-        screen.show(Text("∎", style="green") if found.certificate else Text("not proven", style="bold red"))
+        _write_proof(screen, found.certificate)
 
 
-def _write_effects(screen: Any, found: Any, most: int) -> None:
+def _write_proof(screen: Screen, certificate: Certificate) -> None:
+    screen.show(certificate_table(certificate))
+    screen.show(Text(PROVEN, style="green") if certificate else Text(NOT_PROVEN, style="bold red"))
+
+
+def _write_effects(screen: Screen, found: Explanation, most: int) -> None:
     if not found.effects:
         return
     outputs = found.outputs[:MOST_OUTPUTS]
@@ -185,7 +177,7 @@ def write_export(name: str, output: str, rows: int, *, json: bool) -> None:
         Screen().show(f"{name}, {counted(rows, 'row')}, written to {output}")
 
 
-def write_warmed(found: list[Any], *, json: bool) -> None:
+def write_warmed(found: list[Warmed], *, json: bool) -> None:
     """Print what ``qed warmup`` compiled."""
     total = sum(one.seconds for one in found)
     if json:

@@ -1,4 +1,4 @@
-"""The data at a glance: what each column holds, how much of it is missing, and how its values are spread."""
+"""The columns of a table, described: what each column holds, how much of it is missing, and how its values are spread."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Column:
         return cls(name, words, len(column) - len(there), distinct, says, bars)
 
 
-def glance(table: pa.Table) -> list[Column]:
+def describe_columns(table: pa.Table) -> list[Column]:
     """Look at every column of a table.
 
     Examples
     --------
-    >>> [column.kind for column in glance(pa.table({"a": ["x", "y"], "b": [1, 2]}))]
+    >>> [column.kind for column in describe_columns(pa.table({"a": ["x", "y"], "b": [1, 2]}))]
     ['text', 'whole numbers']
     """
     return [Column.of(name, table.column(name)) for name in table.column_names]

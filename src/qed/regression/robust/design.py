@@ -19,9 +19,11 @@ end, leaves of an equation. The maximum is bounded by the columns' ranges.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from qed.base.models.problem import RowsProblem, collect
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -38,7 +40,7 @@ FEW = 8.0
 
 
 @dataclass(frozen=True)
-class Way:
+class Direction:
     """A direction: of the plane in the rows' own columns, and in those of the frame; and of the scale."""
 
     plane: Plane
@@ -46,14 +48,22 @@ class Way:
     scale: float = 0.0
 
 
-@dataclass(frozen=True)
-class Frame:
-    """What is known of the rows as a whole.
+class Design(RowsProblem):
+    """The rows of a robust fit, and what is known of them as a whole.
 
-    Attributes
+    Parameters
     ----------
     rows : Rows
         The rows.
+    model : Estimator
+        Who is fitted; named where squares overflow.
+    intercept : bool
+        Whether there is a constant.
+    alpha : float
+        The weight of the penalty.
+
+    Attributes
+    ----------
     columns : Columns
         The columns that gradients and Hessians are written in.
     total : Moments
@@ -72,39 +82,24 @@ class Frame:
         How far from the centre the values of a column are at most.
     largest : ndarray of shape (p,)
         The largest size of the values of each of the rows' own columns.
-    intercept : bool
-        Whether there is a constant.
     """
 
-    rows: Rows
-    columns: Columns
-    total: Moments
-    centre: np.ndarray
-    gram: np.ndarray
-    basis: np.ndarray
-    least: float
-    ridge: float
-    reach: np.ndarray
-    largest: np.ndarray
-    intercept: bool
-
-    @classmethod
-    def of(cls, rows: Rows, summary: Summary, *, intercept: bool, alpha: float = 0.0) -> Frame | None:
-        """Look at the rows as a whole, for a penalty of weight `alpha`; None where their squares overflow."""
-        total = rows.fold(Moments.of)
-        if not total.is_finite:
-            return None
-        largest = np.maximum(np.abs(summary.high), np.abs(summary.low))
-        ridge = alpha * float(np.sqrt(total.scatter[-1, -1] / total.weight))
-        columns = Columns.of(rows, total, largest, ridge, intercept=intercept)
+    def __init__(self, rows: Rows, model: Any, *, intercept: bool, alpha: float = 0.0) -> None:
+        super().__init__(rows, model)
+        total, summary = collect(rows, model, Moments.of), self.summary
+        self.intercept = intercept
+        self.largest = np.maximum(np.abs(summary.high), np.abs(summary.low))
+        self.ridge = alpha * float(np.sqrt(total.scatter[-1, -1] / total.weight))
+        self.columns = columns = Columns.of(rows, total, self.largest, self.ridge, intercept=intercept)
         if columns.mix is not None:
             total, summary = (rows.fold(of_columns, columns, statistic) for statistic in (Moments.of, Summary.of))
-        centre = total.x_mean if intercept else np.zeros(total.n_features)
-        reach = np.maximum(summary.high - centre, centre - summary.low)
-        gram = _gram(total, centre, intercept)[:-1, :-1]
-        damped = gram.copy()
-        damped[:-1, :-1] += ridge * columns.metric()
-        return cls(rows, columns, total, centre, gram, *_orthonormal(damped), ridge, reach, largest, intercept)
+        self.total: Moments = total
+        self.centre = centre = total.x_mean if intercept else np.zeros(total.n_features)
+        self.reach = np.maximum(summary.high - centre, centre - summary.low)
+        self.gram = _gram(total, centre, intercept)[:-1, :-1]
+        damped = self.gram.copy()
+        damped[:-1, :-1] += self.ridge * columns.metric()
+        self.basis, self.least = _orthonormal(damped)
 
     def at(self, plane: Plane, delta: float) -> HuberSums:
         """Fold the sums at a plane, with residuals cut off at `delta`."""
@@ -129,7 +124,7 @@ class Frame:
         level: float,
         ridge: float = 0.0,
         scale: tuple[float, float, float] | None = None,
-    ) -> Way:
+    ) -> Direction:
         """Give Newton's direction: solve the equations whose right-hand sides are `pull` and `level`.
 
         Parameters
@@ -162,7 +157,7 @@ class Frame:
             found = solve(matrix[:rank, :rank], (right - wider * matrix[:rank, rank])[:, None]).coef[:, 0]
         found = self.basis @ found[:rank]
         inner = Plane(found[:k], float(found[k] - self.centre @ found[:k]) if self.intercept else 0.0)
-        return Way(self.columns.outward(inner), inner, wider)
+        return Direction(self.columns.outward(inner), inner, wider)
 
     def imbalance(self, miss: np.ndarray, level: float) -> tuple[float, np.ndarray]:
         """Bound ``max |eta|`` for what equations miss; give also the part of `miss` that eta makes up for.
@@ -186,12 +181,12 @@ class Frame:
         offset = float((np.abs(self.centre[seen]) / spread[seen]).max(initial=1.0))
         return EPS * numbers, EPS * (offset + 1.0 / self.least)
 
-    def slope(self, pull: np.ndarray, level: float, way: Way) -> float:
+    def slope(self, pull: np.ndarray, level: float, way: Direction) -> float:
         """Give the product of a pull on a plane with a way that it goes."""
         coef = way.inner.coef
         return float((pull - self.centre * level) @ coef + level * (way.inner.intercept + self.centre @ coef))
 
-    def trial(self, way: Way, size: float) -> float:
+    def trial(self, way: Direction, size: float) -> float:
         """Give the step, at most one, that changes residuals by a few times `size`, their mean size."""
         change = np.append(way.inner.coef, way.inner.intercept + self.centre @ way.inner.coef)
         mean = float(np.sqrt(max(change @ self.gram @ change, 0.0) / self.total.weight))

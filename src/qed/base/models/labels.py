@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.counts import Counts
 from qed.base.errors import InputError, ParameterError
 from qed.base.sources.rows import ArrayRows, Block, Rows
-from qed.stats.counts import Counts
 
 
 def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:

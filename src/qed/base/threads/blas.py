@@ -1,0 +1,141 @@
+"""What BLAS may use of the threads: one, while blocks are worked on in parallel or a fit is under way.
+
+The setting belongs to the whole process, so holds are counted, per thread and per purpose: whoever comes first sets it and whoever
+leaves last gives it back. A fit takes a hold once (:func:`fitting`), and the thousands of folds inside it find the limit in place. A
+large matrix is worth all threads, so inside a fit, where no fold is running and no other thread holds the limit, `blas_for`
+lifts it for a while. What BLAS is set to always follows from the holds (`_settle`), so an exception or an
+interrupt at any point leaves nothing that the next hold does not mend.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from threadpoolctl import LibController, ThreadpoolController
+
+# From so many rows on a matrix is worth more than one thread.
+LARGE = 512
+
+_depth: dict[tuple[int, str], int] = {}
+_saved: dict[str, tuple[LibController, int]] = {}
+_found: tuple[int, list[LibController]] = (0, [])
+_lock = threading.RLock()
+
+
+class Hold(AbstractContextManager[None]):
+    """Holds BLAS to one thread, for one purpose. Enter it as often and from as many threads as you like."""
+
+    def __init__(self, purpose: str) -> None:
+        self._purpose = purpose
+
+    def __enter__(self) -> None:
+        self.take()
+
+    def __exit__(self, *error: object) -> None:
+        self.leave((threading.get_ident(), self._purpose))
+
+    def take(self) -> tuple[int, str]:
+        """Take a hold; give the key to leave it with, for a generator that may be closed by another thread."""
+        key = (threading.get_ident(), self._purpose)
+        depth = _depth.get(key, 0)
+        _depth[key] = depth + 1
+        if depth == 0:
+            try:
+                _settle()
+            except BaseException:
+                self.leave(key)
+                raise
+        return key
+
+    def leave(self, key: tuple[int, str]) -> None:
+        """Leave a hold."""
+        depth = _depth.get(key, 0) - 1
+        if depth > 0:
+            _depth[key] = depth
+        else:
+            _depth.pop(key, None)
+            _settle()
+
+
+one_blas_thread = Hold("fold")
+_fit = Hold("fit")
+
+
+def fitting() -> Hold:
+    """Hold BLAS to one thread while a model is fitted, so that the folds inside need not set it each time.
+
+    It may be nested, entered from several threads at once, and left by any exception.
+
+    Examples
+    --------
+    >>> with fitting(), fitting():
+    ...     sum(range(4))
+    6
+    """
+    return _fit
+
+
+def blas_for(size: int) -> AbstractContextManager[None]:
+    """Give BLAS one thread for matrices of so few rows that more would only get in each other's way, else all there are."""
+    return one_blas_thread if size < LARGE else _all_threads()
+
+
+@contextmanager
+def _all_threads() -> Iterator[None]:
+    """Lift what this thread's fit holds; where a fold or another thread holds the limit as well, it stays."""
+    key = (threading.get_ident(), "fit")
+    depth = _depth.pop(key, 0)
+    try:
+        if depth:
+            _settle()
+        yield
+    finally:
+        if depth:
+            _depth[key] = _depth.get(key, 0) + depth
+            _settle()
+
+
+def _settle() -> None:
+    """Set BLAS to what the holds ask for."""
+    with _lock:
+        if _depth:
+            for library in _libraries():
+                if library.filepath not in _saved:
+                    _saved[library.filepath] = (library, library.num_threads)
+                    _set(library, 1)
+        else:
+            for name, (library, count) in list(_saved.items()):
+                _set(library, count)
+                del _saved[name]
+
+
+def _set(library: LibController, count: int) -> None:
+    """Set the threads of a library for all; newer controllers ignore all threads of Python but the first one that asked."""
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
+
+
+def _libraries() -> list[LibController]:
+    """Find the BLAS libraries in memory: looked for again only when modules came in since, as it takes half a millisecond."""
+    global _found
+    if _found[0] != len(sys.modules):
+        controllers = ThreadpoolController().lib_controllers
+        libraries = [found for found in controllers if found.user_api == "blas" and found.num_threads is not None]
+        _found = (len(sys.modules), libraries)
+    return _found[1]
+
+
+def _begin_anew() -> None:
+    """In a forked child, drop the holds of threads that exist in the parent only."""
+    for key in list(_depth):
+        if key[0] != threading.get_ident():
+            del _depth[key]
+    _lock.release()
+    _settle()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_begin_anew)
