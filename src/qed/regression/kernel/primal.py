@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.kernels.features import feature_rows
 from qed.kernels.kernel import Kernel
-from qed.linalg.normal import EPS
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, slope_claim
 from qed.regression.kernel.model import KernelProblem
 from qed.regression.linear.evidence import Evidence, least_squares_claims

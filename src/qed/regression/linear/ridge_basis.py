@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate
 from qed.regression.linear.evidence import about_zero
 from qed.regression.linear.precise import solve_precisely
 from qed.regression.linear.ridge import DIGITS_WANTED

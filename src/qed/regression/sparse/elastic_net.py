@@ -25,11 +25,13 @@ from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, StatisticProblem
+from qed.base.numbers import ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.linear import LinearPredictor
+from qed.regression.sparse.along import path_scores, solve_together
 from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
 from qed.regression.sparse.solvers import method_rounds
@@ -227,14 +229,10 @@ class ElasticNet(LinearPredictor, Iterative):
     @staticmethod
     def _solve_together(models: Sequence[ElasticNet], moments: Moments) -> tuple[np.ndarray, np.ndarray]:
         """Fit many models to rows whose moments are known: one path for those that differ in alpha only."""
-        from qed.regression.sparse.path import solve_together
-
         return solve_together(models, moments)
 
     def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
         """Score along paths on the rows of each fold; None where the moments of the folds are enough, or a pass is dear."""
-        from qed.regression.sparse.path import path_scores
-
         few = folds.n_splits * (rows.n_features + 1) ** 2 <= MOST_SUMS
         if not rows.in_memory or (few and folds.assignment is not None and getattr(scorer, "additive", False)):
             return None
@@ -242,10 +240,5 @@ class ElasticNet(LinearPredictor, Iterative):
 
 
 def _step(problem: SparseProblem, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
-    relative = max(_ratio(*pair) for pair in zip(gap, objective))
+    relative = float(ratio(np.maximum(gap, 0.0), objective).max())
     return Step(objective.sum() / problem.weight, relative, coef=coef, gaps=gap / problem.weight, **state)
-
-
-def _ratio(gap: float, objective: float) -> float:
-    """Give the gap relative to the objective; nothing relative to nothing is nothing."""
-    return 0.0 if gap <= 0 else gap / objective if objective > 0 else np.inf

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate
 from qed.regression.linear.evidence import about_zero
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
