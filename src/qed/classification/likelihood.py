@@ -34,11 +34,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
 from qed.base.summary import Summary
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
+from qed.optim.searches.downhill import downhill
 
-EPS = float(np.finfo(np.float64).eps)
 # Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
 FULL_PRICE = 2048
 WIDEST_BLOCK = 512
@@ -215,17 +216,21 @@ class Likelihood:
         return precondition
 
     def descend(self, point: Point, direction: np.ndarray) -> Point:
-        """Go along `direction` until the objective falls enough: by Armijo's rule, halving the step."""
-        slope = float((point.gradient * direction).sum())
-        noise = 8 * EPS * abs(point.objective)
+        """Go along `direction`, at most to its end, until the objective is nearly as low as it gets on the way."""
         coef, intercept = self.outside(direction)
-        step = 1.0
-        for _ in range(50):
-            found = self.at(point.coef + step * coef, point.intercept + step * intercept, direction)
-            if found.objective <= point.objective + 1e-4 * step * slope + noise:
-                return found
-            step /= 2
-        return point
+
+        def at(step: float) -> Point:
+            return self.at(point.coef + step * coef, point.intercept + step * intercept, direction)
+
+        def slope(found: Point) -> float:
+            return float((found.gradient * direction).sum())
+
+        noise = 8 * EPS * abs(point.objective)
+        found = downhill(
+            at, slope, slope(point), lambda found: found.objective - point.objective,
+            noise=noise, longest=1.0, rounding=noise,
+        )  # fmt: skip
+        return found or point
 
     def covariance(self, point: Point) -> np.ndarray | None:
         """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, lapack
 
-EPS = float(np.finfo(np.float64).eps)
+from qed.base.numbers import EPS
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,14 @@ from sklearn.utils.validation import _is_fitted
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError
-from qed.base.models.checks import NotFinite, check_rows, checked, refuse_missing
+from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.stepped import Stepped
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -57,9 +58,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        y : array-like, optional
-            The target; not needed when `X` is Rows that know their target.
+            The features; whatever :func:`qed.rows` takes.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path: ``fit("houses.csv", "price")``. Not needed when `X`
+            is Rows that know their target.
         sample_weight : array-like of shape (n,), optional
             Weights; a weight of two means the same as the row twice.
 
@@ -122,12 +124,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         """Work out ``function(block, *args)`` for all rows of `X`, after the checks that every model needs."""
         self._check_fitted()
-        rows = self._open(X, reset=False)
-        try:
-            return rows.map(checked, function, *args)
-        except NotFinite:
-            refuse_missing(rows, self)
-            raise
+        return finite(self._open(X, reset=False), self).map(function, *args)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") and bool(

@@ -72,7 +72,8 @@ from numpy.typing import NDArray
 
 from qed.base.errors import InputError
 from qed.base.models.scoring import Scores, Scoring
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 Candidate = Mapping[str, Any]
 Indices = NDArray[np.intp]

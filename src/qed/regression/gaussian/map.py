@@ -24,8 +24,10 @@ from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
 from qed.base.models.problem import StatisticProblem
-from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import equilibrate
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim

@@ -15,14 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.models.checks import is_finite
 from qed.base.models.searching import Answer, Question, Table
-from qed.base.sources.rows import Block
-from qed.kernels.features import FeatureRows
+from qed.base.sources.block import Block
+from qed.kernels.features import feature_rows
 from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
 from qed.regression.kernel.model import KernelProblem, columns
-from qed.regression.kernel.model import Table as Counted
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.precise import second_look
 from qed.regression.linear.ridge_basis import coefficients
@@ -42,10 +40,7 @@ def kernel_search(model: Any, question: Question[Any]) -> Answer | None:
     table = question.table(question.asking(model, "predict"))
     if not table.values:
         return None
-    KernelProblem(question.rows, model, model._similarity)
-    block = question.rows.array()
-    if not is_finite(block.X):
-        return None
+    block = model._problem(question.rows).block
     how: dict[str, None] = {}
     for members in question.families("alpha"):
         family = Family(question, table, members, block)
@@ -122,7 +117,7 @@ class Family:
     def _by_features(self, fold: int) -> Callable[[np.ndarray], np.ndarray]:
         """Do the same with the explicit features of the kernel."""
         kernel = self.model._similarity.kernel
-        training = FeatureRows(self.question.training(fold), kernel)
+        training = feature_rows(self.question.training(fold), kernel)
         coef = coefficients(training.fold(Moments.of), self.alphas, second_look(training), centered=False)
         return lambda rows: np.asarray(kernel.features(as_double(self.block.X[rows]))) @ coef
 
@@ -138,27 +133,28 @@ class Family:
         """Score on every row left out, in closed form; give how it was done."""
         scorers = {name: self.question.scorers[name] for name in self.table.values}
         if any(scorer.on_single_rows is None for scorer in scorers.values()):
-            predicted = self.counted.Y - self.errors
+            predicted = self.problem.Y - self.errors
             for fold in self.question.folds:
                 self._judge(fold, predicted[:, fold : fold + 1])
-        primal = self.model._choose(len(self.counted.Y))[0] == "primal"
+        primal = self.model._choose(len(self.problem.Y))[0] == "primal"
         for name, scorer in scorers.items():
             if scorer.on_single_rows is not None:
                 absolute = scorer.on_single_rows == "absolute error"
                 loss = self._losses_by_features(absolute=absolute) if primal else self._losses(absolute=absolute)
                 self.table.values[name][0, self.members] = scorer.sign * loss
-        return f"each of {len(self.counted.Y)} rows left out in closed form, {len(self.members)} penalties together"
+        return f"each of {len(self.problem.Y)} rows left out in closed form, {len(self.members)} penalties together"
 
     @cached_property
-    def counted(self) -> Counted:
+    def problem(self) -> KernelProblem:
         """The rows whose weight is not zero."""
-        return Counted.of(self.block, self.model._similarity)
+        found: KernelProblem = self.model._problem(self.question.rows)
+        return found
 
     @cached_property
     def errors(self) -> np.ndarray:
         """The error on every row left out: of shape (m, n, q)."""
-        K = np.ascontiguousarray(self.counted.chosen(self.counted.chosen(self.K).T))
-        Y, weight = self.counted.Y, self.counted.weight
+        K = np.ascontiguousarray(self.problem.chosen(self.problem.chosen(self.K).T))
+        Y, weight = self.problem.Y, self.problem.weight
         return self._per_output(Y, lambda values: np.asarray(solve_all(K, Y, weight, values, leave_out=True).left_out))
 
     def _losses(self, *, absolute: bool) -> np.ndarray:
@@ -166,7 +162,7 @@ class Family:
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""
-        features = FeatureRows(self.question.rows, self.model._similarity.kernel)
+        features = feature_rows(self.question.rows, self.model._similarity.kernel)
         moments = features.fold(Moments.of)
         found = leave_one_out(features, moments, self.alphas, centered=False, absolute=absolute, keep=True).table()
         assert found is not None

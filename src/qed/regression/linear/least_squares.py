@@ -23,8 +23,9 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate
 from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.precise import solve_by_factor, solve_precisely

@@ -10,7 +10,8 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
 from qed.base.models.searching import Answer, Question
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import Evidence, about_zero
 from qed.regression.linear.problem import LinearProblem
 from qed.regression.linear.search import linear_search

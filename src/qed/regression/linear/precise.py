@@ -12,8 +12,9 @@ from functools import cache, partial
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, Solution, solve
+from qed.linalg.normal import Solution, solve
 from qed.stats.factor import Factor, least_squares
 from qed.stats.moments import Moments
 

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.numbers import EPS
+from qed.linalg.normal import equilibrate
 from qed.regression.linear.evidence import about_zero
 from qed.regression.linear.precise import DIGITS_WANTED, SecondLook, solve_precisely
 from qed.stats.moments import Moments

@@ -18,7 +18,7 @@ import numpy as np
 from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
 from qed.base.models.problem import collect
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS
 from qed.regression.linear import squared_errors
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.precise import second_look

@@ -26,8 +26,10 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, StatisticProblem
 from qed.base.models.searching import Answer, Question
+from qed.base.numbers import ratio
 from qed.base.running.steps import Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.linear.precise import second_look
@@ -229,10 +231,5 @@ class ElasticNet(LinearPredictor, Iterative):
 
 
 def _step(problem: SparseProblem, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
-    relative = max(_ratio(*pair) for pair in zip(gap, objective))
+    relative = float(ratio(np.maximum(gap, 0.0), objective).max())
     return Step(objective.sum() / problem.weight, relative, coef=coef, gaps=gap / problem.weight, **state)
-
-
-def _ratio(gap: float, objective: float) -> float:
-    """Give the gap relative to the objective; nothing relative to nothing is nothing."""
-    return 0.0 if gap <= 0 else gap / objective if objective > 0 else np.inf

@@ -21,8 +21,8 @@ from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem, collect
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.quadratic import SparseQuadratic

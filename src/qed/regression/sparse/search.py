@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from qed.base.models.searching import Answer, Question, families
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.precise import SecondLook, second_look
 from qed.regression.linear.search import counted, moments_search

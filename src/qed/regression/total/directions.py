@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS
 from qed.stats.moments import Moments
 
 

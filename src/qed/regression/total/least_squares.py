@@ -29,8 +29,9 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
-from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LinearProblem

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError
+from qed.base.numbers import TINY
 from qed.base.random import Seed, generator, seed_of
 from qed.plots.bias_variance import hypotheses
 from qed.selection.searching.candidates import fresh
@@ -89,7 +90,7 @@ class BiasVariance:
     def certificate(self) -> Certificate:
         """The proof that the measured squared distance from the truth is bias squared plus variance."""
         distance = ((self.predictions - self.truth) ** 2).mean(axis=0)
-        scale = np.maximum((self.predictions**2).mean(axis=0) + self.truth**2, np.finfo(float).tiny)
+        scale = np.maximum((self.predictions**2).mean(axis=0) + self.truth**2, TINY)
         lost = np.abs(distance - self.bias_squared - self.variance) / scale
         return Certificate([Claim("squared distance from the truth = bias² + variance (relative)", lost.max(), 1e-12)])
 

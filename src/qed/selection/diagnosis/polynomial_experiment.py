@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from qed.base.random import Seed
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.data.synthetic import line
 from qed.features.maps.polynomial import PolynomialFeatures
 from qed.selection.diagnosis.bias_variance import BiasVariance, repeated

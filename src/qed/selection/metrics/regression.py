@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.scoring import OnSingleRows
+from qed.base.numbers import EPS
 from qed.selection.inputs import Floats, Numbers, mean, numbers, same_length, undefined, weights
 
 
@@ -152,7 +153,7 @@ def mean_absolute_percentage_error(
     0.1
     """
     true, predicted, weight = _pair(y_true, y_pred, sample_weight)
-    size = np.maximum(np.abs(true), np.finfo(np.float64).eps)
+    size = np.maximum(np.abs(true), EPS)
     return _reduce(mean(np.abs(true - predicted) / size, weight), multioutput)
 
 
@@ -326,7 +327,7 @@ def _weighted_median(values: Floats, weight: Floats) -> float:
     """Average the lower and the upper weighted median, which differ when half the weight lies on either side."""
     order = np.argsort(values)
     below = np.cumsum(weight[order])
-    half, rounding = below[-1] / 2, below[-1] * np.finfo(np.float64).eps
+    half, rounding = below[-1] / 2, below[-1] * EPS
     lower, upper = np.searchsorted(below, [half - rounding, half + rounding])
     return float((values[order[lower]] + values[order[min(upper, len(order) - 1)]]) / 2)
 

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from qed.base.errors import InputError
 from qed.base.models.problem import collect
 from qed.base.models.searching import Collected, Indices
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.selection.inputs import count_rows
 from qed.selection.splitting.splits import GivenSplits, Partition, Splitting, check_cv, fold_numbers
 from qed.stats.grouped import Grouped

@@ -19,7 +19,8 @@ import numpy as np
 
 from qed.base.models.problem import collect
 from qed.base.models.searching import Collected, Indices
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.selection.searching.folds import Folds
 from qed.stats.grouped import Grouped
 from qed.stats.parts import Part

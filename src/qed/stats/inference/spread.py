@@ -12,7 +12,8 @@ import numpy as np
 from scipy import linalg
 
 from qed.base.errors import NotAvailableError
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.numbers import EPS
+from qed.linalg.normal import equilibrate
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 
