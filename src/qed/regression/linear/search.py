@@ -31,7 +31,7 @@ from qed.base.models.searching import Answer, Collected, Question
 from qed.base.sources.rows import Rows
 from qed.regression.linear import squared_errors
 from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.precise import SecondLook
+from qed.regression.linear.precise import SecondLook, second_look
 from qed.regression.linear.ridge_basis import coefficients, intercepts
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
@@ -165,15 +165,22 @@ def moments_search(model: Any, question: Question[Any], solve: Solver, words: st
     found: dict[int, np.ndarray | None] = dict(zip(folds, work(partial(one_fold, fold, _coarse) for fold in folds)))
     coarse = [fold for fold in folds if found[fold] is None]
     if coarse:
-        factors: Collected[Factor] = question.folds.collect(question.rows, model, Factor.of)
-        looks = {fold: partial(factors.training.__getitem__, fold) for fold in coarse}
-        found |= zip(coarse, work(partial(one_fold, fold, look) for fold, look in looks.items()))
+        looks = _second_looks(model, question, coarse)
+        found |= zip(coarse, work(partial(one_fold, fold, look) for fold, look in zip(coarse, looks)))
     table = np.array([found[fold] for fold in folds]).transpose(1, 2, 3, 0)
     scores = {
         name: Scores.of(test, train if question.train_scores else None) for name, (test, train) in zip(scorers, table)
     }
     passes = "2 passes" if coarse else "1 pass"
     return Answer(f"{question.folds.words} from the sums of {passes}{words}", scores, parts.total)
+
+
+def _second_looks(model: Any, question: Question[Any], folds: Sequence[int]) -> list[SecondLook]:
+    """Give the R factors of training sets: of several from one pass over all rows, of one from its own rows."""
+    if len(folds) == 1:
+        return [second_look(question.training(folds[0]))]
+    factors: Collected[Factor] = question.folds.collect(question.rows, model, Factor.of)
+    return [partial(factors.training.__getitem__, fold) for fold in folds]
 
 
 def _coarse() -> Factor:

@@ -25,7 +25,7 @@ from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.contenders import Contender, Encoding, contenders
-from qed.selection.comparing.encoding import FoldEncoder
+from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
 from qed.selection.comparing.task import check_task
 from qed.selection.metrics.silhouette import centre_silhouette
 from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
@@ -224,6 +224,7 @@ class _Run:
     progress: Progress
     notes: dict[str, list[str]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    known: dict[str, Known] = field(default_factory=dict)
     done: int = 0
     total: int = 1
 
@@ -233,10 +234,8 @@ class _Run:
         self.total = (int(self.folds.max()) + 2) * sum(len(group) for group in groups)
         entries: list[Entry] = []
         for group in groups:
-            with self._caught("encoding"):
-                encoder = FoldEncoder(self.table, self.folds, group[0].encoder)
-            scores = self._scores(group, encoder)
-            entries += self._entries(group, scores, encoder)
+            encoder = self._encoder(group[0].encoder)
+            entries += self._entries(group, self._scores(group, encoder), encoder)
         self.progress(1.0, "done")
         return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
 
@@ -244,12 +243,19 @@ class _Run:
         """Give the models that take part, those together that see the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            width = len(ColumnEncoder().fit(self.table).get_feature_names_out())
+            width = len(self._encoder(ColumnEncoder()).fitted(None).get_feature_names_out())
         n_classes = len(set(self.y.tolist())) if self.task == "classification" and self.y is not None else 1
         groups: dict[Encoding, list[Contender]] = {}
         for one in contenders(self.task, self.table.count(), width, n_classes if n_classes > 2 else 1, seed):
             groups.setdefault(one.encoding, []).append(one)
         return list(groups.values())
+
+    def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
+        """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
+        asked = repr([getattr(encoder, name) for name in ("numeric", "categorical", "dates", "drop")])
+        if asked not in self.known:
+            self.known[asked] = inspect_folds(self.table, self.folds, encoder)
+        return FoldEncoder(self.table, self.folds, encoder, self.known[asked])
 
     def _scores(self, group: list[Contender], encoder: FoldEncoder) -> dict[str, np.ndarray]:
         """Score all settings of models that see the same columns, fold by fold."""

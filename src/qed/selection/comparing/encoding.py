@@ -21,6 +21,36 @@ from qed.features.tables.inspection import Inspection, Reading
 from qed.stats.grouped import Grouped
 from qed.stats.parts import Part
 
+Known = list[tuple[Reading, Inspection]]
+
+
+def inspect_folds(table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -> Known:
+    """Learn all that encoders want to know of each training set, and last of all rows.
+
+    Parameters
+    ----------
+    table : ArrayRows
+        All rows, as an Arrow table.
+    folds : ndarray of int of shape (n,)
+        The fold that holds out each row.
+    encoder : ColumnEncoder
+        Says what the columns are to be read as; it is not fitted.
+    """
+    probe = ColumnEncoder(**encoder.get_params())
+    rows = probe._open(table, reset=True)
+    first = probe._first_reading(rows)
+
+    def inspected(reading: Reading) -> list[Inspection]:
+        look = partial(Inspection.of, reading=reading, names=probe._quoted())
+        parts: Grouped = rows.fold(Grouped.of, folds, int(folds.max()) + 1, look)
+        return [*parts.others(), parts.total]
+
+    found = inspected(first)
+    # Dates written as text are looked at again; mostly they are the same in all folds.
+    readings = [seen.reading(first) for seen in found]
+    again = {reading: inspected(reading) for reading in set(readings) - {first}}
+    return [(reading, again.get(reading, found)[place]) for place, reading in enumerate(readings)]
+
 
 class FoldEncoder:
     """Encodes a table for one fold after another.
@@ -33,39 +63,24 @@ class FoldEncoder:
         The fold that holds out each row.
     encoder : ColumnEncoder
         How to encode; it is not fitted itself.
+    known : list of (Reading, Inspection)
+        What :func:`inspect_folds` found.
 
     Examples
     --------
     >>> import qed
     >>> table = qed.rows({"age": [30.0, None, 20.0, 40.0], "pet": ["cat", "dog", "cat", "dog"]}).table()
-    >>> encoder = FoldEncoder(table, np.array([0, 0, 1, 1]), ColumnEncoder(min_frequency=1))
+    >>> folds, usual = np.array([0, 0, 1, 1]), ColumnEncoder(min_frequency=1)
+    >>> encoder = FoldEncoder(table, folds, usual, inspect_folds(table, folds, usual))
     >>> encoder.matrix(encoder.fitted(0))[:2]
     array([[30.,  1.,  0.],
            [30.,  0.,  1.]])
     """
 
-    def __init__(self, table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -> None:
-        self.table, self.folds, self.encoder = table, folds, encoder
-        self.known = self._inspected()
+    def __init__(self, table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder, known: Known) -> None:
+        self.table, self.folds, self.encoder, self.known = table, folds, encoder, known
         self._last: ColumnEncoder | None = None
         self._matrix = np.empty((0, 0))
-
-    def _inspected(self) -> list[tuple[Reading, Inspection]]:
-        """Learn what there is to know of each training set, and last of all rows."""
-        probe = ColumnEncoder(**self.encoder.get_params())
-        rows = probe._open(self.table, reset=True)
-        first = probe._first_reading(rows)
-
-        def inspected(reading: Reading) -> list[Inspection]:
-            look = partial(Inspection.of, reading=reading, names=probe._quoted())
-            parts: Grouped = rows.fold(Grouped.of, self.folds, int(self.folds.max()) + 1, look)
-            return [*parts.others(), parts.total]
-
-        found = inspected(first)
-        # Dates written as text are looked at again; mostly they are the same in all folds.
-        readings = [seen.reading(first) for seen in found]
-        again = {reading: inspected(reading) for reading in set(readings) - {first}}
-        return [(reading, again.get(reading, found)[place]) for place, reading in enumerate(readings)]
 
     def fitted(self, fold: int | None) -> ColumnEncoder:
         """Give an encoder that has learned from the training rows of a fold, or with None from all rows."""
