@@ -31,9 +31,10 @@ from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Block, Rows
+from qed.linalg.normal import table_of
 from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
-from qed.regression.total.directions import Directions, root
+from qed.regression.total.directions import Directions
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 
@@ -98,7 +99,7 @@ class TotalLeastSquares(LinearModel):
     def _solve(self, problem: StatisticProblem) -> None:
         statistic = problem.statistic
         seen, d = self._centered(statistic), statistic.n_features
-        found = Directions.of(root(seen), d, SINGLE)
+        found = Directions.of(table_of(seen.scatter), d, SINGLE)
         if problem.rows is not None and found.digits < DIGITS_WANTED:
             factor = problem.rows.fold(Factor.of)
             far = np.sqrt(statistic.weight) * float(np.abs(seen.x_mean).max())
