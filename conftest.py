@@ -60,10 +60,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for file in files for item in file]
 
 
+# What libraries set when they are first imported, in whichever test that is.
+SET_BY_LIBRARIES = {"PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "_RJEM_MALLOC_CONF"}
+
+
 def state() -> dict[str, Any]:
     """Give what belongs to the whole process, and so to no test."""
     return {
-        "the environment": {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"},
+        "the environment": {name: value for name, value in os.environ.items() if name not in SET_BY_LIBRARIES},
         "the working directory": os.getcwd(),
         "the search path of modules": list(sys.path),
         "the handler of interrupts": signal.getsignal(signal.SIGINT),

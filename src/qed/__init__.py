@@ -23,7 +23,7 @@ _CORE = {
     "qed.base.certificate": ["Certificate", "Claim"],
     "qed.base.engine": ["threads"],
     "qed.base.models.estimator": ["certify"],
-    "qed.base.sources.rows": ["rows"],
+    "qed.base.sources.open": ["rows"],
     "qed.base.saving.models": ["load", "save"],
     "qed.base.running.resume": ["resume"],
     "qed.base.running.steps": ["Reason", "Step"],

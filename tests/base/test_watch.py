@@ -21,7 +21,7 @@ from qed.base.models.roles import Regressor
 from qed.base.running.steps import Reason, Step
 from qed.base.running.watch import watches
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 
 generator = np.random.default_rng(0)
 X = generator.normal(size=(200, 6)) * np.logspace(0, 0.5, 6)

@@ -12,6 +12,7 @@ from sklearn import preprocessing
 
 import qed
 from qed.base.errors import InputError, ParameterError
+from qed.base.sources.rows import ArrayRows
 from qed.features.maps.polynomial_kernels import expand, leading
 
 SHAPES = [(3, 3), (4, (2, 3)), (2, 0), (3, (0, 2)), (3, (3, 3)), (1, 4), (5, 2), (4, 5), (2, (1, 1))]
@@ -63,7 +64,7 @@ def test_sparse_stores_only_what_is_there():
 def test_float32_blocks_and_threads():
     X = np.random.default_rng(2).normal(size=(5000, 3))
     whole = qed.PolynomialFeatures(3).fit_transform(X)
-    rows = qed.base.sources.rows.ArrayRows(X, size=700)
+    rows = ArrayRows(X, size=700)
     with qed.threads(3):
         np.testing.assert_array_equal(qed.PolynomialFeatures(3).fit(rows).transform(rows), whole)
     single = qed.PolynomialFeatures(3).fit_transform(X.astype(np.float32))

@@ -7,7 +7,7 @@ from scipy import sparse
 import qed
 from qed.base.errors import InputError, ParameterError
 from qed.kernels import RBF, Custom, Linear, Polynomial, Similarity, as_kernel
-from qed.kernels.features import FeatureRows
+from qed.kernels.features import feature_rows
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.kernels.similarity import NEW_ROWS, WithKernel, symmetric_part
 
@@ -23,7 +23,7 @@ def test_parameters_are_read_as_kernels_by_name_are():
         "poly", None, 2, 0.5
     ).kernel == as_kernel("poly", None, 2, 0.5)
     assert Similarity.of(Linear()).kernel == Linear() and isinstance(Similarity.of(np.dot).kernel, Custom)
-    assert GIVEN.is_precomputed and not Similarity.of("linear").is_precomputed
+    assert GIVEN.kernel is None
     assert repr(GIVEN) == "Similarity('precomputed')" and repr(Similarity.of("linear")) == "Similarity(Linear())"
     with pytest.raises(ParameterError, match="no kernel called 'sigmoid'"):
         Similarity.of("sigmoid")
@@ -119,8 +119,10 @@ def test_models_with_a_kernel_say_whether_they_take_pairs():
     assert Model("rbf")._similarity == Similarity(RBF())
 
 
-def test_rows_as_explicit_features_leave_out_rows_of_weight_zero():
+def test_rows_as_explicit_features_do_not_look_at_rows_of_weight_zero():
     X, weight = rows_of(6, 2), np.array([1.0, 0, 2, 0, 0, 1])
-    seen = FeatureRows(qed.rows(X, X[:, 0], sample_weight=weight), Polynomial(2))
+    X[weight == 0] = np.nan
+    seen = feature_rows(qed.rows(X, X[:, 0], sample_weight=weight, block_size=2), Polynomial(2))
     assert seen.n_features == 6 and seen.feature_names is None
-    np.testing.assert_allclose(seen.array().X, Polynomial(2).features(X[weight > 0]))
+    np.testing.assert_allclose(seen.array().X[weight > 0], Polynomial(2).features(X[weight > 0]))
+    assert seen.count() == len(seen.array()) == 6 and np.isfinite(seen.array().X).all()

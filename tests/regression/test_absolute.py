@@ -12,7 +12,8 @@ from sklearn.linear_model import QuantileRegressor
 
 import qed
 from qed.base.errors import ConvergenceWarning, InputError
-from qed.base.sources.rows import ArrayRows, Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.sums import HuberSums
 from tests.property.nasty import regression_problems

@@ -180,8 +180,8 @@ def test_other_models_in_closed_form_share_one_pass_as_well():
     data = Counted(X, y)
     search = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, scoring="neg_mean_absolute_error", refit=False).fit(data)
     assert search.how_ == "fitted 35 models from the statistics of 1 pass"
-    # One pass for the statistics, one for the target that the metric needs, and each fold's rows are seen by 7 models.
-    assert data.read == 320 * (1 + 1 + 7 * 5)
+    # One pass for the statistics, one for the target that the metric needs, and the rows of each fold are seen by 7 models.
+    assert data.read == 320 * (1 + 1 + 7)
 
 
 def closed_form_models():

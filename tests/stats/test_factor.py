@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import ArrayRows, Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.stats import Factor, Moments, complements, least_squares
 from tests.reference.nist_linear import PRINTED, PROBLEMS
 
@@ -28,8 +29,8 @@ def test_certified_coefficients(name, size):
     beta = np.r_[found.intercept, found.coefficients[:, 0]] if problem.intercept else found.coefficients[:, 0]
     assert found.rank == X.shape[1]
     assert np.all(np.abs(beta / problem.coefficients - 1) <= problem.coefficient_errors())
-    off = np.abs(np.sqrt(found.residual) - problem.residual_length)
-    assert off <= problem.rounding * problem.size + PRINTED * problem.residual_length
+    off = np.abs(np.sqrt(found.residual) - problem.residual)
+    assert off <= problem.exact.moved * problem.exact.size + PRINTED * problem.residual
 
 
 def table(rows=60, p=5, q=2, seed=0):

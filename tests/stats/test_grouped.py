@@ -6,7 +6,8 @@ import pytest
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import Block, rows
+from qed.base.sources.block import Block
+from qed.base.sources.open import rows
 from qed.stats.grouped import Grouped
 from qed.stats.moments import Moments
 from qed.stats.parts import Part

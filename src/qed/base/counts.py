@@ -33,7 +33,7 @@ class Counts:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import Block
+    >>> from qed.base.sources.block import Block
     >>> counts = Counts.of(Block(np.zeros((4, 1)), np.array(["yes", "no", "yes", "yes"])))
     >>> counts.values(), counts.weights()
     (['no', 'yes'], array([1., 3.]))

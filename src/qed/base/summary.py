@@ -14,7 +14,7 @@ import numpy as np
 
 from qed.base.models.fingerprint import Fingerprint, mixture
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block, is_sparse
 
 TILE_ROWS = 256
 COMPILED_FROM = 1 << 15
@@ -43,7 +43,7 @@ class Summary:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> seen = rows(np.array([[1.0, 5.0], [3.0, np.nan]])).fold(Summary.of)
     >>> seen.mean, seen.missing
     (array([2., 5.]), array([0, 1]))
@@ -63,7 +63,7 @@ class Summary:
         if weight is not None and not weight.all():
             chosen = weight > 0
             X, weight = X[chosen], weight[chosen]
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             return cls._of_sparse(X, weight)
         with np.errstate(invalid="ignore", over="ignore"):
             return cls._of_dense(np.asarray(X), weight)

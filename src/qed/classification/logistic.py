@@ -24,12 +24,13 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
-from qed.base.models.labels import class_factors, fold_coded, learn_classes
+from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Classifier
 from qed.base.running.steps import Halt, Reason, Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.classification.evidence import likelihood_claims
 from qed.classification.likelihood import Likelihood
 from qed.stats.inference.coefficients import Inference
@@ -232,12 +233,12 @@ class ClassProblem(RowsProblem):
         weight = dict(zip(found.tolist(), totals.tolist()))
         self.totals = np.array([weight.get(label, 0.0) for label in self.classes.tolist()])
         self.objective = Likelihood(
-            fold_coded(rows, self.classes),
+            coded(rows, self.classes).fold,
             self.summary,
             class_factors(model.class_weight, self.classes, self.totals),
             np.inf if model.C is None else float(model.C),
             bool(model.fit_intercept),
-            centred=not hasattr(getattr(rows, "X", None), "tocsr"),
+            centred=not rows.is_sparse,
         )
 
     def beginning(self) -> tuple[np.ndarray, np.ndarray]:

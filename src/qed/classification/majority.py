@@ -18,11 +18,12 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.counts import Counts
 from qed.base.errors import InputError
+from qed.base.models.checks import refuse_amounts
 from qed.base.models.parameters import Parameter
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OnePassClassifier
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.stats.both import Both
 
@@ -73,6 +74,7 @@ class MajorityClassifier(OnePassClassifier):
         labels, weights = counts.values(), counts.weights()
         if None in labels:
             raise InputError("The target of MajorityClassifier has missing labels: drop those rows.")
+        refuse_amounts(self, labels)
         self.classes_ = np.asarray(labels)
         self.class_prior_ = weights / weights.sum()
 

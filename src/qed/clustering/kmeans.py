@@ -32,7 +32,8 @@ from qed.base.models.roles import Clusterer, Transformer
 from qed.base.numbers import ratio
 from qed.base.random import generator, seed_of
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.clustering.assignment import Assignment, refilled
 from qed.clustering.distances import nearest, squares
 from qed.clustering.seeding import draw_centers

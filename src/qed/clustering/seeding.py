@@ -24,7 +24,8 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.random import generator
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.clustering.distances import nearest, squares, tiles
 
 BUCKET_BITS = 12
@@ -59,7 +60,7 @@ def draw_centers(
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> centers, distinct = draw_centers(rows([[0.0], [0.1], [9.0], [9.1]]), 2, seed=0)
     >>> sorted(centers[:, 0].round().tolist())
     [0.0, 9.0]

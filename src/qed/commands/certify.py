@@ -15,7 +15,9 @@ from qed.base.errors import InputError
 from qed.base.models.estimator import certify as recompute
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.models import load
-from qed.base.sources.rows import Block, Rows, rows
+from qed.base.sources.block import Block
+from qed.base.sources.open import rows
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.commands.predict import columns_of
 from qed.commands.source import find, missing

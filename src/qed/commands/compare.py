@@ -14,7 +14,7 @@ from typing import Any
 import qed
 from qed.base.errors import InputError, SourceError
 from qed.base.saving.models import save
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 from qed.commands.source import read
 from qed.report.data import Data
 from qed.report.page import write_report

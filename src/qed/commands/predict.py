@@ -16,7 +16,7 @@ import pyarrow as pa
 from qed.base.errors import InputError
 from qed.base.saving.models import load
 from qed.base.sources.layout import did_you_mean
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 from qed.commands.files import check_ending, csv_printer, table_writer
 from qed.commands.source import find
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.layout import did_you_mean, target_of
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 from qed.data.bundled import load, names
 from qed.data.catalogue import CATALOGUE
 from qed.report.data import Data

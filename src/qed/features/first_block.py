@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 
 def first_block(rows: Rows) -> Block:
@@ -11,7 +12,7 @@ def first_block(rows: Rows) -> Block:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> len(first_block(rows(np.ones((5, 2)))))
     5
     """

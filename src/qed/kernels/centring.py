@@ -21,7 +21,8 @@ from qed.base.models.checks import refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import OneToOneFeatureMixin, Transformer
 from qed.base.numbers import EPS
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
 
 
 def centred(K: Any, new: Any = None) -> np.ndarray:

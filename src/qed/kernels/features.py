@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from qed.base.sources.rows import Block, Rows
-from qed.base.sources.views import View
-from qed.kernels.inputs import as_double
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
+from qed.kernels.inputs import as_csr, as_double
 from qed.kernels.kernel import Kernel
 
 
-class FeatureRows(View):
-    """Rows whose columns are the explicit features of a kernel. Rows of weight zero are left out.
+def feature_rows(source: Rows, kernel: Kernel) -> Rows:
+    """Give rows whose columns are the explicit features of a kernel.
 
     Parameters
     ----------
@@ -25,29 +24,28 @@ class FeatureRows(View):
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> from qed.kernels import Polynomial
-    >>> FeatureRows(rows(np.array([[2.0]])), Polynomial(2)).array().X.round(4)
+    >>> feature_rows(rows(np.array([[2.0]])), Polynomial(2)).array().X.round(4)
     array([[1.    , 2.8284, 4.    ]])
     """
-
-    def __init__(self, source: Rows, kernel: Kernel) -> None:
-        super().__init__(source)
-        self.kernel = kernel
-        self.n_features, self.feature_names = kernel.n_features(source.n_features) or 0, None
-        self.dtype = np.dtype(np.float64)
-
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        return self.source.tasks(_with_features, self.kernel, function, *args)
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        return self.source.fold(_with_features, self.kernel, function, *args)
-
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        return self.source.each(_with_features, self.kernel, function, *args)
+    one = np.ones((1, source.n_features))
+    made = kernel.features(as_csr(one) if source.is_sparse else one)
+    return source.through(
+        _features,
+        kernel,
+        n_features=made.shape[1],
+        feature_names=None,
+        dtype=np.dtype(np.float64),
+        is_sparse=is_sparse(made),
+    )
 
 
-def _with_features(block: Block, kernel: Kernel, function: Callable[..., Any], *args: Any) -> Any:
-    if block.weight is not None and not block.weight.all():
-        block = block.take(block.weight > 0)
-    return function(Block(kernel.features(as_double(block.X)), block.y, block.weight, block.start), *args)
+def _features(block: Block, kernel: Kernel) -> Block:
+    """Make the features of a block. Rows of weight zero may hold anything, so another row stands in for them."""
+    present, X = block.weights > 0, block.X
+    if not present.any():
+        X = as_csr(np.ones(X.shape)) if is_sparse(X) else np.ones(X.shape)
+    elif not present.all():
+        X = X[np.where(present, np.arange(len(block)), present.argmax())]
+    return replace(block, X=kernel.features(as_double(X)))

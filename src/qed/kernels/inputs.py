@@ -8,6 +8,7 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.checks import is_finite
+from qed.base.sources.block import is_sparse
 
 
 class Pair(NamedTuple):
@@ -97,11 +98,6 @@ def _refuse_missing(table: Any, name: str) -> None:
     raise InputError(
         f"{name} contains {what}: row {row}, column {column} (counted from 0). Fill the hole or drop the row."
     )
-
-
-def is_sparse(table: Any) -> bool:
-    """Say whether a table is a SciPy sparse matrix."""
-    return hasattr(table, "tocsr")
 
 
 def as_csr(table: Any) -> Any:

@@ -25,7 +25,7 @@ class Both:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import Block
+    >>> from qed.base.sources.block import Block
     >>> block = Block(np.array([[1.0], [3.0]]))
     >>> seen = Both(Summary.of(block), Summary.of(block))
     >>> (seen + seen).features.count, (seen + seen - seen).target.mean

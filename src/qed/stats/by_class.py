@@ -19,7 +19,7 @@ from qed.base.counts import Counts, in_order
 from qed.base.errors import InputError
 from qed.base.models.fingerprint import Fingerprint, label_numbers
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.stats.grouped import runs
 
 
@@ -37,7 +37,7 @@ class ByClass:
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> from qed.base.summary import Summary
     >>> data = rows(np.array([[1.0], [2.0], [6.0]]), ["low", "low", "high"])
     >>> seen = data.fold(ByClass.of, Summary.of)

@@ -51,7 +51,7 @@ class Factor(Centred):
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]]), np.array([1.0, 2.0, 3.0])
     >>> factor = rows(X, y).fold(Factor.of)
     >>> np.round(factor.R.T @ factor.R, 10)
@@ -190,7 +190,7 @@ def least_squares(factor: Factor, *, intercept: bool = True, tol: float | None =
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> x = np.arange(6.0)
     >>> found = least_squares(rows(np.column_stack([x, 3 * x]), 1 + 10 * x).fold(Factor.of))
     >>> found.rank, found.coefficients[:, 0].round(10), found.intercept.round(10)

@@ -54,7 +54,7 @@ class Moments(Centred):
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]]), np.array([1.0, 2.0, 3.0])
     >>> moments = rows(X, y).fold(Moments.of)
     >>> moments.x_mean, moments.y_mean

@@ -20,14 +20,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for
+from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError
-from qed.base.models.checks import NotFinite, check_rows, checked, refuse_missing
+from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.stepped import Stepped
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -56,9 +57,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        y : array-like, optional
-            The target; not needed when `X` is Rows that know their target.
+            The features; whatever :func:`qed.rows` takes.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path: ``fit("houses.csv", "price")``. Not needed when `X`
+            is Rows that know their target.
         sample_weight : array-like of shape (n,), optional
             Weights; a weight of two means the same as the row twice.
 
@@ -68,7 +70,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with calling_back(self, X, y, sample_weight):
+        with fitting(), calling_back(self, X, y, sample_weight):
             self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
 
@@ -117,12 +119,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         """Work out ``function(block, *args)`` for all rows of `X`, after the checks that every model needs."""
         self._check_fitted()
-        rows = self._open(X, reset=False)
-        try:
-            return rows.map(checked, function, *args)
-        except NotFinite:
-            refuse_missing(rows, self)
-            raise
+        return finite(self._open(X, reset=False), self).map(function, *args)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") and bool(
@@ -175,9 +172,10 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
-        self._check_statistic(new)
-        self._update(new.statistic if first else self.statistic_ + new.statistic, new)
+        with fitting():
+            new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
+            self._check_statistic(new)
+            self._update(new.statistic if first else self.statistic_ + new.statistic, new)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -228,7 +226,7 @@ class Iterative(Stepped, Estimator):
             As in ``fit``.
         """
         self._check_fitted()
-        with calling_back(self, X, y, sample_weight):
+        with fitting(), calling_back(self, X, y, sample_weight):
             problem = self._begin(X, y, sample_weight, reset=False)
             difference = self.fingerprint_.difference(problem.fingerprint)
             if difference:
@@ -253,7 +251,7 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
     """
     check_parameters(model, model.parameters)
     opened = model._open(rows, reset=True, target=model.target)
-    with calling_back(model, rows, None, None):
+    with fitting(), calling_back(model, rows, None, None):
         model._settle(model._known(opened, statistic))
     return model
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 
 
 @savable

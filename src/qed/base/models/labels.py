@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qed.base.counts import Counts
 from qed.base.errors import InputError, ParameterError
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.models.checks import refuse_amounts
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 
 def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -19,7 +20,7 @@ def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> learn_classes(rows([[0.0], [1.0], [2.0]], ["no", "yes", "no"]), "Model")
     (array(['no', 'yes'], dtype='<U3'), array([2., 1.]))
     """
@@ -32,8 +33,8 @@ def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
             f"{name} needs at least two classes, but the target has only one class, {labels[0]!r}: "
             "give rows of another class too."
         )
-    kind = getattr(getattr(rows, "y", None), "dtype", None)
-    return np.array(labels, dtype=kind), counts.weights()
+    refuse_amounts(name, labels)
+    return np.array(labels, dtype=rows.target_dtype), counts.weights()
 
 
 def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -60,16 +61,20 @@ def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.
     return codes
 
 
-def fold_coded(rows: Rows, classes: np.ndarray) -> Callable[..., Any]:
-    """Give a fold over the rows in whose blocks ``y`` holds class numbers; labels in memory are turned into them once."""
-    if isinstance(rows, ArrayRows):
-        codes = encode(rows.y, classes, rows.weight)
-        return ArrayRows(rows.X, codes, rows.weight, rows.feature_names, rows.size).fold
-    return partial(rows.fold, _coded, classes)
+def coded(rows: Rows, classes: np.ndarray) -> Rows:
+    """Give rows in whose blocks ``y`` holds class numbers; labels that can be kept are turned into them once.
+
+    Examples
+    --------
+    >>> from qed.base.sources.open import rows
+    >>> coded(rows([[0.0], [1.0]], ["no", "yes"]), np.array(["no", "yes"])).array().y
+    array([0, 1])
+    """
+    return rows.through(_with_codes, classes, target_only=True, target_dtype=np.dtype(np.intp)).cached()
 
 
-def _coded(block: Block, classes: np.ndarray, function: Callable[..., Any], *args: Any) -> Any:
-    return function(replace(block, y=encode(block.y, classes, block.weight)), *args)
+def _with_codes(block: Block, classes: np.ndarray) -> Block:
+    return replace(block, y=encode(block.y, classes, block.weight))
 
 
 def class_factors(class_weight: Any, classes: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -17,7 +17,8 @@ from sklearn.utils.metaestimators import available_if
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import check_rows
 from qed.base.models.estimator import Estimator, OnePass
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 __all__ = ["Classifier", "Clusterer", "OnePassClassifier", "OneToOneFeatureMixin", "Regressor", "Transformer"]
 
@@ -72,7 +73,7 @@ class Sums:
     def of(cls, block: Block, predict: Any) -> Sums:
         y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
         residual = y - np.asarray(predict(block), dtype=np.float64).reshape(y.shape)
-        w = np.ones(len(block)) if block.weight is None else block.weight
+        w = block.weights
         total = float(w.sum())
         mean = w @ y / total if total > 0 else np.zeros(y.shape[1])
         return cls(len(block), total, w @ residual**2, mean, w @ (y - mean) ** 2)
@@ -172,8 +173,7 @@ class Classifier(ClassifierMixin, Estimator):
 
 def _count_right(block: Block, choose: Any) -> np.ndarray:
     hit = choose(block) == block.y
-    w = np.ones(len(block)) if block.weight is None else block.weight
-    return np.array([w @ hit, w.sum()])
+    return np.array([block.weights @ hit, block.weights.sum()])
 
 
 class OnePassClassifier(Classifier, OnePass):
@@ -237,6 +237,10 @@ class Transformer(TransformerMixin, Estimator):
     @abstractmethod
     def _change(self, block: Block) -> Any:
         """Give the new columns of one block."""
+
+    def _makes_sparse(self, rows: Rows) -> bool:
+        """Say whether the new columns of these rows are sparse matrices."""
+        return False
 
     def transform(self, X: Any) -> Any:
         """Change the columns of `X`.

@@ -22,7 +22,8 @@ from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem, Source
 from qed.base.models.roles import Transformer
 from qed.base.random import generator, seed_of
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.features.maps.sampling import Sample
 from qed.features.names import input_names
 from qed.kernels.kernel import Kernel

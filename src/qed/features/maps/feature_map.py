@@ -20,7 +20,8 @@ from qed.base.models.checks import is_finite
 from qed.base.models.parameters import Parameter, anything, array, boolean
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Transformer
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.features.first_block import first_block
 from qed.features.names import input_names, told_apart
 

@@ -23,7 +23,8 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.models.parameters import Parameter, boolean, integer
 from qed.base.models.problem import RowsProblem
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
 from qed.features.first_block import first_block
 from qed.features.maps.polynomial_kernels import expand, expand_sparse, leading
@@ -178,7 +179,7 @@ class PolynomialFeatures(Filling):
 
     def _filled(self, rows: Rows) -> Any:
         needed, memory = 0, _memory()
-        if rows.in_memory and not hasattr(getattr(rows, "X", None), "tocsr"):
+        if rows.in_memory and not rows.is_sparse:
             needed = rows.count() * self.n_output_features_ * rows.dtype.itemsize
         if memory is not None and needed > memory:
             raise InputError(
@@ -191,13 +192,16 @@ class PolynomialFeatures(Filling):
         return leading(self.n_features_in_, self._range()[1], int(self.interaction_only))
 
     def _change(self, block: Block) -> Any:
-        if not hasattr(block.X, "tocsr"):
+        if not is_sparse(block.X):
             return super()._change(block)
         lead, skip, bias = self._lead(), int(self.interaction_only), int(self.include_bias)
         made = expand_sparse(block.X, lead, self._range()[0], skip, bias, self.n_output_features_)
         if not self._is_finite(block.X, made):
-            self._refuse(ArrayRows(block.X, feature_names=getattr(self, "feature_names_in_", None)))
+            self._refuse_in(block)
         return made
+
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return rows.is_sparse
 
     def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
         expand(X, self._lead(), self._range()[0], int(self.interaction_only), int(self.include_bias), out)
@@ -247,7 +251,7 @@ class PolynomialFeatures(Filling):
         columns = np.unique(np.linspace(0, self.n_output_features_ - 1, SAMPLED_COLUMNS).astype(np.int64))
         sample = Block(block.X[:SAMPLED_ROWS])
         found, X = self._change(sample), sample.X
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             found, X = found.toarray(), X.toarray()
         wanted = np.array([np.prod(X.astype(np.float64) ** row, axis=1) for row in self._powers(columns)]).T
         gap = np.abs(found[:, columns] - wanted)

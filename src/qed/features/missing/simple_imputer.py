@@ -24,14 +24,16 @@ from qed.base.models.checks import check_rows, check_table
 from qed.base.models.parameters import anything, boolean, choice
 from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
+from qed.base.sources.block import Block
 from qed.base.sources.layout import kind_of
-from qed.base.sources.rows import Block, Rows, rows
+from qed.base.sources.open import rows
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.missing.holes import Holes, count_holes, fill_numbers, fill_table
 from qed.features.names import input_names, told_apart
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 from qed.features.tables.levels import KINDS, is_missing, strange_kind
 
 DEFAULTS = {"number": 0, "text": "missing_value", "nothing": 0}
@@ -110,9 +112,10 @@ class SimpleImputer(Transformer):
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
     ) -> Rows:
-        if has_text(X) if reset else self.statistics_.dtype == object:
-            return check_table(self, X, sample_weight, reset=reset)
-        return check_rows(self, X, y, sample_weight, reset=reset, target=target)
+        source = rows(X, y if isinstance(y, str) else None, sample_weight=sample_weight)
+        if has_text(source) if reset else self.statistics_.dtype == object:
+            return check_table(self, source, reset=reset)
+        return check_rows(self, source, reset=reset)
 
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         self._check_fitted()
@@ -146,7 +149,7 @@ class SimpleImputer(Transformer):
     def _with_holes(self, rows: Rows) -> Rows:
         """Give the rows with holes in the places of `missing_values`."""
         named = tuple(rows.name_of(j) for j in range(rows.n_features))
-        return ChangedRows(rows, Holes(self.missing_values, named), rows.feature_names or range(rows.n_features))
+        return with_columns(rows, Holes(self.missing_values, named), rows.feature_names)
 
     def _constants(self, rows: Rows) -> np.ndarray | None:
         """Give the constant for each column, or None where values have to be learned; refuse what does not go with the column."""
@@ -257,17 +260,16 @@ class SimpleImputer(Transformer):
         return [Claim("holes are filled with the constant", float(other), 0.0)]
 
 
-def has_text(X: Any) -> bool:
+def has_text(source: Rows) -> bool:
     """Say whether some column of a table holds something else than numbers.
 
     Examples
     --------
-    >>> has_text([[1.0, 2.0]]), has_text(np.array([["a", 1]], dtype=object))
+    >>> has_text(rows([[1.0, 2.0]])), has_text(rows([["a", 1]]))
     (False, True)
     """
-    source = rows(X)
-    layout = getattr(source, "layout", None) or getattr(getattr(source, "decode", None), "layout", None)
-    return layout is not None and any(kind_of(layout.schema.field(name).type) != "number" for name in layout.features)
+    schema = source.facts.schema
+    return schema is not None and any(kind_of(type) != "number" for type in schema.types)
 
 
 def _plain(value: Any) -> Any:

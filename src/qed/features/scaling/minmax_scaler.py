@@ -21,12 +21,13 @@ from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
 from qed.features.proof import worst_of
 from qed.features.scaling.affine import affine
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 
 
 def _is_range(value: Any) -> bool:
@@ -147,8 +148,7 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         found, rows = problem.statistic, problem.rows
         if problem.source == "data" and rows is not None:
-            names = rows.feature_names or range(rows.n_features)
-            scaled = ChangedRows(rows, self._in_double, names, np.float64).fold(Summary.of)
+            scaled = with_columns(rows, self._in_double, dtype=np.float64).fold(Summary.of)
             return self._judge(found, scaled.low, scaled.high)
         low = self.feature_range[0]
         return self._judge(found, *((end - self.data_min_) * self.scale_ + low for end in (found.low, found.high)))

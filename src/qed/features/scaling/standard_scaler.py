@@ -22,12 +22,13 @@ from qed.base.models.parameters import boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
 from qed.features.proof import worst_of
 from qed.features.scaling.affine import affine
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 
 SMALLEST = TINY / EPS
 
@@ -77,6 +78,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     """
 
     parameters: ClassVar = {"with_mean": boolean(), "with_std": boolean()}
+    sparse_advice: ClassVar[str] = "shifted columns would not stay sparse. Give with_mean=False, or a dense array"
     mean_: Any
     var_: Any
     scale_: Any
@@ -89,14 +91,6 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self.with_mean
         return tags
-
-    def _open(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: Any = None) -> Rows:
-        if self.with_mean and hasattr(getattr(X, "X", X), "tocsr"):
-            raise InputError(
-                "StandardScaler can not shift the columns of a sparse matrix without making it dense: "
-                "give with_mean=False, or a dense array."
-            )
-        return super()._open(X, y, sample_weight, reset=reset, target=target)
 
     def _statistic(self, block: Block) -> Summary:
         return Summary.of(block)
@@ -131,7 +125,10 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         self.scale_ = np.where(_is_constant(statistic), 1.0, np.sqrt(statistic.variance)) if self.with_std else None
 
     def _change(self, block: Block) -> Any:
-        return self._scale_sparse(block.X) if hasattr(block.X, "tocsr") else super()._change(block)
+        return self._scale_sparse(block.X) if is_sparse(block.X) else super()._change(block)
+
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return rows.is_sparse
 
     def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
         p = X.shape[1]
@@ -156,7 +153,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
     def _unscale(self, block: Block) -> Any:
         X = block.X
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             found = X.copy()
             if self.with_std:
                 found.data = (X.data * self.scale_[X.indices]).astype(X.dtype)
@@ -168,9 +165,8 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         found, rows = problem.statistic, problem.rows
-        if problem.source == "data" and rows is not None and not hasattr(getattr(rows, "X", None), "tocsr"):
-            names = rows.feature_names or range(rows.n_features)
-            scaled = ChangedRows(rows, self._as_claimed, names, np.float64).fold(Summary.of)
+        if problem.source == "data" and rows is not None and not rows.is_sparse:
+            scaled = with_columns(rows, self._as_claimed, dtype=np.float64).fold(Summary.of)
             return self._judge(found, scaled.mean, scaled.variance)
         scale = np.ones_like(found.mean) if self.scale_ is None else self.scale_
         seen = found.mean if self.mean_ is None else found.mean - self.mean_

@@ -18,12 +18,13 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
 from qed.base.models.problem import TableProblem
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.features.filling import filled
 from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
@@ -183,7 +184,7 @@ class ColumnEncoder(TableTransformer):
 
     def _solve(self, problem: TableProblem) -> None:
         rows = problem.rows
-        schema = first_block(rows).X.schema
+        schema = rows.facts.schema or first_block(rows).X.schema
         names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
         asked = asked_kinds(
             names, rows.n_features, number=self.numeric, levels=self.categorical, date=self.dates, drop=self.drop
@@ -216,7 +217,7 @@ class ColumnEncoder(TableTransformer):
 
     def _amounts(self, rows: Rows, inspection: Inspection) -> Rows:
         change = partial(amounts, reading=self.reading_, names=self._quoted())
-        return ChangedRows(rows, change, range(len(inspection.amounts.mean)), np.float64)
+        return with_columns(rows, change, count=len(inspection.amounts.mean), dtype=np.float64)
 
     def transform(self, X: Any) -> Any:
         """Turn the table into numbers.

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from qed.base.errors import ParameterError
 from qed.base.saving.known import savable
+from qed.base.sources.block import Block
 from qed.base.sources.layout import did_you_mean, kind_of
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.tables.levels import Levels, column_of
 from qed.features.tables.values import PARTS, dates_of, is_amount, is_date, numbers_of, reads_as_dates

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from qed.base.counts import Counts
 from qed.base.errors import InputError
+from qed.base.sources.block import Block
 from qed.base.sources.layout import kind_of
-from qed.base.sources.rows import Block
 
 
 def column_of(table: pa.Table, place: int | str) -> pa.Array:

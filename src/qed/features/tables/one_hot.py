@@ -16,7 +16,8 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
 from qed.base.models.problem import TableProblem
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.features.names import input_names, told_apart
 from qed.features.tables.levels import Levels, array_of, column_of, is_missing
 from qed.features.tables.slots import Slots, keys, place_ones, read_ones
@@ -210,6 +211,9 @@ class OneHotEncoder(TableTransformer):
             found.append(slot)
         return found
 
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return bool(self.sparse_output)
+
     def _change(self, block: Block) -> Any:
         return place_ones(self._encoded(block), self._starts(), self.dtype, sparse=self.sparse_output)
 
@@ -230,7 +234,7 @@ class OneHotEncoder(TableTransformer):
             The levels; None for a row of zeros, and the word 'infrequent' for levels that share a column.
         """
         self._check_fitted()
-        matrix, starts = X if hasattr(X, "tocsr") else np.asarray(X), self._starts()
+        matrix, starts = X if is_sparse(X) else np.asarray(X), self._starts()
         if matrix.ndim != 2 or matrix.shape[1] != starts[-1]:
             raise InputError(f"Expected {starts[-1]} columns of zeros and ones, got the shape {matrix.shape}.")
         slot, _ = read_ones(matrix, starts)

@@ -17,6 +17,7 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.numbers import TINY
+from qed.base.sources.block import is_sparse
 from qed.optim.functions.gap import fenchel_gap
 from qed.optim.functions.losses import Loss
 from qed.optim.functions.objective import HALF_OF_THE_DIGITS, Objective
@@ -113,7 +114,7 @@ def penalised(X: Any, y: Any, loss: Loss, penalty: Penalty, sample_weight: Any =
     def product(w: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.asarray(X.T @ (weight * loss.curvature(X @ w, y) * (X @ v)))
 
-    rows = X.multiply(np.sqrt(weight)[:, None]) if hasattr(X, "tocsr") else X * np.sqrt(weight)[:, None]
+    rows = X.multiply(np.sqrt(weight)[:, None]) if is_sparse(X) else X * np.sqrt(weight)[:, None]
     gram = rows.T @ rows if X.shape[0] >= X.shape[1] else rows @ rows.T
     largest = np.linalg.eigvalsh(gram.toarray() if hasattr(gram, "toarray") else gram)[-1]
     smooth = Objective(

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.stats.factor import Factor
 
 

@@ -24,7 +24,8 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, choice, number
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.linear.evidence import condition_claim, least_squares_claims
 from qed.regression.linear.precise import solve_by_factor

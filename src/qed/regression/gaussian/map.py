@@ -25,7 +25,8 @@ from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
 from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.linalg.normal import equilibrate, table_of
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.metric import MetricProblem, metric_factor, target_of

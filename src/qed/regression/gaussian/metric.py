@@ -19,7 +19,8 @@ import numpy as np
 from qed.base.errors import InputError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import Evidence, about_zero
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import Whitening

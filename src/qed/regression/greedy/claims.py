@@ -16,7 +16,8 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.linalg.normal import solve
 from qed.regression.greedy.atoms import noise

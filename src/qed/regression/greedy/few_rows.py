@@ -42,7 +42,7 @@ def few_rows(rows: Rows | None, moments: Moments | None = None, *, centered: boo
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> X, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 2.0, 2.0])
     >>> A, b = few_rows(rows(X, y), centered=False)
     >>> (A.T @ A).round(12), (A.T @ b).ravel().round(12), (b**2).sum().round(12)

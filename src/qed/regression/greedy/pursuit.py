@@ -17,7 +17,8 @@ from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
 from qed.base.running.steps import Halt, Reason, Rule, Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.greedy.atoms import Atoms, open_atoms, pays_to_compress
 from qed.regression.greedy.chase import chase
 from qed.regression.greedy.claims import (

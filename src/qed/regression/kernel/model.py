@@ -2,54 +2,67 @@ r"""What kernel regressions share: predictions that are weighted similarities to
 
 .. math:: f(x) = \sum_i c_i\, k(x_i, x),
 
-and the rows that count among those given. A prediction costs :math:`O(n)` similarities.
+and their problem, the rows that count among those given. A prediction costs :math:`O(n)` similarities.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.certificate import Claim
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
-from qed.base.models.problem import TableProblem
+from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.kernels.inputs import as_double
-from qed.kernels.similarity import Similarity, WithKernel
+from qed.kernels.similarity import WithKernel
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """The rows that count, in memory.
+class KernelProblem(RowsProblem):
+    """Rows in memory, and those of them that count, in float64.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows.
+    model : KernelModel
+        Says by what they are compared.
 
     Attributes
     ----------
+    block : Block
+        All rows, in memory.
+    given : ndarray or csr_array
+        Their features, or similarities.
     X : ndarray or csr_array of shape (n, p)
-        The features, in float64; or, of shape (n, n), the similarities of these rows.
+        The features of the rows that count; or, of shape (n, n), their similarities.
     Y : ndarray of shape (n, q)
-        The targets.
+        Their targets.
     weight : ndarray of shape (n,) or None
-        The weights, all positive.
+        Their weights, all positive.
     present : ndarray of bool or None
         Which of the rows given have a positive weight; None when all have.
+    claims : list of Claim or None
+        What a fit has proved on its way, so that nothing is worked out twice; None where the proof goes back to the rows.
     """
 
-    X: Any
-    Y: np.ndarray
-    weight: np.ndarray | None
-    present: np.ndarray | None
-
-    @classmethod
-    def of(cls, block: Block, similarity: Similarity) -> Table:
-        """Leave out the rows of weight zero."""
-        Y = columns(block.y)
-        if block.weight is None or block.weight.all():
-            return cls(as_double(block.X), Y, block.weight, None)
-        present = block.weight > 0
-        return cls(as_double(similarity.chosen(block.X, present)), Y[present], block.weight[present], present)
+    def __init__(self, rows: Rows, model: KernelModel) -> None:
+        super().__init__(rows, model)
+        self.block: Block = rows.array()
+        if not is_finite(np.asarray(self.block.y)):
+            refuse_missing(rows, model)
+            raise overflowed(model)
+        self.claims: list[Claim] | None = None
+        X, Y, weight = self.block.X, columns(self.block.y), self.block.weight
+        self.given = X if is_sparse(X) else np.asarray(X)
+        self.present: np.ndarray | None = None
+        if weight is not None and not weight.all():
+            self.present = weight > 0
+            X, Y, weight = model._similarity.chosen(X, self.present), Y[self.present], weight[self.present]
+        self.X, self.Y, self.weight = as_double(X), Y, weight
 
     @property
     def counts(self) -> np.ndarray:
@@ -67,6 +80,10 @@ class Table:
     def chosen(self, values: Any) -> Any:
         """Give values (or features) of all rows for those that count."""
         return values if self.present is None else values[self.present]
+
+    def shaped(self, values: np.ndarray) -> np.ndarray:
+        """Give values of shape (n, q) of the rows that count in the form of the target, for all rows."""
+        return self.spread(values[:, 0] if self.target_ndim == 1 else values)
 
 
 def columns(values: Any) -> np.ndarray:
@@ -88,25 +105,12 @@ class KernelModel(WithKernel, Regressor):
         tags.target_tags.multi_output = True
         return tags
 
-    def _problem(self, rows: Rows) -> TableProblem:
-        return TableProblem(rows)
+    def _problem(self, rows: Rows) -> KernelProblem:
+        return KernelProblem(rows, self)
 
-    def _settle(self, problem: TableProblem) -> None:
-        self._fit(problem.rows)
-
-    def _prove(self, problem: TableProblem) -> list[Any]:
-        return self._claims(problem.rows)
-
-    def _look(self, rows: Rows) -> Table:
-        """Read the rows, refuse what is missing, and remember what the model needs of them."""
-        summary = rows.fold(Summary.of)
-        block = rows.array()
-        if not summary.is_complete or not is_finite(np.asarray(block.y)):
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        self.fingerprint_ = summary.fingerprint()
-        self.X_fit_ = block.X if hasattr(block.X, "tocsr") else np.asarray(block.X)
-        return Table.of(block, self._similarity)
+    def _settle(self, problem: KernelProblem) -> None:
+        self.X_fit_ = problem.given
+        super()._settle(problem)
 
     def _similar(self, X: Any, right: np.ndarray) -> np.ndarray:
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""

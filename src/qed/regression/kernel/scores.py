@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
-from qed.base.models.checks import is_finite
-from qed.base.sources.rows import ArrayRows, Block, Rows
-from qed.kernels.features import FeatureRows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.kernels.features import feature_rows
 from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
-from qed.regression.kernel.model import Table, columns
+from qed.regression.kernel.model import columns
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.ridge_basis import coefficients
 from qed.stats.moments import Moments
@@ -47,10 +47,9 @@ def kernel_scores(model: Any, rows: Rows, candidates: Sequence[Mapping[str, Any]
         raise ParameterError(
             "R² is not defined on a single row, so not when leaving one out: use scoring='neg_mean_squared_error'."
         )
-    model._look(rows)
-    block = rows.array()
+    block = model._problem(rows).block
     splits = [] if folds.leave_one_out else [*map(folds.train, folds), *map(folds.test, folds)]
-    if not is_finite(block.X) or any(len(np.unique(part)) < len(part) for part in splits):
+    if any(len(np.unique(part)) < len(part) for part in splits):
         return None
     scores = np.full((2, len(candidates), folds.n_splits), np.nan)
     how: dict[str, None] = {}
@@ -136,7 +135,7 @@ class Family:
     def _by_features(self, fold: int) -> Any:
         """Do the same with the explicit features of the kernel."""
         kernel = self.model._similarity.kernel
-        training = FeatureRows(self.folds.training(self.rows, fold), kernel)
+        training = feature_rows(self.folds.training(self.rows, fold), kernel)
         coef = coefficients(training.fold(Moments.of), self.alphas, training, centered=False)
         return lambda rows: np.asarray(kernel.features(as_double(self.block.X[rows]))) @ coef
 
@@ -149,27 +148,27 @@ class Family:
 
     def left_out(self) -> tuple[np.ndarray, str]:
         """Score on every row left out, in closed form: of shape (m, n); not a number where it has none."""
-        table = Table.of(self.block, self.model._similarity)
-        name, n = getattr(self.scorer, "name", ""), len(table.Y)
+        problem = self.model._problem(self.rows)
+        name, n = getattr(self.scorer, "name", ""), len(problem.Y)
         words = f"each of {n} rows left out in closed form, {len(self.alphas)} penalties together"
         if self.model._choose(n)[0] == "primal" and name in ("neg_mean_squared_error", *ABSOLUTE):
             return -self._losses_by_features(absolute=name in ABSOLUTE), words
-        K = np.ascontiguousarray(table.chosen(table.chosen(self.K).T))
+        K = np.ascontiguousarray(problem.chosen(problem.chosen(self.K).T))
         error = self._per_output(
-            table.Y, lambda values: solve_all(K, table.Y, table.weight, values, leave_out=True).left_out
+            problem.Y, lambda values: solve_all(K, problem.Y, problem.weight, values, leave_out=True).left_out
         )
         if name in ABSOLUTE:
             return -np.abs(error).mean(axis=2), words
         if name == "neg_mean_squared_error":
             return -(error**2).mean(axis=2), words
-        predicted = table.Y - error
-        numbers = np.arange(n) if table.present is None else np.flatnonzero(table.present)
+        predicted = problem.Y - error
+        numbers = np.arange(n) if problem.present is None else np.flatnonzero(problem.present)
         each = [self._judged(numbers[i : i + 1], predicted[:, i : i + 1]) for i in range(n)]
         return np.array(each).T, words
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""
-        features = FeatureRows(self.rows, self.model._similarity.kernel)
+        features = feature_rows(self.rows, self.model._similarity.kernel)
         moments = features.fold(Moments.of)
         found = leave_one_out(features, moments, self.alphas, centered=False, absolute=absolute, keep=True).table()
         assert found is not None

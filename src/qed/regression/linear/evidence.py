@@ -14,7 +14,8 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.linalg.normal import equilibrate, solve
 from qed.stats.moments import Moments
 

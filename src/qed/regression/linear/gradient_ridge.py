@@ -25,7 +25,8 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer, numb
 from qed.base.models.problem import RowsProblem
 from qed.base.numbers import TINY, ratio
 from qed.base.running.steps import Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.linear import LinearPredictor
 
 
@@ -177,16 +178,12 @@ class _Sums(tuple):
         return _Sums(mine + theirs for mine, theirs in zip(self, other))
 
 
-def _weights(block: Block) -> np.ndarray:
-    return np.ones(len(block)) if block.weight is None else block.weight
-
-
 def _target(block: Block) -> np.ndarray:
     return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
 
 
 def _sum_target(block: Block) -> _Sums:
-    weight = _weights(block)
+    weight = block.weights
     return _Sums((weight.sum(), weight @ _target(block)))
 
 
@@ -196,17 +193,17 @@ def _times(block: Block, center: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _correlate(block: Block, center: np.ndarray, target_center: np.ndarray) -> _Sums:
-    weight, y = _weights(block)[:, None], _target(block) - target_center
+    weight, y = block.weights[:, None], _target(block) - target_center
     return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0)))
 
 
 def _gram_times(block: Block, center: np.ndarray, direction: np.ndarray) -> np.ndarray:
     image = np.asarray(block.X @ direction, dtype=np.float64) - center @ direction
-    return _times(block, center, _weights(block)[:, None] * image)
+    return _times(block, center, block.weights[:, None] * image)
 
 
 def _residual_sums(block: Block, center: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> _Sums:
-    weight = _weights(block)[:, None]
+    weight = block.weights[:, None]
     residual = _target(block) - np.asarray(block.X @ coef, dtype=np.float64) - intercept
     weighted = weight * residual
     return _Sums((_times(block, center, weighted), (weighted * residual).sum(axis=0), weighted.sum(axis=0)))

@@ -25,7 +25,8 @@ import numpy as np
 from qed.base.compile import kernel
 from qed.base.engine import blas_for, work
 from qed.base.errors import DegenerateWarning, InputError
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import about_zero
 from qed.regression.linear.ridge import DIGITS_WANTED
 from qed.regression.linear.ridge_basis import coefficients, diagonals, intercepts
@@ -112,7 +113,7 @@ def leave_one_out(
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> data = rows(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 2.0]))
     >>> found = leave_one_out(data, data.fold(Moments.of), np.array([[0.0]]), centered=True, keep=True)
     >>> found.table().ravel().round(12)

@@ -9,7 +9,7 @@ import numpy as np
 from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.regression.linear.evidence import Evidence, about_zero
 from qed.stats.moments import Moments
 

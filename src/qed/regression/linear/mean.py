@@ -20,7 +20,7 @@ from qed.base.models.parameters import Parameter
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.stats.both import Both
 

@@ -25,7 +25,8 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number
 from qed.base.models.roles import Regressor
 from qed.base.running.steps import Halt, Reason, Rule, Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.minimize import as_method
 from qed.regression.nonlinear.claims import nonlinear_claims
 from qed.regression.nonlinear.rows import (

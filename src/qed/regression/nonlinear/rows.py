@@ -17,7 +17,8 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.problem import RowsProblem
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.residuals import PROBE, SumOfSquares, second_difference
 from qed.optim.functions.slopes import SLOPE_ERRORS, agree, best_method, slopes
 from qed.optim.functions.tangent import Tangent

@@ -30,7 +30,8 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.searches.downhill import downhill
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Columns, Plane

@@ -28,7 +28,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.linalg.normal import equilibrate, shortest, solve
-from qed.regression.robust.columns import Columns, Plane, of_columns
+from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.sums import HuberSums
 from qed.stats.moments import Moments
 
@@ -92,7 +92,7 @@ class Design(RowsProblem):
         self.ridge = alpha * float(np.sqrt(total.scatter[-1, -1] / total.weight))
         self.columns = columns = Columns.of(rows, total, self.largest, self.ridge, intercept=intercept)
         if columns.mix is not None:
-            total, summary = (rows.fold(of_columns, columns, statistic) for statistic in (Moments.of, Summary.of))
+            total, summary = (columns.view(rows).fold(statistic) for statistic in (Moments.of, Summary.of))
         self.total: Moments = total
         self.centre = centre = total.x_mean if intercept else np.zeros(total.n_features)
         self.reach = np.maximum(summary.high - centre, centre - summary.low)

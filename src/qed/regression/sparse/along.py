@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
 from qed.stats.moments import Moments

@@ -27,7 +27,8 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer, numb
 from qed.base.models.problem import Problem, StatisticProblem
 from qed.base.numbers import ratio
 from qed.base.running.steps import Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.sparse.along import path_scores, solve_together

@@ -20,7 +20,8 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.gap import fenchel_gap
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.evidence import about_zero

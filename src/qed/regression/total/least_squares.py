@@ -30,7 +30,8 @@ from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.linalg.normal import table_of
 from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel

@@ -14,17 +14,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.errors import InputError, NotAvailableError
-from qed.base.models.checks import check_table, check_target
+from qed.base.errors import NotAvailableError
+from qed.base.models.checks import check_table
 from qed.base.models.estimator import Estimator
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, anything, boolean, integer
 from qed.base.models.problem import TableProblem
-from qed.base.sources.frames import check_lengths
-from qed.base.sources.rows import ArrayRows, Rows, _is_dask, _is_path
-from qed.base.sources.rows import rows as rows_of
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
+from qed.features.maps.polynomial import PolynomialFeatures
+from qed.features.scaling.standard_scaler import StandardScaler
 from qed.features.stream import changed
+from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.searching.candidates import fresh
 
 
@@ -87,21 +88,7 @@ class TableModel(Estimator):
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
     ) -> Rows:
-        if isinstance(X, Rows) or _is_path(X) or _is_dask(X):
-            source = check_table(self, rows_of(X, y, sample_weight=sample_weight), reset=reset)
-            if target is not None and not source.has_target:
-                raise InputError("TableModel requires y to be passed: name the column, qed.rows(..., target='name').")
-            return source
-        source = check_table(self, X, sample_weight, reset=reset)
-        if target is None:
-            return source
-        whole = source.array()
-        name = getattr(y, "name", None)
-        y = check_target(self, y, target)
-        check_lengths(len(whole), y, None)
-        found = ArrayRows(whole.X, y, whole.weight, source.feature_names)
-        found.target_names = (name,) if isinstance(name, str) else ()
-        return found
+        return check_table(self, X, y, sample_weight, reset=reset, target=target)
 
     def _problem(self, rows: Rows) -> TableProblem:
         return TableProblem(rows, source="statistics")
@@ -113,9 +100,12 @@ class TableModel(Estimator):
         rows = problem.rows
         self.changes_: list[Any] = []
         for transformer in self._unfitted():
+            # What was made of the rows so far is read twice, here and by what comes after.
+            rows = rows.cached() if self.changes_ else rows
             fitted = transformer.fit(rows)
             self.changes_.append(fitted)
             rows = changed(fitted, rows)
+        rows = rows if self.model.passes == "one" else rows.cached()
         self.model_ = fresh(self.model).fit(rows)
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
         self.fingerprint_ = (*self.changes_, self.model_)[1].fingerprint_
@@ -123,10 +113,6 @@ class TableModel(Estimator):
         problem.source = "data" if {part.source for part in problem.seen} == {"data"} else "statistics"
 
     def _unfitted(self) -> Iterable[Any]:
-        from qed.features.maps.polynomial import PolynomialFeatures
-        from qed.features.scaling.standard_scaler import StandardScaler
-        from qed.features.tables.encoder import ColumnEncoder
-
         yield fresh(self.encoder) if self.encoder is not None else ColumnEncoder()
         if self.degree > 1:
             # Products of columns far from zero are nearly collinear, so the columns are scaled before as well.
@@ -149,7 +135,7 @@ class TableModel(Estimator):
         certificates, rows = [], problem.rows
         for part in self.changes_:
             certificates.append(part._prove(part._evidence(part._open(rows, reset=False))))
-            rows = changed(part, rows)
+            rows = changed(part, rows).cached()
         inside = self.model_._open(rows, reset=False, target=self.model_.target)
         return self._together([self.model_._prove(self.model_._evidence(inside)), *certificates])
 

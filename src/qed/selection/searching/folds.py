@@ -232,7 +232,7 @@ class Folds:
 
         Examples
         --------
-        >>> from qed.base.sources.rows import rows
+        >>> from qed.base.sources.open import rows
         >>> from qed.selection.scoring import get_scorer
         >>> folds, data = Folds.of(2, range(4)), rows(np.zeros((2, 1)), [1.0, 3.0])
         >>> folds.judge(get_scorer("neg_mean_squared_error"), data, predict=np.array([1.0, 1.0]))

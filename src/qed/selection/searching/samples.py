@@ -7,6 +7,7 @@ views; only the target is gathered, where a metric or a stratified splitter need
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,9 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.estimator import Estimator
-from qed.base.sources.rows import Block, Rows, _is_dask, _is_path, rows
+from qed.base.sources.block import Block
+from qed.base.sources.open import is_dask, is_path, rows
+from qed.base.sources.rows import Rows
 from qed.selection.inputs import count_rows, weights
 from qed.selection.scoring import Scorer
 from qed.selection.searching.candidates import fresh
@@ -37,7 +40,7 @@ class Data:
     def __init__(self, model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         own = isinstance(model, Estimator)
         self._opened: Rows | None = None
-        self.streamed = isinstance(X, Rows) or (own and (_is_path(X) or _is_dask(X)))
+        self.streamed = isinstance(X, Rows) or is_path(X) or is_dask(X) or (own and _has_to_be_opened(X, y))
         if self.streamed and not own:
             raise InputError(
                 f"{type(model).__name__} is not a model of qed and can not read rows that are streamed: "
@@ -146,6 +149,11 @@ def _countable(values: Any) -> Any:
     """Give what knows its length as it came, and what is only willing to become an array as one."""
     known = values is None or hasattr(values, "shape") or hasattr(values, "__len__")
     return values if known else np.asarray(values)
+
+
+def _has_to_be_opened(X: Any, y: Any) -> bool:
+    """Say whether a table is cut into samples by opening it: a stream, a lazy frame, columns in a dict, or one that holds its target."""
+    return isinstance(y, str) or isinstance(X, Mapping) or not (hasattr(X, "shape") or hasattr(X, "__len__"))
 
 
 def _target(block: Block) -> np.ndarray:

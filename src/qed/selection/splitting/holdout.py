@@ -18,6 +18,7 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.random import generator, seed_of
+from qed.base.sources.block import is_sparse
 from qed.selection.inputs import count_rows
 from qed.selection.splitting.splits import Indices, Partition, class_codes
 
@@ -137,7 +138,7 @@ def take_rows(source: Any, indices: Any) -> Any:
     indices = np.asarray(indices)
     if isinstance(source, np.ndarray):
         return source[indices]
-    if hasattr(source, "tocsr"):
+    if is_sparse(source):
         return source[indices] if source.format in ("csr", "csc", "lil") else source.tocsr()[indices]
     if isinstance(source, (list, tuple, range)):
         return [source[i] for i in indices.tolist()]
