@@ -30,7 +30,8 @@ FLOORS = [
     {"report"},
     {"selection", "plots"},
     ROOMS_OF_MODELS,
-    {"features", "kernels", "optim", "stats"},
+    {"features", "kernels", "optim"},
+    {"stats"},
     {"data", "linalg"},
     {"base"},
 ]
