@@ -17,7 +17,14 @@ from sphinx.application import Sphinx
 import qed
 
 TITLES = {"selection": "Choosing and comparing"}
-RESULTS = ["rows.Rows", "rows.Block", "watch.Watch", "watch.Trace", "steps.Ending", "fingerprint.Fingerprint"]
+RESULTS = [
+    "sources.rows.Rows",
+    "sources.block.Block",
+    "running.watch.Watch",
+    "running.watch.Trace",
+    "running.steps.Ending",
+    "models.fingerprint.Fingerprint",
+]
 SHELVES = {
     "core": ("The core", "qed", qed._names),
     "results": ("What the core gives back", "qed.base", RESULTS),

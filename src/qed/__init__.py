@@ -13,18 +13,19 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import Any
 
+from qed.base.lazy import ROOMS as _ROOMS
 from qed.base.lazy import room as _room
 
 __version__ = "0.1.0"
 
-_ROOMS = ("regression", "classification", "clustering", "features", "selection")
 _MODULES = (*_ROOMS, "base", "data", "kernels", "linalg", "optim", "plots", "report", "stats")
 _CORE = {
     "qed.base.certificate": ["Certificate", "Claim"],
     "qed.base.engine": ["threads"],
     "qed.base.models.estimator": ["certify"],
-    "qed.base.sources.rows": ["rows"],
-    "qed.base.saving.models": ["load", "resume", "save"],
+    "qed.base.sources.open": ["rows"],
+    "qed.base.saving.models": ["load", "save"],
+    "qed.base.running.resume": ["resume"],
     "qed.base.running.steps": ["Reason", "Step"],
     "qed.base.running.walk": ["steps"],
     "qed.base.running.watch": ["watch"],

@@ -1,6 +1,6 @@
 """The command line: reads arguments, calls what :mod:`qed.commands` has for each command, and prints the result.
 
-Everything heavy is imported inside the commands, so that ``qed --help`` answers at once.
+Everything heavy is loaded by the commands, when they are called, so that ``qed --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import qed
+import qed.commands as commands
 from qed.commands.boundary import boundary, run
 
 
@@ -50,8 +52,6 @@ def main() -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        import qed
-
         print(f"qed {qed.__version__}")
         raise typer.Exit
 
@@ -86,12 +86,8 @@ def compare(
 
     Cross-validates every model for the task, prints a leaderboard, writes a report and saves the best model.
     """
-    from qed.commands.progress import shown
-
-    with shown("comparing models", hidden=quiet or json) as progress:
-        from qed.commands import compare as command
-
-        found = command.compare(
+    with commands.progress.progress_bar("comparing models", hidden=quiet or json) as progress:
+        found = commands.compare.compare(
             data,
             target,
             drop=drop or (),
@@ -104,9 +100,7 @@ def compare(
             command=_again(data, target, task, scoring, cv, seed, drop or []),
             progress=progress,
         )
-    from qed.commands.written import write_comparison
-
-    write_comparison(found, json=json, quiet=quiet)
+    commands.results.write_comparison(found, json=json, quiet=quiet)
 
 
 def _again(
@@ -133,13 +127,10 @@ def predict(
     json: Json = False,
 ) -> None:
     """Predict the rows of a file with a saved model."""
-    from qed.commands import predict as command
-    from qed.commands.written import write_predicted
-
     if json and output is None:
         raise typer.BadParameter("--json needs --output: the standard output can not hold both.")
-    found = command.predict(model, data, output, proba=proba, keep=keep or (), stream=sys.stdout.buffer)
-    write_predicted(found, output, json=json)
+    found = commands.predict.predict(model, data, output, proba=proba, keep=keep or (), stream=sys.stdout.buffer)
+    commands.results.write_predicted(found, output, json=json)
 
 
 @app.command()
@@ -155,11 +146,8 @@ def certify(
 
     Recomputes the certificate from the data, and says whether these are the data of the fit. Exit code 1 when it does not hold.
     """
-    from qed.commands import certify as command
-    from qed.commands.written import write_checked
-
-    found = command.certify(model, data, target)
-    write_checked(found, json=json)
+    found = commands.certify.certify(model, data, target)
+    commands.results.write_checked(found, json=json)
     if not found.certificate:
         raise typer.Exit(1)
 
@@ -174,10 +162,7 @@ def explain(
 
     Prints parameters, coefficients (the largest first), inference, encoding and certificate.
     """
-    from qed.commands import explain as command
-    from qed.commands.written import write_explanation
-
-    write_explanation(command.explain(model), most=most, json=json)
+    commands.results.write_explanation(commands.explain.explain(model), most=most, json=json)
 
 
 @app.command()
@@ -187,17 +172,14 @@ def datasets(
     json: Json = False,
 ) -> None:
     """List the bundled data sets, or write one to a file."""
-    from qed.commands import datasets as command
-    from qed.commands.written import write_about, write_datasets, write_export
-
     if name is None and output is not None:
         raise typer.BadParameter("--output needs the name of a data set.")
     if name is None:
-        write_datasets(command.datasets(), json=json)
+        commands.results.write_datasets(commands.datasets.datasets(), json=json)
     elif output is None:
-        write_about(command.about(name), json=json)
+        commands.results.write_about(commands.datasets.about(name), json=json)
     else:
-        write_export(name, output, command.export(name, output), json=json)
+        commands.results.write_export(name, output, commands.datasets.export(name, output), json=json)
 
 
 @app.command()
@@ -206,13 +188,9 @@ def warmup(json: Json = False) -> None:
 
     The first fit is then as fast as the next.
     """
-    from qed.commands import warmup as command
-    from qed.commands.progress import telling
-    from qed.commands.written import write_warmed
-
-    with telling(hidden=json) as tell:
-        found = command.warmup(tell)
-    write_warmed(found, json=json)
+    with commands.progress.status_line(hidden=json) as tell:
+        found = commands.warmup.warmup(tell)
+    commands.results.write_warmed(found, json=json)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from qed.base.engine import add_pairwise, threads
 from qed.base.errors import InputError, SourceError
-from qed.base.sources.rows import Block, rows
+from qed.base.sources.block import Block
+from qed.base.sources.open import rows
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -113,7 +114,7 @@ def test_array(place):
         block_size=64,
     )
     assert (found.count(), found.n_features, found.dtype) == (1000, 3, np.float64)
-    assert found.has_target and found.has_weight and found.target_names == ("y",) and found.target_is_number
+    assert found.has_target and found.has_weight and found.target_names == () and found.target_is_number
     assert found.fold(Spread.of).same(rows(X, block_size=64).fold(Spread.of))
     assert found.fold(starts) == rows(X, block_size=64).fold(starts)
     slope = np.array([1.0, 2.0, 3.0])

@@ -21,8 +21,9 @@ from qed.base.engine import threads
 from qed.base.errors import InputError
 from qed.base.sources import readers
 from qed.base.sources.files import FileRows, cut
+from qed.base.sources.open import rows
 from qed.base.sources.paths import suffix_of
-from qed.base.sources.rows import ArrayRows, rows
+from qed.base.sources.rows import ArrayRows
 
 N = 1000
 NAMES = ["a", "b", "c"]
@@ -121,15 +122,19 @@ def test_target_and_weights_as_arrays(table, tmp_path):
     path = write(table, tmp_path / "t.parquet")
     y, w = np.arange(N), np.linspace(0, 1, N)
     found = rows(path, y, sample_weight=w, columns=NAMES, block_size=100)
-    assert found.has_target and found.has_weight and found.target_names == ("y",)
+    assert found.has_target and found.has_weight and found.target_names == ()
     assert found.fold(lambda block: block.y.sum()) == y.sum()
     assert np.array_equal(found.array().weight, w) and np.array_equal(found.cached().y, y)
     labelled = rows(path, ["u"] * N, columns=NAMES)
-    assert not labelled.target_is_number and labelled.cached().target_names == ("y",)
+    assert not labelled.target_is_number and labelled.cached().target_names == ()
     with pytest.raises(InputError, match="inconsistent numbers of samples: 1000 and 3"):
         rows(path, [1, 2, 3])
-    with pytest.raises(InputError, match="write target='price'"):
-        rows(path, "price")
+    named = rows(path, "price")
+    assert named.target_names == ("price",) and named.fold(len) == N
+    with pytest.raises(InputError, match="no column 'prize'. Did you mean 'price'"):
+        rows(path, "prize")
+    with pytest.raises(InputError, match="is a path: give the name"):
+        rows(path, tmp_path / "y.npy")
     with pytest.raises(InputError, match="given twice"):
         rows(path, y, target="price")
 
@@ -238,7 +243,8 @@ def test_cached_blocks_live_in_a_file_as_long_as_the_rows(table, tmp_path, monke
     assert np.array_equal(kept.X, matrix(table)) and np.array_equal(kept.y, found.array().y)
     assert kept.target_names == ("price",) and kept.cached() is kept
     files = list(folder.glob("*/*"))
-    assert [file.name for file in files] == ["X.npy"] and np.array_equal(np.load(files[0]), matrix(table))
+    assert {file.name for file in files} == {"X.npy", "y.bin", "weight.bin"}
+    assert np.array_equal(np.load(next(folder.glob("*/X.npy"))), matrix(table))
     os.remove(source)
     assert np.array_equal(kept.fold(gram), rows(matrix(table), block_size=64).fold(gram))
     del found, kept
@@ -300,7 +306,7 @@ def test_cut_keeps_rows_and_sizes(lengths, size):
 MEMORY = """
 import resource, sys
 from qed.base.engine import threads
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 
 def total(block):
     return block.X.sum(axis=0)

@@ -5,7 +5,9 @@ import pytest
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import ArrayRows, Block, block_rows, rows
+from qed.base.sources.block import Block, block_rows
+from qed.base.sources.open import rows
+from qed.base.sources.rows import ArrayRows
 
 
 def test_blocks_are_views_and_cover_all_rows_once():

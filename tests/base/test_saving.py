@@ -182,7 +182,7 @@ def test_objects_of_qed_come_back() -> None:
     ending = Ending(best, Reason.TIME, 4, 0.5, [{"number": 0, "gap": None}], "because", "advice", last)
     for value in [
         summary,
-        Fingerprint.of(summary),
+        summary.fingerprint(),
         last,
         certificate,
         Reason.CERTIFIED,

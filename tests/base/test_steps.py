@@ -156,6 +156,7 @@ def test_an_interrupt_keeps_the_best_state() -> None:
     assert "keeps the best state" in str(ending)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_real_signal_interrupts_a_step() -> None:
     def signalled() -> Iterator[Step]:
         yield Step(1.0)

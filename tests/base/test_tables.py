@@ -15,7 +15,8 @@ from scipy import sparse
 from qed.base.engine import threads
 from qed.base.errors import InputError, ParameterError
 from qed.base.sources.layout import Layout, did_you_mean, matrix_of, weight_of
-from qed.base.sources.rows import ArrayRows, rows
+from qed.base.sources.open import rows
+from qed.base.sources.rows import ArrayRows
 
 
 def make(n=1000, p=3, seed=0):
@@ -183,8 +184,8 @@ def test_targets_come_as_they_are(values, expected):
 def test_names_and_kinds_of_targets():
     X = np.ones((2, 1))
     assert rows(X, pd.Series([1, 2], name="price")).target_names == ("price",)
-    assert rows(X, [1, 2]).target_names == ("y",)
-    assert rows(X, [[1, 2], [3, 4]]).target_names == ("y0", "y1")
+    assert rows(X, [1, 2]).target_names == ()
+    assert rows(X, [[1, 2], [3, 4]]).target_names == ()
     assert rows(X, pl.DataFrame({"s": [1, 2], "t": [3, 4]})).target_names == ("s", "t")
     assert rows(X, [1, 2]).target_is_number and rows(X, [True, False]).target_is_number
     assert not rows(X, ["u", "v"]).target_is_number

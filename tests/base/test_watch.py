@@ -21,7 +21,7 @@ from qed.base.models.roles import Regressor
 from qed.base.running.steps import Reason, Step
 from qed.base.running.watch import watches
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 
 generator = np.random.default_rng(0)
 X = generator.normal(size=(200, 6)) * np.logspace(0, 0.5, 6)
@@ -159,8 +159,8 @@ class RollingBall(Regressor, Iterative):
     def __init__(self, tol: float = 1e-6, max_iter: int = 500) -> None:
         self.tol, self.max_iter = tol, max_iter
 
-    def _steps(self, rows: Any, start: Step | None = None) -> Iterator[Step]:
-        mean = float(rows.array().y.mean())
+    def _steps(self, problem: Any, start: Step | None = None) -> Iterator[Step]:
+        mean = float(problem.rows.array().y.mean())
         place, speed = (0.0, 0.0) if start is None else (start.next_place, start.next_speed)
         while True:
             next_speed = 0.9 * speed - 0.2 * (place - mean)
@@ -168,14 +168,14 @@ class RollingBall(Regressor, Iterative):
             yield Step((place - mean) ** 2 + 1, abs(place - mean) + abs(speed), place=place, **state)
             place, speed = state["next_place"], next_speed
 
-    def _finish(self, rows: Any, step: Step) -> None:
+    def _finish(self, problem: Any, step: Step) -> None:
         self.coef_, self.intercept_ = np.zeros(1), step.place
 
     def _predict(self, block: Block) -> np.ndarray:
         return np.full(len(block), self.intercept_)
 
-    def _claims(self, rows: Any) -> list[Claim]:
-        return [Claim("intercept_ is the mean", abs(self.intercept_ - rows.array().y.mean()), self.tol)]
+    def _prove(self, problem: Any) -> list[Claim]:
+        return [Claim("intercept_ is the mean", abs(self.intercept_ - problem.rows.array().y.mean()), self.tol)]
 
 
 @pytest.mark.parametrize("stop", range(0, 40, 3))
@@ -228,8 +228,10 @@ def test_a_checkpoint_is_written_and_taken_up(tmp_path: Path) -> None:
 def test_checkpoints_are_written_every_so_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     clock = iter(range(10**9))
-    monkeypatch.setattr("qed.base.running.watch.time.monotonic", lambda: float(next(clock)))
-    monkeypatch.setattr("qed.base.saving.models.save_checkpoint", lambda path, model, step: written.append(step.number))
+    monkeypatch.setattr("qed.base.saving.checkpoint.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(
+        "qed.base.saving.checkpoint.save_checkpoint", lambda path, model, data, step: written.append(step.number)
+    )
     with qed.watch(checkpoint=tmp_path / "fit.qed", every=5), pytest.warns(UserWarning):
         slow(max_iter=12, tol=0).fit(X, y)
     assert written == [4, 9, 12]
@@ -258,7 +260,7 @@ def test_a_disk_that_fills_up_does_not_lose_the_fit(tmp_path: Path, monkeypatch:
     def full(*args: Any) -> None:
         raise SourceError("Could not write fit.qed: No space left on device.")
 
-    monkeypatch.setattr("qed.base.saving.models.save_checkpoint", full)
+    monkeypatch.setattr("qed.base.saving.checkpoint.save_checkpoint", full)
     with qed.watch(checkpoint=tmp_path / "fit.qed", every=0), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         model = slow().fit(X, y)

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import expit, xlogy
 
 import qed
-from qed.base.sources.rows import Block
+from qed.base.models.labels import coded, encode
+from qed.base.sources.block import Block
 from qed.base.summary import Summary
-from qed.classification.classes import encode, fold_coded
 from qed.classification.likelihood import Likelihood
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
@@ -19,7 +19,7 @@ def problem(n=60, p=3, k=2, C=2.0, intercept=True, seed=0):
     X = Z * [1.0, 30.0, 0.2][:p] + 5
     weight = rng.uniform(0.5, 2, size=n)
     rows = qed.rows(X, y, sample_weight=weight, block_size=17)
-    fold = fold_coded(rows, np.arange(k))
+    fold = coded(rows, np.arange(k)).fold
     return X, y, weight, Likelihood(fold, rows.fold(Summary.of), np.ones(k), C, intercept, centred=True)
 
 

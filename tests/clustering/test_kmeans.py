@@ -24,7 +24,8 @@ def blobs(n=200, p=3, k=4, seed=0, apart=4.0):
 
 
 @parametrize_with_checks([qed.KMeans(), qed.KMeans(init="random", n_init=2)])
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # without which the check of array namespaces is skipped
     check(estimator)
 
 

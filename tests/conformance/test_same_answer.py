@@ -1,4 +1,4 @@
-"""The same model from every source and with every engine: bit for bit across threads, to 1e-10 across sources."""
+"""The same model from every source and with every engine: bit for bit across threads, to rounding across sources."""
 
 import dataclasses
 
@@ -18,6 +18,11 @@ NAMES = sorted(estimators())
 SOURCES = ["array", "float32", "memory map", "parquet", "dask"]
 X, NUMBER, LABEL = table(n=3000)
 COLUMNS = ["a", "b", "c", "d"]
+
+# Other blocks add the same n terms in another order, which moves a sum by n u at most, and equations in X'X answer with the square of
+# the condition of X. Rounding the table itself to single precision moves the answers by the condition of the table with a constant.
+ROUNDING = len(X) * 2.0**-53 * np.linalg.cond(X - X.mean(axis=0)) ** 2
+SINGLE = 2.0**-23 * np.linalg.cond(np.column_stack([np.ones(len(X)), X]))
 
 
 @pytest.fixture(scope="module")
@@ -100,14 +105,14 @@ def test_threads_change_no_bit(name, kind, tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_sources_give_the_same_model(name, kind, tmp_path):
     expected, found = learned(fit(name, "array", tmp_path)), learned(fit(name, kind, tmp_path))
-    compare(expected, found, rtol=1e-10 if kind != "float32" else 2e-4)
+    compare(expected, found, rtol=SINGLE if kind == "float32" else ROUNDING)
 
 
 @pytest.mark.xdist_group("cluster")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cluster_gives_the_same_model(name, cluster, tmp_path):
     expected, found = learned(fit(name, "array", tmp_path)), learned(fit(name, "dask", tmp_path))
-    compare(expected, found, rtol=1e-10)
+    compare(expected, found, rtol=ROUNDING)
 
 
 def compare(expected, found, rtol):

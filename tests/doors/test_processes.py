@@ -9,13 +9,14 @@ import sys
 import pytest
 
 SLEEPER = """
-import sys, time
+import sys
 import qed.cli
 import qed.commands.datasets
 
 def datasets():
     print("ready", flush=True)
-    time.sleep(60)
+    sys.stdin.readline()
+    return []
 
 qed.commands.datasets.datasets = datasets
 sys.argv = ["qed", "datasets"]
@@ -58,13 +59,27 @@ def test_the_demo_from_a_cold_start(tmp_path):
     assert refused.returncode == 2 and refused.stdout == "" and refused.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
-def test_an_interrupt_ends_the_process_with_one_line():
-    process = python(SLEEPER)
+def interrupted():
+    """Start a command, wait until it is in the middle of its work, and interrupt it."""
+    process = python(SLEEPER, stdin=subprocess.PIPE)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
+    return process
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_ends_the_process_with_one_line():
+    process = interrupted()
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130 and errors == "qed: interrupted.\n"
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_command_in_the_background_of_a_script_is_not_interrupted():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    process = interrupted()
+    _, errors = process.communicate("go on\n", timeout=120)
+    assert process.returncode == 0 and errors == ""
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain():

@@ -10,7 +10,7 @@ import pytest
 
 import qed
 from qed.commands.source import read
-from qed.report.glance import glance
+from qed.report.columns import describe_columns
 from qed.report.page import render
 from qed.selection.comparing.comparison import compare
 
@@ -150,7 +150,7 @@ def test_a_column_at_a_glance():
             "list": [[1], [2], [3], [4]],
         }
     )
-    seen = {column.name: column for column in glance(table)}
+    seen = {column.name: column for column in describe_columns(table)}
     assert (seen["number"].kind, seen["number"].missing, seen["number"].says) == (
         "numbers",
         2,

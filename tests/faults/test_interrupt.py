@@ -15,6 +15,8 @@ import qed
 from qed.base.errors import NotFittedError
 from qed.base.running.steps import Reason, Step
 
+pytestmark = pytest.mark.usefixtures("interruptible")
+
 generator = np.random.default_rng(0)
 X = generator.normal(size=(300, 5)) * np.logspace(0, 0.7, 5)
 y = X @ np.ones(5) + generator.normal(size=300)
@@ -96,7 +98,7 @@ def test_an_interrupted_model_is_saved_and_goes_on_after_loading(tmp_path: Any) 
 
 
 class Early(qed.GradientRidge):
-    def _prepare(self, rows: Any, summary: Any) -> None:
+    def _problem(self, rows: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
 
 
@@ -106,3 +108,11 @@ def test_an_interrupt_before_the_first_step_leaves_an_unfitted_model() -> None:
         model.fit(X, y)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         model.predict(X)
+
+
+def test_a_fit_that_must_not_be_interrupted_goes_on() -> None:
+    """As in the background jobs of a script, where Ctrl-C is meant for another process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with qed.watch(call=interrupt_at(3)):
+        model = ridge().fit(X, y)
+    assert model.ending_.reason is Reason.CERTIFIED and model.certificate_

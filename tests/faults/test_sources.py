@@ -14,7 +14,7 @@ import pytest
 from qed.base.engine import threads
 from qed.base.errors import InputError, QedError, SourceError
 from qed.base.sources import readers
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 
 
 def gram(block):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.base.summary import COMPILED_FROM, Summary
 from qed.base.summary_kernel import summarise
 

@@ -6,7 +6,7 @@ from scipy import sparse
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 from qed.features.maps.sampling import Sample, lots
 from qed.kernels import RBF, Linear, Polynomial
 from qed.kernels.mercer import check_gram

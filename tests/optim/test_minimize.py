@@ -165,6 +165,7 @@ def test_a_time_budget():
     assert found.ending.reason is Reason.TIME
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_keeps_the_best():
     def value(w):
         seen.append(float(w @ w))

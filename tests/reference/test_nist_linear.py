@@ -1,59 +1,44 @@
 """NIST's certified linear least-squares problems, from memory and streamed in blocks of seven rows."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import qed
+from tests.reference.nist_linear import PROBLEMS
 
-FILE = Path(__file__).parents[3] / "shared" / "nist" / "linear" / "nist_linear.json"
-PROBLEMS = json.loads(FILE.read_text()) if FILE.exists() else {}
-WANTED = {"Filip": 6.5, "Longley": 7.0, "Wampler4": 5.5, "Wampler5": 5.5}
-
-pytestmark = pytest.mark.skipif(not PROBLEMS, reason="the NIST files are not beside the project")
+ALL = pytest.mark.parametrize("name", sorted(PROBLEMS))
 
 
-def design(problem):
-    x = np.array(problem["x"], dtype=float)
-    degree = problem["poly_degree"]
-    return np.column_stack([x[:, 0] ** k for k in range(1, degree + 1)]) if degree else x
+def fit(problem, block=None):
+    rows = qed.rows(problem.X, problem.y, block_size=block)
+    return qed.LinearRegression(fit_intercept=problem.intercept).fit(rows)
 
 
-def digits(found, certified):
-    """Give the least number of correct digits (the log relative error)."""
-    error = np.abs(found - certified) / np.abs(certified)
-    return float(-np.log10(np.maximum(error, 1e-16)).min())
-
-
-def coefficients(model):
-    return np.r_[model.intercept_, model.coef_] if model.fit_intercept else model.coef_
+def test_all_problems_are_here():
+    easy, medium = {"Norris", "Pontius"}, {"NoInt1", "NoInt2"}
+    assert set(PROBLEMS) == easy | medium | {"Filip", "Longley", *(f"Wampler{k}" for k in range(1, 6))}
+    assert {name: len(problem.y) for name, problem in PROBLEMS.items() if name in easy} == {"Norris": 36, "Pontius": 40}
 
 
 @pytest.mark.parametrize("block", [None, 7], ids=["whole", "7-row blocks"])
-@pytest.mark.parametrize("name", sorted(PROBLEMS))
+@ALL
 def test_coefficients_have_the_certified_digits(name, block):
     problem = PROBLEMS[name]
-    X, y = design(problem), np.array(problem["y"])
-    model = qed.LinearRegression(fit_intercept=problem["intercept"]).fit(qed.rows(X, y, block_size=block))
-    right = digits(coefficients(model), np.array(problem["certified"]["beta"]))
-    assert right >= WANTED.get(name, 9.0), f"{name}: {right:.1f} digits"
+    model = fit(problem, block)
+    found = np.r_[model.intercept_, model.coef_] if problem.intercept else model.coef_
+    error = np.abs(found / problem.coefficients - 1)
+    assert np.all(error <= problem.coefficient_errors()), f"{name}: {-np.log10(error.max()):.1f} digits"
     assert model.certificate_, f"{name}: right, but not proven\n{model.certificate_}"
 
 
 @pytest.mark.parametrize("name", sorted(set(PROBLEMS) - {"Wampler1", "Wampler2"}))
 def test_standard_errors_have_the_certified_digits(name):
     problem = PROBLEMS[name]
-    X, y = design(problem), np.array(problem["y"])
-    model = qed.LinearRegression(fit_intercept=problem["intercept"]).fit(X, y)
-    right = digits(np.asarray(model.inference_.standard_errors), np.array(problem["certified"]["std_err"]))
-    assert right >= min(WANTED.get(name, 9.0), 6.5), f"{name}: {right:.1f} digits"
+    error = np.abs(np.asarray(fit(problem).inference_.standard_errors) / problem.deviations - 1)
+    assert np.all(error <= problem.deviation_error()), f"{name}: {-np.log10(error.max()):.1f} digits"
 
 
-@pytest.mark.parametrize("name", sorted(PROBLEMS))
+@ALL
 def test_certify_agrees_from_the_data(name):
     problem = PROBLEMS[name]
-    X, y = design(problem), np.array(problem["y"])
-    model = qed.LinearRegression(fit_intercept=problem["intercept"]).fit(X, y)
-    assert qed.certify(model, X, y)
+    assert qed.certify(fit(problem), problem.X, problem.y)

@@ -7,9 +7,10 @@ from sklearn.linear_model import RidgeCV
 
 import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 from qed.regression.linear.leave_one_out import ClosedForm, _judge, leave_one_out
-from qed.regression.linear.ridge_path import Diagonal, coefficients, diagonals, ridge_path
+from qed.regression.linear.ridge_basis import Diagonal, coefficients, diagonals
+from qed.regression.linear.ridge_path import ridge_path
 from qed.stats.moments import Moments
 
 ALPHAS = np.geomspace(1e-3, 1e3, 4)

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import ArrayRows, Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.stats import Counts
 
 labels = st.lists(st.sampled_from(["a", "b", "c", None, 1, 2.5, True]), max_size=30)

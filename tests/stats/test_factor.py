@@ -1,12 +1,10 @@
 """Factors against moments, certified results of NIST, and least squares of every rank."""
 
-import json
 import pickle
 import warnings
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,40 +13,24 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import ArrayRows, Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.stats import Factor, Moments, complements, least_squares
-
-FILE = Path(__file__).parents[3] / "shared" / "nist" / "linear" / "nist_linear.json"
-NIST = json.loads(FILE.read_text()) if FILE.exists() else {}
-DIGITS = {"Filip": 7.0, "Wampler4": 8.0, "Wampler5": 6.0, "Longley": 12.0}
-
-
-def design(problem):
-    x = np.array(problem["x"], dtype=float)
-    degree = problem["poly_degree"]
-    return np.column_stack([x[:, 0] ** k for k in range(1, degree + 1)]) if degree else x
-
-
-def digits(found, certified):
-    error = np.abs(np.asarray(found) - certified) / np.where(np.asarray(certified) == 0, 1, np.abs(certified))
-    return float(-np.log10(np.maximum(error, 1e-16)).min())
+from tests.reference.nist_linear import PRINTED, PROBLEMS
 
 
 @pytest.mark.parametrize("size", [1000, 7, 1], ids=["whole", "seven rows", "single rows"])
-@pytest.mark.parametrize("name", sorted(NIST))
+@pytest.mark.parametrize("name", sorted(PROBLEMS))
 def test_certified_coefficients(name, size):
-    problem = NIST[name]
-    X, y = design(problem), np.array(problem["y"])
+    problem = PROBLEMS[name]
+    X, y = problem.X, problem.y
     parts = [Factor.of(Block(X[i : i + size], y[i : i + size])) for i in range(0, len(y), size)]
-    found = least_squares(reduce(add, parts), intercept=problem["intercept"])
-    beta = np.r_[found.intercept, found.coefficients[:, 0]] if problem["intercept"] else found.coefficients[:, 0]
+    found = least_squares(reduce(add, parts), intercept=problem.intercept)
+    beta = np.r_[found.intercept, found.coefficients[:, 0]] if problem.intercept else found.coefficients[:, 0]
     assert found.rank == X.shape[1]
-    assert digits(beta, problem["certified"]["beta"]) >= DIGITS.get(name, 9.0)
-    deviation = np.sqrt(found.residual / (len(y) - len(beta)))
-    if problem["certified"]["residual_std_dev"] == 0:
-        assert deviation < 1e-8 * np.abs(y).max()
-    else:
-        assert digits(deviation, problem["certified"]["residual_std_dev"]) >= 7.5
+    assert np.all(np.abs(beta / problem.coefficients - 1) <= problem.coefficient_errors())
+    off = np.abs(np.sqrt(found.residual) - problem.residual)
+    assert off <= problem.exact.moved * problem.exact.size + PRINTED * problem.residual
 
 
 def table(rows=60, p=5, q=2, seed=0):

@@ -6,10 +6,11 @@ import pytest
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import Block, rows
+from qed.base.sources.block import Block
+from qed.base.sources.open import rows
 from qed.stats.grouped import Grouped
 from qed.stats.moments import Moments
-from qed.stats.parts import InGroups, Known, Part
+from qed.stats.parts import Part
 
 
 def data_of(seed=0, n=1000, p=3, **options):
@@ -106,25 +107,3 @@ def test_a_part_gives_the_same_as_its_rows_alone(size):
 def test_a_part_of_nothing_is_refused():
     with pytest.raises(InputError, match="None of the rows are chosen"):
         Part(data_of(), np.zeros(1000, dtype=bool))
-
-
-class Model:
-    """As much of a model in closed form as the views look at."""
-
-    def _statistic(self, block):
-        return Moments.of(block)
-
-
-def test_known_rows_answer_at_once_and_only_what_they_know():
-    source, model = data_of(), Model()
-    known = Known(source, model, "the statistic")
-    assert known.fold(Model()._statistic) == "the statistic"
-    assert known.fold(Moments.of).count == 1000
-    assert known.count() == 1000 and known.has_target and not known.has_weight
-
-
-def test_rows_in_groups_answer_with_all_groups():
-    source, model = data_of(), Model()
-    grouped = InGroups(source, model, np.arange(1000) % 4, 4)
-    assert [grouped.fold(model._statistic)[k].count for k in range(4)] == [250] * 4
-    assert grouped.fold(Moments.of).count == 1000

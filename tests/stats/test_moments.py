@@ -12,7 +12,8 @@ from scipy import sparse
 
 from qed.base.engine import threads
 from qed.base.errors import DegenerateError, InputError
-from qed.base.sources.rows import ArrayRows, Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.stats import Moments, moments, products
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from qed.linalg import low_rank
+from qed.stats import low_rank
 
 A = np.random.default_rng(0).standard_normal((7, 5))
 VALUES = np.linalg.svd(A, compute_uv=False)

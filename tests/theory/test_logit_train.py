@@ -5,7 +5,7 @@ import pytest
 
 import qed
 from qed.base.running.steps import Reason, Step
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 X = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import rows
+from qed.base.sources.open import rows
 from qed.stats import Gaussian, Moments
 from tests.theory.fixtures import slope
 

@@ -5,7 +5,7 @@ import pytest
 
 import qed
 from qed.base.running.steps import Step
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 RNG = np.random.default_rng(0)

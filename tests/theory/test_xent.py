@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 import qed
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of, cross_entropy
 
 

@@ -19,6 +19,10 @@ class InputError(QedError, ValueError):
     """The data can not be used as they are."""
 
 
+class KindError(InputError, TypeError):
+    """The data hold values of a kind that can not be used, such as a dictionary in a cell."""
+
+
 class ParameterError(InputError):
     """A parameter of a model has a value that makes no sense."""
 

@@ -8,10 +8,15 @@ package, the documentation and ``qed compare`` read it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+Role = TypeVar("Role")
+
+# The rooms whose public names stand at the top of the package.
+ROOMS = ("regression", "classification", "clustering", "features", "selection")
 
 
 class _Room(ModuleType):
@@ -36,22 +41,39 @@ def room(
         The package's ``__name__``.
     files : mapping of str to sequence of str
         For each file (a module of the package such as ``ridge`` or ``linear.ridge``, or one elsewhere by its full name) its
-        public names.
+        public names. A file without any is itself what is public.
     """
     place = {
         name: file if file.startswith("qed.") else f"{package}.{file}"
         for file, names in files.items()
-        for name in names
+        for name in names or [file]
     }
+    modules = {file for file, names in files.items() if not names}
     if package in sys.modules:
         sys.modules[package].__class__ = _Room
 
     def get(name: str) -> Any:
         if name in place:
-            return getattr(import_module(place[name]), name)
+            module = import_module(place[name])
+            return module if name in modules else getattr(module, name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     def names() -> list[str]:
         return sorted(place)
 
     return get, names, sorted(place)
+
+
+def public_classes(role: type[Role]) -> Iterator[type[Role]]:
+    """Give every public class that has a role, whatever room it lives in: room after room, in alphabetical order.
+
+    Parameters
+    ----------
+    role : type
+        Such as `qed.base.models.roles.Regressor`.
+    """
+    for name in ROOMS:
+        package = import_module(f"qed.{name}")
+        for kind in (getattr(package, public) for public in package.__all__):
+            if isinstance(kind, type) and issubclass(kind, role):
+                yield kind

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.models.fingerprint import Fingerprint, mixture
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block, is_sparse
 
 TILE_ROWS = 256
 COMPILED_FROM = 1 << 15
@@ -42,7 +43,7 @@ class Summary:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> seen = rows(np.array([[1.0, 5.0], [3.0, np.nan]])).fold(Summary.of)
     >>> seen.mean, seen.missing
     (array([2., 5.]), array([0, 1]))
@@ -62,7 +63,7 @@ class Summary:
         if weight is not None and not weight.all():
             chosen = weight > 0
             X, weight = X[chosen], weight[chosen]
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             return cls._of_sparse(X, weight)
         with np.errstate(invalid="ignore", over="ignore"):
             return cls._of_dense(np.asarray(X), weight)
@@ -168,6 +169,24 @@ class Summary:
     def variance(self) -> np.ndarray:
         """Give the variance of each column, divided by the weight."""
         return np.divide(self.deviation, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)
+
+    def sums(self) -> np.ndarray:
+        """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target that is summarised."""
+        squares = self.deviation + self.weight * self.mean**2
+        return np.array([(self.weight * self.mean) @ mixture(len(self.mean)), squares.sum()])
+
+    def fingerprint(self, target: np.ndarray | None = None) -> Fingerprint:
+        """Tell these rows from others; `target` is what `target_sums` folds to, where there is one.
+
+        Examples
+        --------
+        >>> first = Summary.of(Block(np.array([[1.0], [3.0]]))).fingerprint()
+        >>> first.count, first.mean, first.variance
+        (2, array([2.]), array([1.]))
+        """
+        weight = float(self.weight.max(initial=0.0))
+        target = None if target is None else target / max(weight, 1e-300)
+        return Fingerprint(self.count, weight, self.mean, self.variance, target)
 
     @property
     def is_finite(self) -> bool:

@@ -24,12 +24,13 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
+from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Classifier
 from qed.base.running.steps import Halt, Reason, Step
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
-from qed.classification.classes import class_factors, fold_coded, learn_classes
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.classification.evidence import likelihood_claims
 from qed.classification.likelihood import Likelihood
 from qed.stats.inference.coefficients import Inference
@@ -118,66 +119,35 @@ class LogisticRegression(Classifier, Iterative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
-        self.classes_, self._class_totals = learn_classes(rows, type(self).__name__)
-        self._summary = summary
-        if not np.isfinite(summary.deviation).all():
-            raise overflowed(self)
+    def _problem(self, rows: Rows) -> ClassProblem:
+        return ClassProblem(rows.cached(), self)
 
-    def _likelihood(self, rows: Rows, summary: Summary, totals: np.ndarray) -> Likelihood:
-        """Give the objective on these rows, whose classes have these total weights."""
-        factors = class_factors(self.class_weight, self.classes_, totals)
-        C = np.inf if self.C is None else float(self.C)
-        sparse = hasattr(getattr(rows, "X", None), "tocsr")
-        return Likelihood(
-            fold_coded(rows, self.classes_), summary, factors, C, bool(self.fit_intercept), centred=not sparse
-        )
+    def _evidence(self, rows: Rows) -> ClassProblem:
+        return ClassProblem(rows, self, self.classes_)
 
-    def _steps(self, rows: Rows, start: Step | None = None) -> Generator[Step, None, Halt]:
-        objective = self._likelihood(rows, self._summary, self._class_totals)
-        point = objective.at(*(self._beginning(objective) if start is None else self._checked(start)))
+    def _steps(self, problem: ClassProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
+        objective = problem.objective
+        point = objective.at(*(problem.beginning() if start is None else problem.checked(start)))
         while True:
             newton = objective.newton(point)
             if start is None:
                 yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept)
             if point.separated is not None:
-                return Halt(Reason.DEGENERATE, self._separation(point.separated), "Add a penalty, e.g. C=1.0.")
+                return Halt(
+                    Reason.DEGENERATE, _separation(problem.classes, point.separated), "Add a penalty, e.g. C=1.0."
+                )
             start = None
             point = objective.descend(point, newton.direction)
 
-    def _beginning(self, objective: Likelihood) -> tuple[np.ndarray, np.ndarray]:
-        """Begin with no slope, and with the constants that are best then: the logarithms of the classes' shares."""
-        share = np.log(np.maximum(self._class_totals * objective.loss.class_weight, 1e-300))
-        intercept = share[1:] - share[:1] if len(share) == 2 else share - share.mean()
-        coef = np.zeros((len(intercept), len(objective.loss.scale)))
-        return coef, intercept if self.fit_intercept else np.zeros(len(intercept))
-
-    def _checked(self, start: Step) -> tuple[np.ndarray, np.ndarray]:
-        """Give the coefficients of a step, of this fit or of one with another C."""
-        coef, intercept = np.asarray(start.coef, dtype=np.float64), np.asarray(start.intercept, dtype=np.float64)
-        rows = 1 if len(self.classes_) == 2 else len(self.classes_)
-        if coef.shape != (rows, self.n_features_in_) or intercept.shape != (rows,):
-            raise InputError(
-                f"The step to begin with has coefficients of shape {coef.shape}, but these data need "
-                f"{(rows, self.n_features_in_)}: give a step of a fit with the same columns and classes."
-            )
-        return coef, intercept
-
-    def _separation(self, lead: np.ndarray) -> str:
-        apart = [repr(label) for label, low in zip(self.classes_.tolist(), lead) if low > 0]
-        if not apart:
-            return "The classes are separated by a hyperplane on which some rows lie: no finite maximum."
-        return f"Class {apart[-1]} is separated by a hyperplane: no finite maximum."
-
-    def _finish(self, rows: Rows, step: Step) -> None:
+    def _finish(self, problem: ClassProblem, step: Step) -> None:
+        self.classes_ = problem.classes
         coef, intercept = step.coef, step.intercept
         if len(self.classes_) > 2:
             coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
         self.coef_, self.intercept_ = coef, intercept
         self.covariance_ = None
         if self.C in (None, np.inf):
-            objective = self._likelihood(rows, self._summary, self._class_totals)
-            self.covariance_ = objective.covariance(objective.at(step.coef, step.intercept))
+            self.covariance_ = problem.objective.covariance(problem.objective.at(step.coef, step.intercept))
 
     def _decide(self, block: Block) -> np.ndarray:
         scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
@@ -195,28 +165,6 @@ class LogisticRegression(Classifier, Iterative):
         if scores.ndim == 1:
             return np.column_stack([log_expit(-scores), log_expit(scores)])
         return np.asarray(log_softmax(scores, axis=1))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Give the probability of each class, for every row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        """
-        found: np.ndarray = self._apply(self._probabilities, X)
-        return found
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Give the logarithm of the probability of each class; what is nearly impossible keeps its digits.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        """
-        found: np.ndarray = self._apply(self._log_probabilities, X)
-        return found
 
     @property
     def inference_(self) -> Inference:
@@ -250,9 +198,71 @@ class LogisticRegression(Classifier, Iterative):
             log_likelihood=-self.ending_.step.objective,
         )
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        summary = rows.fold(Summary.of)
-        found = dict(zip(*(part.tolist() for part in learn_classes(rows, type(self).__name__))))
-        totals = np.array([found.get(label, 0.0) for label in self.classes_.tolist()])
-        objective = self._likelihood(rows, summary, totals)
-        return likelihood_claims(objective, summary, totals, self.coef_, self.intercept_, self.tol)
+    def _prove(self, problem: ClassProblem) -> list[Claim]:
+        return likelihood_claims(
+            problem.objective, problem.summary, problem.totals, self.coef_, self.intercept_, self.tol
+        )
+
+
+class ClassProblem(RowsProblem):
+    """The likelihood of the classes of some rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows, with labels.
+    model : LogisticRegression
+        Gives the penalty and the weights of the classes.
+    classes : ndarray, optional
+        The classes that are known already; by default those that the rows have.
+
+    Attributes
+    ----------
+    classes, totals : ndarray of shape (K,)
+        The classes, and their weights.
+    objective : Likelihood
+        What is minimised.
+    """
+
+    def __init__(self, rows: Rows, model: LogisticRegression, classes: np.ndarray | None = None) -> None:
+        super().__init__(rows, model)
+        if not np.isfinite(self.summary.deviation).all():
+            raise overflowed(model)
+        found, totals = learn_classes(rows, type(model).__name__)
+        self.classes = found if classes is None else classes
+        weight = dict(zip(found.tolist(), totals.tolist()))
+        self.totals = np.array([weight.get(label, 0.0) for label in self.classes.tolist()])
+        self.objective = Likelihood(
+            coded(rows, self.classes).fold,
+            self.summary,
+            class_factors(model.class_weight, self.classes, self.totals),
+            np.inf if model.C is None else float(model.C),
+            bool(model.fit_intercept),
+            centred=not rows.is_sparse,
+        )
+
+    def beginning(self) -> tuple[np.ndarray, np.ndarray]:
+        """Begin with no slope, and with the constants that are best then: the logarithms of the classes' shares."""
+        loss = self.objective.loss
+        share = np.log(np.maximum(self.totals * loss.class_weight, 1e-300))
+        intercept = share[1:] - share[:1] if len(share) == 2 else share - share.mean()
+        coef = np.zeros((len(intercept), len(loss.scale)))
+        return coef, intercept if loss.intercept else np.zeros(len(intercept))
+
+    def checked(self, start: Step) -> tuple[np.ndarray, np.ndarray]:
+        """Give the coefficients of a step, of this fit or of one with another C."""
+        coef, intercept = np.asarray(start.coef, dtype=np.float64), np.asarray(start.intercept, dtype=np.float64)
+        wanted = (1 if len(self.classes) == 2 else len(self.classes), self.rows.n_features)
+        if coef.shape != wanted or intercept.shape != wanted[:1]:
+            raise InputError(
+                f"The step to begin with has coefficients of shape {coef.shape}, but these data need {wanted}: "
+                "give a step of a fit with the same columns and classes."
+            )
+        return coef, intercept
+
+
+def _separation(classes: np.ndarray, lead: np.ndarray) -> str:
+    apart = [repr(label) for label, low in zip(classes.tolist(), lead) if low > 0]
+    if not apart:
+        return "The classes are separated by a hyperplane on which some rows lie: no finite maximum."
+    return f"Class {apart[-1]} is separated by a hyperplane: no finite maximum."

@@ -11,25 +11,24 @@ Reference: Hastie, Tibshirani and Friedman (2009), The Elements of Statistical L
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.counts import Counts
 from qed.base.errors import InputError
-from qed.base.models.estimator import OnePass
-from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.checks import refuse_amounts
 from qed.base.models.parameters import Parameter
-from qed.base.models.roles import Classifier
-from qed.base.sources.rows import Block, Rows
+from qed.base.models.problem import StatisticProblem
+from qed.base.models.roles import OnePassClassifier
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.stats.both import Both
-from qed.stats.counts import Counts
-
-EPS = float(np.finfo(np.float64).eps)
 
 
-class MajorityClassifier(Classifier, OnePass):
+class MajorityClassifier(OnePassClassifier):
     """Predict the most frequent class, whatever the columns say: the baseline of classification.
 
     Attributes
@@ -67,30 +66,17 @@ class MajorityClassifier(Classifier, OnePass):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
-        """Add rows to those already learned from: the result is that of a fit on all of them.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in ``fit``.
-        classes : ignored
-            For scikit-learn's sake; the classes are those seen so far, in whichever call.
-        """
-        return super().partial_fit(X, y, sample_weight)
-
     def _statistic(self, block: Block) -> Both:
         return Both(Summary.of(block), Counts.of(block))
 
-    def _solve(self, statistic: Both) -> None:
-        labels, weights = statistic.target.values(), statistic.target.weights()
+    def _solve(self, problem: StatisticProblem) -> None:
+        counts = problem.statistic.target
+        labels, weights = counts.values(), counts.weights()
         if None in labels:
             raise InputError("The target of MajorityClassifier has missing labels: drop those rows.")
+        refuse_amounts(self, labels)
         self.classes_ = np.asarray(labels)
         self.class_prior_ = weights / weights.sum()
-
-    def _fingerprint(self, statistic: Both) -> Fingerprint:
-        return Fingerprint.of(statistic.features)
 
     def _decide(self, block: Block) -> np.ndarray:
         scores = self.class_prior_[1] - self.class_prior_[0] if len(self.classes_) == 2 else self.class_prior_
@@ -99,19 +85,9 @@ class MajorityClassifier(Classifier, OnePass):
     def _probabilities(self, block: Block) -> np.ndarray:
         return np.broadcast_to(self.class_prior_, (len(block), len(self.classes_))).astype(block.X.dtype)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Give the share of each class, the same for every row.
-
-        Parameters
-        ----------
-        X : array-like, frame, path, Dask collection or Rows
-            The features.
-        """
-        found: np.ndarray = self._apply(self._probabilities, X)
-        return found
-
-    def _claims_from(self, statistic: Both) -> list[Claim]:
-        found = dict(zip(statistic.target.values(), statistic.target.weights()))
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        counts = problem.statistic.target
+        found = dict(zip(counts.values(), counts.weights()))
         total = sum(found.values())
         known = dict(zip(self.classes_.tolist(), self.class_prior_.tolist()))
         off = max(abs(known.get(label, 0.0) - found.get(label, 0.0) / total) for label in {*known, *found})
@@ -119,6 +95,3 @@ class MajorityClassifier(Classifier, OnePass):
             Claim("class_prior_ are the shares of the classes", float(off), 64 * EPS),
             Claim("they sum to one", abs(float(self.class_prior_.sum()) - 1), 64 * EPS),
         ]
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return self._claims_from(rows.fold(self._statistic))

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.sources.rows import Block, Rows
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.clustering.distances import add_to_clusters, lower_to_nearest, nearest, present, tiles
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Assignment:
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> found = rows([[0.0], [1.0], [5.0]]).fold(Assignment.of, np.array([[[0.0], [4.0]]]))
     >>> found.means[0], found.inertia
     (array([[0.5],

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 
 TILE_VALUES = 1 << 16
 STRIP = 256
@@ -70,12 +70,11 @@ def squares(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 def present(block: Block) -> tuple[np.ndarray, np.ndarray]:
     """Give the features and weights of the rows that count: those whose weight is not zero."""
-    if block.weight is None:
-        return block.X, np.ones(len(block))
-    if block.weight.all():
-        return block.X, block.weight
-    kept = block.weight > 0
-    return block.X[kept], block.weight[kept]
+    weights = block.weights
+    if weights.all():
+        return block.X, weights
+    kept = weights > 0
+    return block.X[kept], weights[kept]
 
 
 @kernel

@@ -27,11 +27,13 @@ from qed.base.errors import DegenerateWarning, InputError, ParameterError, level
 from qed.base.models.checks import check_rows, overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
+from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Clusterer, Transformer
+from qed.base.numbers import ratio
 from qed.base.random import generator, seed_of
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.clustering.assignment import Assignment, refilled
 from qed.clustering.distances import nearest, squares
 from qed.clustering.seeding import draw_centers
@@ -120,7 +122,9 @@ class KMeans(Clusterer, Transformer, Iterative):
         # While the best restart rests another one may still overtake it, so an objective at rest is no reason to stop.
         return replace(super()._rule(), patience=self.max_iter)
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
+    def _problem(self, rows: Rows) -> RowsProblem:
+        problem = super()._problem(rows)
+        summary = problem.summary
         if summary.count < self.n_clusters:
             raise InputError(
                 f"n_samples={summary.count} rows can not make n_clusters={self.n_clusters} clusters: "
@@ -133,9 +137,10 @@ class KMeans(Clusterer, Transformer, Iterative):
             raise overflowed(self)
         if square == 0 and width.any():
             raise InputError("The rows differ so little that squared distances vanish: multiply the columns by 1e150.")
-        self._variance = float(summary.variance.mean())
+        return problem
 
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
+    def _steps(self, problem: RowsProblem, start: Step | None = None) -> Iterator[Step]:
+        rows, variance = problem.rows, float(problem.summary.variance.mean())
         if start is None:
             runs = self._beginnings(rows)
             inertia, moved = np.zeros(len(runs)), np.full(len(runs), np.inf)
@@ -150,7 +155,7 @@ class KMeans(Clusterer, Transformer, Iterative):
             best = int(inertia.argmin())
             yield Step(
                 inertia[best],
-                gap=_ratio(moved.max(), self._variance),
+                gap=ratio(moved.max(), variance),
                 centers=runs[best],
                 following=following,
                 inertia=inertia.copy(),
@@ -187,9 +192,9 @@ class KMeans(Clusterer, Transformer, Iterative):
             )
         return np.stack(runs)
 
-    def _finish(self, rows: Rows, step: Step) -> None:
+    def _finish(self, problem: RowsProblem, step: Step) -> None:
         self.cluster_centers_ = step.centers
-        labels, costs = zip(*rows.each(_labels_and_cost, self.cluster_centers_))
+        labels, costs = zip(*problem.rows.each(_labels_and_cost, self.cluster_centers_))
         self.labels_ = np.concatenate(labels)
         self.inertia_ = math.fsum(costs)
 
@@ -223,34 +228,34 @@ class KMeans(Clusterer, Transformer, Iterative):
         rows = check_rows(self, X, None, sample_weight, reset=False)
         return -math.fsum(cost for _, cost in rows.each(_labels_and_cost, self.cluster_centers_))
 
-    def _claims(self, rows: Rows) -> list[Claim]:
+    def _prove(self, problem: RowsProblem) -> list[Claim]:
+        rows, variance = problem.rows, float(problem.summary.variance.mean())
         centers = self.cluster_centers_.astype(np.float64)
         k, p = centers.shape
         found = rows.fold(Assignment.of, centers[None])
         inertia = float(found.inertia[0])
         scatter = rows.fold(Moments.of_features) if k - 1 < p <= WIDEST_SPECTRUM else None
-        variance = float(rows.fold(Summary.of).variance.mean() if scatter is None else scatter.covariance().trace() / p)
         rounding = 16 * float(np.finfo(self.cluster_centers_.dtype).eps)
         noise = rounding**2 * float((found.spread + (centers**2).sum(axis=1)).sum())
         claims = [
             Claim(
                 "rows are with their nearest centre (excess, relative)",
-                _ratio(max(rows.each(_excess, centers, self.labels_)), variance),
+                ratio(max(rows.each(_excess, centers, self.labels_)), variance),
                 1e-12,
             ),
             Claim(
                 "centres are the means of their rows (squared distance, relative)",
-                _ratio(float(((found.means[0] - centers) ** 2).sum()), variance),
-                self.tol + _ratio(noise, variance),
+                ratio(float(((found.means[0] - centers) ** 2).sum()), variance),
+                self.tol + ratio(noise, variance),
             ),
             Claim(
                 "inertia_ is that of the data (difference, relative)",
-                _ratio(abs(self.inertia_ - inertia), inertia),
+                ratio(abs(self.inertia_ - inertia), inertia),
                 1e-10,
             ),
         ]
         if scatter is not None:
-            share = _ratio(_spectral_bound(scatter.xx, k), inertia)
+            share = ratio(_spectral_bound(scatter.xx, k), inertia)
             claims.append(Claim("no clusters cost less than this share of inertia_", share, 1 + 1e-9))
         return claims
 
@@ -293,8 +298,3 @@ def _checked_centers(given: Any, k: int, p: int) -> np.ndarray:
     if not np.isfinite(centers).all():
         raise ParameterError("KMeans: init must not contain NaN or infinity.")
     return centers
-
-
-def _ratio(top: float, bottom: float) -> float:
-    """Divide, with zero over zero being zero."""
-    return top / bottom if bottom > 0 else (math.inf if top > 0 else 0.0)

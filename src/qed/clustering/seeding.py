@@ -24,7 +24,8 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.random import generator
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.clustering.distances import nearest, squares, tiles
 
 BUCKET_BITS = 12
@@ -59,7 +60,7 @@ def draw_centers(
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> centers, distinct = draw_centers(rows([[0.0], [0.1], [9.0], [9.1]]), 2, seed=0)
     >>> sorted(centers[:, 0].round().tolist())
     [0.0, 9.0]
@@ -110,8 +111,8 @@ class Lottery:
 
     def _masses_with(self, candidates: np.ndarray) -> np.ndarray:
         """Give the mass by ranges of the hash as it would be with each of the `candidates` drawn."""
-        told = (self.salt, self.centers, self.closest, self.uniform)
-        masses: np.ndarray = self.rows.fold(_bucket_masses, *told, candidates)
+        known = (self.salt, self.centers, self.closest, self.uniform)
+        masses: np.ndarray = self.rows.fold(_bucket_masses, *known, candidates)
         return masses
 
     def rows_at(self, positions: np.ndarray) -> np.ndarray:
@@ -119,8 +120,8 @@ class Lottery:
         before = np.concatenate([[0.0], np.cumsum(self.mass)])
         filled = np.flatnonzero(self.mass)
         buckets = np.clip(np.searchsorted(before[1:], positions, side="right"), filled[0], filled[-1])
-        told = (self.salt, self.centers, self.closest, self.uniform)
-        fetched = self.rows.fold(_rows_in, *told, np.unique(buckets))
+        known = (self.salt, self.centers, self.closest, self.uniform)
+        fetched = self.rows.fold(_rows_in, *known, np.unique(buckets))
         keys, mass, values = (np.concatenate(part) for part in zip(*fetched))
         order = np.lexsort((*values.T[::-1], keys))
         keys, mass, values = keys[order], mass[order], values[order]

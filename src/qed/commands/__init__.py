@@ -1,1 +1,20 @@
-"""What the commands of ``qed`` do, apart from reading arguments and printing: each a function that gives a plain result."""
+"""What each command of the command line does, apart from reading arguments.
+
+The files are loaded when a command needs them, so that ``qed --help`` answers at once: ``commands.compare.compare(...)``.
+"""
+
+from qed.base.lazy import room
+
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "certify": [],
+        "compare": [],
+        "datasets": [],
+        "explain": [],
+        "predict": [],
+        "progress": [],
+        "results": [],
+        "warmup": [],
+    },
+)

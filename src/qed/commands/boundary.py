@@ -59,27 +59,25 @@ def boundary() -> Iterator[None]:
         print("qed: interrupted.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
-        if _is_of_typer(error) or os.environ.get("QED_DEBUG"):
+        if _is_of(error, "typer", "click") or os.environ.get("QED_DEBUG"):
             raise
-        words, code = told(error)
+        words, code = message_of(error)
         print(f"qed: {words}", file=sys.stderr)
         raise typer.Exit(code) from None
 
 
-def told(error: Exception) -> tuple[str, int]:
+def message_of(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and with which exit code to end.
 
     Examples
     --------
-    >>> told(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    >>> message_of(FileNotFoundError(2, "No such file or directory", "a.csv"))
     ("'a.csv': no such file or directory.", 2)
-    >>> told(ZeroDivisionError("division by zero"))[1]
+    >>> message_of(ZeroDivisionError("division by zero"))[1]
     70
     """
-    from qed.base.errors import QedError
-
     line = " ".join(str(error).split())
-    if isinstance(error, QedError):
+    if _is_of(error, "qed"):
         return line, WRONG_INPUT
     if isinstance(error, OSError):
         reason = (error.strerror or line or type(error).__name__).lower()
@@ -92,6 +90,9 @@ def told(error: Exception) -> tuple[str, int]:
     )
 
 
-def _is_of_typer(error: Exception) -> bool:
-    """Say whether an exception is how the command line library ends a command or complains about arguments."""
-    return type(error).__module__.split(".")[0] in ("typer", "click")
+def _is_of(error: Exception, *packages: str) -> bool:
+    """Say whether a package raised an exception of its own kind: ours are for whoever gave bad input, typer's end a command.
+
+    The class is asked where it comes from, because importing ours would take longer than ``qed --help`` may.
+    """
+    return any(kind.__module__.split(".")[0] in packages for kind in type(error).__mro__)

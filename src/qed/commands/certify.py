@@ -15,7 +15,9 @@ from qed.base.errors import InputError
 from qed.base.models.estimator import certify as recompute
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.models import load
-from qed.base.sources.rows import Block, Rows, rows
+from qed.base.sources.block import Block
+from qed.base.sources.open import rows
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.commands.predict import columns_of
 from qed.commands.source import find, missing
@@ -101,4 +103,4 @@ def _fingerprint(model: Any, source: Rows) -> Fingerprint:
     if hasattr(model, "fingerprint_of"):
         found: Fingerprint = model.fingerprint_of(source)
         return found
-    return Fingerprint.of(source.fold(Summary.of))
+    return source.fold(Summary.of).fingerprint()

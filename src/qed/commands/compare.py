@@ -14,8 +14,10 @@ from typing import Any
 import qed
 from qed.base.errors import InputError, SourceError
 from qed.base.saving.models import save
-from qed.base.sources.rows import rows
-from qed.commands.source import Data, read
+from qed.base.sources.open import rows
+from qed.commands.source import read
+from qed.report.data import Data
+from qed.report.page import write_report
 from qed.selection.comparing.comparison import Comparison, Entry, Progress
 from qed.selection.comparing.comparison import compare as run
 
@@ -124,8 +126,6 @@ def compare(
     if model is not None:
         save(found.best.model, model)
     if report is not None:
-        from qed.report.page import write_report
-
         write_report(report, source, found, command, _part(progress, 0.85, 1.0))
     return Compared(source, found, report, model, time.perf_counter() - began)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from qed.commands.sink import write_table
+from qed.commands.files import write_table
+from qed.data.bundled import catalogue, load
 
 
 def datasets() -> list[dict[str, Any]]:
@@ -16,9 +17,7 @@ def datasets() -> list[dict[str, Any]]:
     >>> datasets()[0]["name"]
     'anes96'
     """
-    import qed.data
-
-    return [{**asdict(one), "target": list(one.targets)} for one in qed.data.catalogue()]
+    return [{**asdict(one), "target": list(one.targets)} for one in catalogue()]
 
 
 def about(name: str) -> dict[str, Any]:
@@ -29,9 +28,7 @@ def about(name: str) -> dict[str, Any]:
     >>> about("iris")["rows"]
     150
     """
-    import qed.data
-
-    found = qed.data.load(name).about
+    found = load(name).about
     return {**asdict(found), "target": list(found.targets)}
 
 
@@ -45,8 +42,6 @@ def export(name: str, path: str) -> int:
     path : str
         Where to write; the ending says the format.
     """
-    import qed.data
-
-    table = qed.data.load(name).table
+    table = load(name).table
     write_table(table, path)
     return int(table.num_rows)

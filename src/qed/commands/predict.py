@@ -16,8 +16,8 @@ import pyarrow as pa
 from qed.base.errors import InputError
 from qed.base.saving.models import load
 from qed.base.sources.layout import did_you_mean
-from qed.base.sources.rows import rows
-from qed.commands.sink import check_ending, printing, writing
+from qed.base.sources.open import rows
+from qed.commands.files import check_ending, csv_printer, table_writer
 from qed.commands.source import find
 
 BATCH_ROWS = 1 << 17
@@ -62,7 +62,7 @@ def predict(
     batches = predictions(model, data, proba=proba, keep=keep)
     first = next(batches)
     count = 0
-    with writing(output, first.schema) if output else printing(stream, first.schema) as write:
+    with table_writer(output, first.schema) if output else csv_printer(stream, first.schema) as write:
         for table in chain([first], batches):
             write(table.cast(first.schema))
             count += table.num_rows

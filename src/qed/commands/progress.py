@@ -9,7 +9,7 @@ from typing import Any
 
 
 @contextmanager
-def shown(title: str, *, hidden: bool = False) -> Iterator[Any]:
+def progress_bar(title: str, *, hidden: bool = False) -> Iterator[Any]:
     """Show a bar while the block runs, and give the function that moves it: ``progress(share, words)``.
 
     Parameters
@@ -37,7 +37,7 @@ def shown(title: str, *, hidden: bool = False) -> Iterator[Any]:
 
 
 @contextmanager
-def telling(*, hidden: bool = False) -> Iterator[Callable[[str], None] | None]:
+def status_line(*, hidden: bool = False) -> Iterator[Callable[[str], None] | None]:
     """Show the name of what is being worked on."""
     if hidden or not sys.stderr.isatty():
         yield None

@@ -7,44 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.layout import did_you_mean, target_of
-from qed.base.sources.rows import rows
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """A table to learn from.
-
-    Attributes
-    ----------
-    name : str
-        What it is called: the name of the file, or of the data set.
-    table : pyarrow.Table
-        The columns to learn from, without the rows that lack a target.
-    target : str or None
-        The column to predict.
-    y : ndarray or None
-        Its values.
-    n_lost : int
-        How many rows were left out because their target is missing.
-    known_target : str or None
-        The column that a bundled data set is meant to predict.
-    """
-
-    name: str
-    table: pa.Table
-    target: str | None
-    y: np.ndarray | None
-    n_lost: int = 0
-    known_target: str | None = None
+from qed.base.sources.open import rows
+from qed.data.bundled import load, names
+from qed.data.catalogue import CATALOGUE
+from qed.report.data import Data
 
 
 def read(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Data:
@@ -91,13 +64,11 @@ def read(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Data
 
 def find(data: str) -> tuple[Any, str | None]:
     """Give the path of what is meant, and its name if that is a bundled data set."""
-    import qed.data
-
     if os.path.exists(data) or not _is_bare(data):
         return data, None
-    if data in qed.data.names():
-        return qed.data.load(data).path, data
-    near = get_close_matches(data.lower().replace("-", "_"), qed.data.names(), n=1)
+    if data in names():
+        return load(data).path, data
+    near = get_close_matches(data.lower().replace("-", "_"), names(), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else " 'qed datasets' lists the bundled ones."
     raise SourceError(f"There is neither a file nor a bundled data set {data!r}.{hint}")
 
@@ -108,8 +79,6 @@ def _is_bare(data: str) -> bool:
 
 
 def _target_of(known: str | None) -> str | None:
-    from qed.data.catalogue import CATALOGUE
-
     return CATALOGUE[known].targets[0] if known else None
 
 

@@ -17,10 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+import qed
 from qed.base.compile import COMPILED
 from qed.base.errors import QedError
+from qed.base.lazy import ROOMS
+from qed.base.models.estimator import Estimator
 
-ROWS, COLUMNS = 8192, 12
+# Kernel matrices grow with the square of the rows, and their solvers with the cube.
+ROWS, ROWS_IN_MEMORY, COLUMNS = 8192, 1024, 12
 
 
 class Warmed(NamedTuple):
@@ -55,10 +59,7 @@ def warmup(tell: Callable[[str], None] | None = None) -> list[Warmed]:
 
 def _models() -> Iterator[tuple[str, Any]]:
     """Give one model of every public class that can be made without arguments."""
-    from qed.base.models.estimator import Estimator
-
-    qed = import_module("qed")
-    for room in qed._ROOMS:
+    for room in ROOMS:
         package = import_module(f"qed.{room}")
         for name in package.__all__:
             kind = getattr(package, name)
@@ -72,8 +73,9 @@ def _models() -> Iterator[tuple[str, Any]]:
 
 def _use(model: Any, dtype: Any) -> None:
     generator = np.random.default_rng(0)
-    X = generator.standard_normal((ROWS, COLUMNS)).astype(dtype)
-    number = X @ generator.standard_normal(COLUMNS) + generator.standard_normal(ROWS)
+    rows = ROWS_IN_MEMORY if model.passes == "in memory" else ROWS
+    X = generator.standard_normal((rows, COLUMNS)).astype(dtype)
+    number = X @ generator.standard_normal(COLUMNS) + generator.standard_normal(rows)
     y = {"number": number.astype(dtype), "label": (number > 0).astype(int), None: None}[model.target]
     if model.__sklearn_tags__().input_tags.allow_nan:
         X[::7, 0] = np.nan

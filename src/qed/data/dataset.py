@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from qed.base.errors import QedError
 from qed.data.catalogue import About
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas
     import polars
     import pyarrow
@@ -101,8 +103,6 @@ class Dataset:
         >>> [X.shape for X, y in (penguins.Xy(), penguins.Xy(drop_missing=True))]
         [(344, 5), (342, 5)]
         """
-        import numpy as np
-
         X = _matrix(self.table, self.numeric_features)
         y = self._labels() if self.task == "classification" else _matrix(self.table, self.about.targets)
         if isinstance(self.target, str) and y.ndim == 2:
@@ -113,8 +113,6 @@ class Dataset:
         return X, y
 
     def _labels(self) -> np.ndarray:
-        import numpy as np
-
         return np.array(self.table.column(self.about.targets[0]).to_pylist())
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -141,7 +139,6 @@ def _is_numeric(table: pyarrow.Table, column: str) -> bool:
 
 
 def _matrix(table: pyarrow.Table, columns: list[str] | tuple[str, ...]) -> np.ndarray:
-    import numpy as np
     import pyarrow
 
     values = [table.column(column).cast(pyarrow.float64()).to_numpy() for column in columns]
@@ -152,8 +149,6 @@ def _need(package: str, name: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        from qed.base.errors import QedError
-
         raise QedError(
             f"to_{package}() of the data set {name!r} needs {package}, which is not installed: "
             f"pip install {package}, or use .table (pyarrow) or .Xy() (NumPy)."

@@ -15,7 +15,8 @@ import numpy as np
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.roles import Transformer
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
 
 
 class Filling(Transformer):
@@ -32,7 +33,7 @@ class Filling(Transformer):
     def _change(self, block: Block) -> Any:
         out = np.empty((len(block), self._width()), block.X.dtype)
         if not self._fill(block.X, out):
-            self._refuse(ArrayRows(block.X, feature_names=getattr(self, "feature_names_in_", None)))
+            self._refuse_in(block)
         return out
 
     def transform(self, X: Any) -> Any:
@@ -47,13 +48,17 @@ class Filling(Transformer):
         return self._filled(self._open(X, reset=False))
 
     def _filled(self, rows: Rows) -> Any:
-        if not rows.in_memory or hasattr(getattr(rows, "X", None), "tocsr"):
+        if not rows.in_memory or rows.is_sparse:
             return self._apply(self._change, rows)
         return filled(rows, self._width(), rows.dtype, self._write, rows)
 
     def _write(self, block: Block, out: np.ndarray, rows: Rows) -> None:
         if not self._fill(block.X, out):
             self._refuse(rows)
+
+    def _refuse_in(self, block: Block) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        self._refuse(ArrayRows(block.X, weight=block.weight, feature_names=names, first=block.start))
 
     def _refuse(self, rows: Rows) -> None:
         """Say which value was missing or infinite, or that the result is too large."""

@@ -7,79 +7,58 @@ or the partitions of a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from qed.base.models.checks import NotFinite, checked, refuse_missing
-from qed.base.sources.rows import ArrayRows, Block, Rows
-from qed.base.sources.views import View
+from qed.base.models.checks import finite
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 
-class ChangedRows(View):
-    """The rows of a source, with features made by a function of each block.
+def with_columns(
+    source: Rows,
+    make: Callable[[Block], Any],
+    names: Sequence[Any] | None = None,
+    *,
+    count: int | None = None,
+    dtype: Any = None,
+    sparse: bool = False,
+) -> Rows:
+    """Give rows with the target and weights of `source`, and features made by a function of each block.
 
     Parameters
     ----------
     source : Rows
-        Where the blocks come from; target and weights stay as they are.
-    change : callable
+        Where the blocks come from.
+    make : callable
         Takes a `Block` and gives the new features of its rows.
-    feature_names : sequence of str
+    names : sequence of str, optional
         The names of the new columns.
+    count : int, optional
+        Their number, where they have no names.
     dtype : dtype, optional
-        What the new features are.
-    refusing : estimator, optional
-        Who takes no missing values: a hole in the source is then refused in its name.
+        What the new features are; as those of the source, where it is not given.
+    sparse : bool
+        Whether they are sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> with_columns(qed.rows(np.eye(2)), lambda block: block.X + 1, ["a", "b"]).array().X.tolist()
+    [[2.0, 1.0], [1.0, 2.0]]
     """
-
-    def __init__(
-        self,
-        source: Rows,
-        change: Callable[[Block], Any],
-        feature_names: Any,
-        dtype: Any = None,
-        refusing: Any = None,
-    ) -> None:
-        super().__init__(source)
-        self.change = change if refusing is None else partial(checked, function=change)
-        self.feature_names = tuple(str(name) for name in feature_names)
-        self.n_features = len(self.feature_names)
-        self.dtype = np.dtype(source.dtype if dtype is None else dtype)
-        self.refusing = refusing
-
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        return self.source.tasks(_after, self.change, function, *args)
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        try:
-            return self.source.fold(_after, self.change, function, *args)
-        except NotFinite:
-            refuse_missing(self.source, self.refusing)
-            raise
-
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        try:
-            yield from self.source.each(_after, self.change, function, *args)
-        except NotFinite:
-            refuse_missing(self.source, self.refusing)
-            raise
-
-    def cached(self) -> Rows:
-        """Make the new columns once, where the source is in memory; a file's are made anew in every pass."""
-        if not self.in_memory:
-            return self
-        whole = self.array()
-        found = ArrayRows(whole.X, whole.y, whole.weight, self.feature_names)
-        found.target_names, found.target_is_number = self.target_names, self.target_is_number
-        return found
+    number = source.n_features if count is None else count
+    kind = source.dtype if dtype is None else np.dtype(dtype)
+    facts: dict[str, Any] = {"n_features": number, "feature_names": names, "dtype": kind, "is_sparse": sparse}
+    return source.through(_with_features, make, **facts)
 
 
-def _after(block: Block, change: Callable[[Block], Any], function: Callable[..., Any], *args: Any) -> Any:
-    return function(replace(block, X=change(block)), *args)
+def _with_features(block: Block, make: Callable[[Block], Any]) -> Block:
+    return replace(block, X=make(block))
 
 
 def changed(transformer: Any, X: Any) -> Rows:
@@ -103,11 +82,9 @@ def changed(transformer: Any, X: Any) -> Rows:
     (('x0', 'x0^2'), [3.0, 9.0])
     """
     transformer._check_fitted()
-    holes = transformer.__sklearn_tags__().input_tags.allow_nan
-    return ChangedRows(
-        transformer._open(X, reset=False),
-        transformer._change,
-        transformer.get_feature_names_out(),
-        getattr(transformer, "dtype", None),
-        refusing=None if holes else transformer,
-    )
+    source = transformer._open(X, reset=False)
+    if not transformer.__sklearn_tags__().input_tags.allow_nan:
+        source = finite(source, transformer)
+    sparse = transformer._makes_sparse(source)
+    dtype = getattr(transformer, "dtype", None)
+    return with_columns(source, transformer._change, transformer.get_feature_names_out(), dtype=dtype, sparse=sparse)

@@ -21,9 +21,10 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import number
-from qed.kernels.functions import dense, refuse_negative
-from qed.kernels.gram import Bound
+from qed.kernels.functions import refuse_negative
+from qed.kernels.inputs import dense
 from qed.kernels.kernel import PRODUCT, SUM, Kernel, checked, keep
+from qed.kernels.tiles import Bound, Places
 
 
 def _check_kernels(owner: Any) -> None:
@@ -90,7 +91,7 @@ class _Joined(Kernel):
     def _bind(self, X: Any, Z: Any) -> Bound:
         first, *others = (kernel._bind(X, Z) for kernel in self.kernels)
 
-        def fill(rows: slice, columns: slice, out: np.ndarray) -> None:
+        def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
             first.fill(rows, columns, out)
             scratch = np.empty_like(out)
             for other in others:

@@ -15,15 +15,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError
-from qed.base.models.checks import overflowed, refuse_missing
-from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.checks import refuse_missing
+from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import OneToOneFeatureMixin, Transformer
-from qed.base.sources.rows import ArrayRows, Block, Rows
-from qed.base.summary import Summary
-
-EPS = float(np.finfo(np.float64).eps)
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
 
 
 def centred(K: Any, new: Any = None) -> np.ndarray:
@@ -127,29 +126,24 @@ class KernelCenterer(OneToOneFeatureMixin, Transformer):  # type: ignore[misc]
             refuse_missing(ArrayRows(X), self)
         return super()._open(X, y, sample_weight, reset=reset, target=target)
 
-    def _fit(self, rows: Rows) -> None:
-        summary = self._look(rows)
-        self.K_fit_rows_ = summary.mean
-        self.K_fit_all_ = float(summary.mean.mean())
-        self.fingerprint_ = Fingerprint.of(summary)
-        self.certificate_ = Certificate(self._claims(rows))
-
-    def _look(self, rows: Rows) -> Summary:
-        summary: Summary = rows.fold(Summary.of)
-        if not summary.is_complete:
-            refuse_missing(rows, self)
-            raise overflowed(self)
+    def _problem(self, rows: Rows) -> RowsProblem:
+        problem = RowsProblem(rows, self)
+        summary = problem.summary
         if summary.count != rows.n_features:
             raise InputError(
                 f"Kernel matrix must be a square matrix; this one has the shape ({summary.count}, {rows.n_features})."
             )
-        return summary
+        return problem
+
+    def _solve(self, problem: RowsProblem) -> None:
+        self.K_fit_rows_ = problem.summary.mean
+        self.K_fit_all_ = float(problem.summary.mean.mean())
 
     def _change(self, block: Block) -> np.ndarray:
         return _centred(np.asarray(block.X), self.K_fit_rows_, self.K_fit_all_)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        summary = self._look(rows)
+    def _prove(self, problem: RowsProblem) -> list[Claim]:
+        rows, summary = problem.rows, problem.summary
         size = np.maximum(np.abs(summary.low), np.abs(summary.high)).max(initial=0.0)
         bound = 8 * EPS * np.log2(2 + rows.n_features) * size
         return [

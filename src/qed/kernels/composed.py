@@ -20,11 +20,11 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, integer
-from qed.kernels.functions import dense
-from qed.kernels.gram import Bound, dot
-from qed.kernels.inputs import as_double, check_table, size_of
+from qed.base.numbers import EPS
+from qed.kernels.inputs import as_double, check_table, dense, size_of
 from qed.kernels.kernel import ATOM, KERNEL, Kernel, checked, keep
 from qed.kernels.mercer import NotAKernelError, check_gram
+from qed.kernels.tiles import Bound, Places, dot
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,7 +48,7 @@ class Weighed(Kernel):
         left = self._weights(X)
         right = left if Z is X else self._weights(Z)
 
-        def fill(rows: slice, columns: slice, out: np.ndarray) -> None:
+        def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
             bound.fill(rows, columns, out)
             out *= left[rows, None]
             out *= right[columns]
@@ -299,7 +299,7 @@ class QuadraticForm(Kernel):
                 found.witness,
             )
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-        kept = values > len(matrix) * np.finfo(np.float64).eps * max(values[-1], 0.0)
+        kept = values > len(matrix) * EPS * max(values[-1], 0.0)
         root = vectors[:, kept] * np.sqrt(values[kept]) if kept.any() else np.zeros((len(matrix), 1))
         for array in (matrix, root):
             array.flags.writeable = False

@@ -10,8 +10,8 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter, boolean
-from qed.kernels.gram import Bound
 from qed.kernels.kernel import Kernel, checked
+from qed.kernels.tiles import Bound
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +49,7 @@ class Custom(Kernel):
         checked(self, "vectorized", boolean())
 
     @property
-    def _is_symmetric(self) -> bool:
+    def is_symmetric(self) -> bool:
         return False
 
     def _bind(self, X: Any, Z: Any) -> Bound:

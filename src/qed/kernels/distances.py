@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from qed.kernels.gram import Bound, dot
 from qed.kernels.inputs import size_of
 from qed.kernels.linear import squared_norms
+from qed.kernels.tiles import Bound, Places, dot
 
 # Entries below this share of the norms have lost five digits or more.
 CLOSE = 1e-5
@@ -40,7 +40,7 @@ def half_squares(X: Any, Z: Any, scale: float) -> Bound:
     half_U, half_V = squared_norms(U) / 2, squared_norms(V) / 2
     products = dot(U, V)
 
-    def fill(rows: slice, columns: slice, out: np.ndarray) -> None:
+    def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
         a, b = half_U[rows], half_V[columns]
         products.fill(rows, columns, out)
         out -= a[:, None]

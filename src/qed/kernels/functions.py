@@ -19,10 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.models.parameters import integer, number
-from qed.kernels.gram import Bound, after
+from qed.kernels.inputs import dense
 from qed.kernels.kernel import ATOM, KERNEL, POWER, PRODUCT, Kernel, checked, keep
 from qed.kernels.mercer import NotAKernelError
 from qed.kernels.polynomial import monomials, power
+from qed.kernels.tiles import Bound, after
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,11 +57,6 @@ def refuse_negative(value: Any, what: str) -> None:
             f"{value!r} k(x, x) < 0 to itself, so v = (1,) is a witness against it.",
             np.ones(1),
         )
-
-
-def dense(features: Any) -> np.ndarray:
-    """Give features as an ndarray."""
-    return features.toarray() if hasattr(features, "toarray") else features
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.checks import is_finite
+from qed.base.sources.block import is_sparse
 
 
 class Pair(NamedTuple):
@@ -99,11 +100,6 @@ def _refuse_missing(table: Any, name: str) -> None:
     )
 
 
-def is_sparse(table: Any) -> bool:
-    """Say whether a table is a SciPy sparse matrix."""
-    return hasattr(table, "tocsr")
-
-
 def as_csr(table: Any) -> Any:
     """Give a table as a CSR array; one that is a CSR array stays what it is."""
     from scipy import sparse
@@ -114,6 +110,11 @@ def as_csr(table: Any) -> Any:
 def as_double(table: Any) -> Any:
     """Give a table as float64; one that is float64 stays what it is."""
     return table if table.dtype == np.float64 else table.astype(np.float64)
+
+
+def dense(table: Any) -> np.ndarray:
+    """Give a table as an ndarray."""
+    return table.toarray() if is_sparse(table) else table
 
 
 def size_of(table: Any) -> int:

@@ -15,20 +15,41 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard, TypeVar
 
 import numpy as np
 
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.models.parameters import Parameter
-from qed.kernels import gram
-from qed.kernels.gram import Bound
-from qed.kernels.inputs import Pair, check_pair
+from qed.kernels.inputs import check_pair
+from qed.kernels.tiles import Bound, Tiles, overflowed, quiet
 
 SUM, PRODUCT, POWER, ATOM = range(4)
+Table = TypeVar("Table")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules by which kernels make kernels, each a class of the modules above this one.
+
+    Kernels of all kinds have the same operators, and what these make are kernels of all kinds. So the operators are written
+    here, below all kernels, and the room, above all of them, says what each operator makes.
+    """
+
+    constant: Callable[[float], Kernel]
+    sum: Callable[[tuple[Kernel, ...]], Kernel]
+    product: Callable[[tuple[Kernel, ...]], Kernel]
+    scaled: Callable[[Kernel, float], Kernel]
+    power: Callable[[Kernel, int], Kernel]
+    polynomial: Callable[[Kernel, Any], Kernel]
+    exponential: Callable[[Kernel], Kernel]
+    conjugated: Callable[[Kernel, Callable[[Any], Any]], Kernel]
+    normalized: Callable[[Kernel], Kernel]
+    on_columns: Callable[[Kernel, Any], Kernel]
+    mapped: Callable[[Kernel, Any], Kernel]
 
 
 class Kernel(ABC):
@@ -40,6 +61,7 @@ class Kernel(ABC):
 
     # NumPy's numbers leave ``number * kernel`` to the kernel.
     __array_ufunc__ = None
+    rules: ClassVar[Rules]
     _precedence: ClassVar[int] = ATOM
 
     @abstractmethod
@@ -69,9 +91,9 @@ class Kernel(ABC):
         return ()
 
     @property
-    def _is_symmetric(self) -> bool:
+    def is_symmetric(self) -> bool:
         """Say whether ``k(x, z) == k(z, x)`` is known beforehand, so that half of a Gram matrix is enough."""
-        return all(kernel._is_symmetric for kernel in self._inner())
+        return all(kernel.is_symmetric for kernel in self._inner())
 
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
         """Give the Gram matrix of two tables.
@@ -94,12 +116,28 @@ class Kernel(ABC):
         >>> Polynomial(2)([[1.0, 2.0]], [[3.0, 4.0], [3.0, -1.0]])
         array([[144.,   4.]])
         """
-        pair = check_pair(X, Z)
-        return gram.whole(self._bound(pair), pair, Z is None and self._is_symmetric, self)
+        return self.tiles(X, Z).whole()
 
-    def _bound(self, pair: Pair) -> Bound:
-        with gram.quiet():
-            return self._bind(pair.X, pair.Z)
+    def tiles(self, X: Any, Z: Any = None) -> Tiles:
+        """Give the Gram matrix of two tables without working it out: what is asked of it is, tile by tile.
+
+        Parameters
+        ----------
+        X, Z
+            As in a call of the kernel.
+
+        Examples
+        --------
+        >>> from qed.kernels import Linear
+        >>> Linear().tiles([[1.0], [2.0], [3.0]]).rows([2, 0])
+        array([[3., 6., 9.],
+               [1., 2., 3.]])
+        """
+        pair = check_pair(X, Z)
+        with quiet():
+            bound = self._bind(pair.X, pair.Z)
+        shape = pair.X.shape[0], pair.Z.shape[0]
+        return Tiles(bound, shape, pair.dtype, bound.held + pair.held, Z is None and self.is_symmetric, self)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Give the similarity of each row to itself, ``k(x, x)``, without the rest of the Gram matrix.
@@ -110,12 +148,12 @@ class Kernel(ABC):
             The rows.
         """
         pair = check_pair(X)
-        with gram.quiet():
+        with quiet():
             return self._finite(self._diagonal(pair.X).astype(pair.dtype, copy=False))
 
-    def _finite(self, values: Any) -> Any:
+    def _finite(self, values: Table) -> Table:
         if not is_finite(values):
-            raise gram.overflowed(self)
+            raise overflowed(self)
         return values
 
     def blocks(self, X: Any, Z: Any = None, *, memory: int = 1 << 28) -> Iterator[tuple[slice, np.ndarray]]:
@@ -145,8 +183,7 @@ class Kernel(ABC):
         >>> len(sums) > 1, bool(np.allclose(np.concatenate(sums), RBF(0.5)(X).sum(axis=1)))
         (True, True)
         """
-        pair = check_pair(X, Z)
-        return gram.blocks(self._bound(pair), pair, int(memory), self)
+        return self.tiles(X, Z).blocks(int(memory))
 
     def features(self, X: Any, *, max_features: int = 1_000_000) -> Any:
         """Give the explicit feature map of each row: ``k(X, Z)`` is ``features(X) @ features(Z).T``.
@@ -175,45 +212,37 @@ class Kernel(ABC):
                 f"{self!r} has {count} features for {pair.X.shape[1]} columns, more than max_features={max_features}. "
                 "Work with the kernel, which needs none of them, or allow more."
             )
-        with gram.quiet():
+        with quiet():
             return self._finite(self._features(pair.X).astype(pair.dtype, copy=False))
 
-    def __add__(self, other: Any) -> Kernel:
-        from qed.kernels.algebra import Constant, Sum
-
+    def __add__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
-            return Sum((self, other))
-        return Sum((self, Constant(other))) if _is_number(other) else NotImplemented
+            return self.rules.sum((self, other))
+        return self.rules.sum((self, self.rules.constant(other))) if _is_number(other) else NotImplemented
 
-    def __radd__(self, other: Any) -> Kernel:
-        from qed.kernels.algebra import Constant, Sum
-
+    def __radd__(self, other: object) -> Kernel:
         if not _is_number(other):
             return NotImplemented
-        return Sum((Constant(other), self)) if other != 0 else self
+        return self.rules.sum((self.rules.constant(other), self)) if other != 0 else self
 
-    def __mul__(self, other: Any) -> Kernel:
-        from qed.kernels.algebra import Product
-
+    def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
-            return Product((self, other))
+            return self.rules.product((self, other))
         return self.scale(other) if _is_number(other) else NotImplemented
 
-    def __rmul__(self, other: Any) -> Kernel:
+    def __rmul__(self, other: object) -> Kernel:
         return self.scale(other) if _is_number(other) else NotImplemented
 
-    def __truediv__(self, other: Any) -> Kernel:
+    def __truediv__(self, other: object) -> Kernel:
         return self.scale(1 / other) if _is_number(other) and other != 0 else NotImplemented
 
-    def __pow__(self, degree: Any) -> Kernel:
-        from qed.kernels.functions import Power
-
-        return Power(self, degree)
+    def __pow__(self, degree: int) -> Kernel:
+        return self.rules.power(self, degree)
 
     def __neg__(self) -> Kernel:
         return self.scale(-1)
 
-    def __sub__(self, other: Any) -> Kernel:
+    def __sub__(self, other: object) -> Kernel:
         raise ParameterError(
             f"The difference of kernels is no kernel in general: {self!r} - {other!r} may have negative Gram matrices. "
             "Sums, products and multiples by numbers >= 0 are."
@@ -229,15 +258,11 @@ class Kernel(ABC):
         factor : float
             The number.
         """
-        from qed.kernels.functions import Scaled
-
-        return Scaled(self, factor)
+        return self.rules.scaled(self, factor)
 
     def exp(self) -> Kernel:
         """Give the kernel :math:`e^{k(x, z)}`."""
-        from qed.kernels.functions import Exponential
-
-        return Exponential(self)
+        return self.rules.exponential(self)
 
     def polynomial(self, coefficients: Sequence[float]) -> Kernel:
         r"""Give the kernel :math:`\sum_j c_j\, k(x, z)^j`, with coefficients that are not negative.
@@ -247,9 +272,7 @@ class Kernel(ABC):
         coefficients : sequence of float
             The coefficients, that of the constant first.
         """
-        from qed.kernels.functions import PolynomialOf
-
-        return PolynomialOf(self, coefficients)  # type: ignore[arg-type]
+        return self.rules.polynomial(self, coefficients)
 
     def conjugate(self, function: Callable[[Any], Any]) -> Kernel:
         """Give the kernel ``f(x) k(x, z) f(z)``.
@@ -259,15 +282,11 @@ class Kernel(ABC):
         function : callable
             Takes a table of rows and gives a number for each.
         """
-        from qed.kernels.composed import Conjugated
-
-        return Conjugated(self, function)
+        return self.rules.conjugated(self, function)
 
     def normalized(self) -> Kernel:
         r"""Give the kernel :math:`k(x, z) / \sqrt{k(x, x)\, k(z, z)}`: the cosine of the angle between features."""
-        from qed.kernels.composed import Normalized
-
-        return Normalized(self)
+        return self.rules.normalized(self)
 
     def on(self, columns: Sequence[int]) -> Kernel:
         """Let the kernel see some columns only.
@@ -277,9 +296,7 @@ class Kernel(ABC):
         columns : sequence of int
             The numbers of the columns, from 0.
         """
-        from qed.kernels.composed import OnColumns
-
-        return OnColumns(self, columns)  # type: ignore[arg-type]
+        return self.rules.on_columns(self, columns)
 
     def mapped(self, feature_map: Any) -> Kernel:
         """Give the kernel ``k(phi(x), phi(z))``.
@@ -289,9 +306,7 @@ class Kernel(ABC):
         feature_map : callable or fitted transformer
             Takes a table of rows and gives a table of their features.
         """
-        from qed.kernels.composed import Mapped
-
-        return Mapped(self, feature_map)
+        return self.rules.mapped(self, feature_map)
 
     def _shown(self, least: int) -> str:
         """Print the kernel as a part of a larger expression, in parentheses where that binds more strongly."""
@@ -303,14 +318,14 @@ class Kernel(ABC):
         return f"{type(self).__name__}({shown})"
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
 KERNEL = Parameter("a kernel", lambda value: isinstance(value, Kernel), "model")
 
 
-def checked(kernel: Any, name: str, rule: Any) -> Any:
+def checked(kernel: Kernel, name: str, rule: Parameter) -> Any:
     """Give the parameter `name` of a kernel, if it is what its rule wants."""
     value = getattr(kernel, name)
     if not rule.accepts(value):
@@ -318,7 +333,7 @@ def checked(kernel: Any, name: str, rule: Any) -> Any:
     return value
 
 
-def keep(kernel: Any, **values: Any) -> None:
+def keep(kernel: Kernel, **values: object) -> None:
     """Set fields of a frozen kernel while it is made."""
     for name, value in values.items():
         object.__setattr__(kernel, name, value)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.kernels.gram import Bound, dot
 from qed.kernels.kernel import Kernel
+from qed.kernels.tiles import Bound, dot
 
 
 def squared_norms(X: Any) -> np.ndarray:

@@ -20,6 +20,7 @@ from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for
 from qed.base.errors import InputError, ParameterError
 from qed.base.saving.known import savable
+from qed.kernels.names import as_kernel
 
 ROUNDING = 1e-10
 CAUTION = "A finite sample can refute validity, never prove it."
@@ -119,8 +120,6 @@ def check_mercer(kernel: Any, X: Any) -> MercerCheck:
     Gram matrix of 3 rows: smallest eigenvalue -10.2, trace 0.
     Not positive semidefinite: v'Kv = -10.2 for the witness v. This is no kernel.
     """
-    from qed.kernels.names import as_kernel
-
     return check_gram(as_kernel(kernel)(X))
 
 

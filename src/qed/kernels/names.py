@@ -1,19 +1,20 @@
-"""Kernels by name, as scikit-learn has them."""
+"""Kernels by name, as scikit-learn has them, and the parameters by which models are told which one to take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from qed.base.errors import ParameterError
-from qed.base.models.parameters import Parameter
+from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.kernels.custom import Custom
 from qed.kernels.kernel import Kernel
 from qed.kernels.linear import Linear
 from qed.kernels.polynomial import Polynomial
 from qed.kernels.radial import RBF, Laplace
 
-NAMED: dict[str, Callable[[Any, Any, Any], Kernel]] = {
+PRECOMPUTED = "precomputed"
+NAMED: Mapping[str, Callable[[float | None, int, float], Kernel]] = {
     "cosine": lambda gamma, degree, coef0: Linear().normalized(),
     "laplacian": lambda gamma, degree, coef0: Laplace(gamma=gamma, norm=1),
     "linear": lambda gamma, degree, coef0: Linear(),
@@ -73,3 +74,11 @@ def kernel_rule(*others: str) -> Parameter:
     names = (*NAMED, *others)
     wanted = f"a kernel, a function of two rows, or one of {', '.join(repr(name) for name in names)}"
     return Parameter(wanted, lambda value: value in names if isinstance(value, str) else callable(value), "model")
+
+
+KERNEL_PARAMETERS: Mapping[str, Parameter] = {
+    "kernel": kernel_rule(PRECOMPUTED),
+    "gamma": choice(None, kind="model") | number(0, above=True, kind="model"),
+    "degree": integer(1, kind="model"),
+    "coef0": number(0, kind="model"),
+}

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from qed.base.models.parameters import Parameter, integer, number
-from qed.kernels.gram import Bound, after, dot
+from qed.kernels.inputs import dense
 from qed.kernels.kernel import Kernel, checked, keep
 from qed.kernels.linear import squared_norms
+from qed.kernels.tiles import Bound, after, dot
 
 
 def power(values: np.ndarray, degree: int) -> np.ndarray:
@@ -139,7 +140,7 @@ class Polynomial(Kernel):
         return math.comb(p + self.degree - (self.coef0 == 0), self.degree)
 
     def _features(self, X: Any) -> np.ndarray:
-        X = X if isinstance(X, np.ndarray) else X.toarray()
+        X = dense(X)
         d, gamma = self.degree, self._factor(X.shape[1])
         parts = []
         for k, (values, counts) in enumerate(monomials(X, d)):

@@ -21,8 +21,8 @@ import numpy as np
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, choice, number
 from qed.kernels.distances import half_squares
-from qed.kernels.gram import Bound, after
 from qed.kernels.kernel import Kernel, checked, keep
+from qed.kernels.tiles import Bound, Places, after
 
 WIDTH = number(0, above=True) | Parameter("None", lambda value: value is None)
 
@@ -142,14 +142,14 @@ def _absolute_differences(X: Any, Z: Any) -> Bound:
 
     if isinstance(X, np.ndarray):
 
-        def fill(rows: slice, columns: slice, out: np.ndarray) -> None:
+        def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
             cdist(X[rows], Z[columns], "cityblock", out=out)
 
         return Bound(fill, extra=1)
 
     left, right = X.tocsc(), X.tocsc() if Z is X else Z.tocsc()
 
-    def fill_sparse(rows: slice, columns: slice, out: np.ndarray) -> None:
+    def fill_sparse(rows: Places, columns: slice, out: np.ndarray) -> None:
         out[...] = 0.0
         width = max(1, min(out.shape))
         for start in range(0, X.shape[1], width):

@@ -10,17 +10,18 @@ import numpy as np
 from markupsafe import Markup
 
 from qed import plots
-from qed.commands.explain import effects_of, inner_model, outputs_of
-from qed.commands.printed import score_words
 from qed.report.diagnosis import Diagnosis
+from qed.report.explanation import effects_of, inner_model, outputs_of
 from qed.report.svg import picture
+from qed.report.words import score_words
 from qed.selection.comparing.comparison import Comparison, Entry
+from qed.selection.metrics.classification import confusion_matrix
 
 MOST_BARS = 15
 
 
 @dataclass(frozen=True)
-class Shown:
+class Picture:
     """A picture with its title and how to read it."""
 
     title: str
@@ -28,7 +29,7 @@ class Shown:
     says: str
 
 
-def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Shown]:
+def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Picture]:
     """Draw all pictures for the best model.
 
     Parameters
@@ -45,7 +46,7 @@ def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Shown]:
     return [*found, *_coefficients(comparison.best)]
 
 
-def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Shown]:
+def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     """Draw what the model says for rows it has not seen, beside the truth."""
     if comparison.task == "clustering":
         yield _clusters(comparison)
@@ -56,15 +57,13 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Shown]:
         return
     titled = _without_title(lambda ax: plots.predicted_against_true(y, predicted, ax))
     words = "Each point is a row, predicted by a model that has not seen it; a perfect model is the diagonal."
-    yield Shown("Predicted and true", picture("true", "predictions against true values", titled), words)
+    yield Picture("Predicted and true", picture("true", "predictions against true values", titled), words)
     titled = _without_title(lambda ax: plots.residuals(y, predicted, ax))
     words = "A level cloud is good. A bend means that something is missing in the model, a funnel that the noise grows."
-    yield Shown("Residuals", picture("residuals", "residuals against predictions", titled), words)
+    yield Picture("Residuals", picture("residuals", "residuals against predictions", titled), words)
 
 
-def _confusion(y: Any, predicted: Any) -> Shown:
-    from qed.selection.metrics.classification import confusion_matrix
-
+def _confusion(y: Any, predicted: Any) -> Picture:
     classes = np.unique(np.concatenate([np.asarray(y).astype(str), np.asarray(predicted).astype(str)]))
     counts = confusion_matrix(np.asarray(y).astype(str), np.asarray(predicted).astype(str))
     draw = _without_title(lambda ax: plots.confusion_matrix(counts, classes, ax))
@@ -72,10 +71,10 @@ def _confusion(y: Any, predicted: Any) -> Shown:
     svg = picture("confusion", "confusion matrix", draw, size * 1.25, size)
     wrong = int(counts.sum() - np.trace(counts))
     words = f"Rows are what is true, columns what was predicted by a model that has not seen the row: {wrong} of {len(y)} are wrong."
-    return Shown("Confusion matrix", svg, words)
+    return Picture("Confusion matrix", svg, words)
 
 
-def _clusters(comparison: Comparison) -> Shown:
+def _clusters(comparison: Comparison) -> Picture:
     model = comparison.best.model
     X, inner = model.encoded(comparison.rows).array().X, model.model_
     draw = _without_title(lambda ax: plots.clusters(X, inner.labels_, inner.cluster_centers_, ax))
@@ -83,10 +82,10 @@ def _clusters(comparison: Comparison) -> Shown:
     words = (
         f"The rows, seen from the two directions in which they differ most: {', '.join(most)} and {last} to a cluster."
     )
-    return Shown("Clusters", picture("clusters", "rows coloured by cluster", draw), words)
+    return Picture("Clusters", picture("clusters", "rows coloured by cluster", draw), words)
 
 
-def _path(entry: Entry, label: str, sign: int) -> Iterator[Shown]:
+def _path(entry: Entry, label: str, sign: int) -> Iterator[Picture]:
     """Draw the scores of all settings, where they differ in one number."""
     grid = entry.contender.grid
     if len(grid) != 1:
@@ -99,20 +98,20 @@ def _path(entry: Entry, label: str, sign: int) -> Iterator[Shown]:
         lambda ax: plots.validation_curve(values, sign * entry.scores, ax, xlabel=name, ylabel=label, chosen=chosen)
     )
     words = f"The score on rows held out for every value of {name} that was tried; the band is one standard error."
-    yield Shown("Validation curve", picture("path", f"score against {name}", draw), words)
+    yield Picture("Validation curve", picture("path", f"score against {name}", draw), words)
 
 
-def _learning(curve: Any, label: str, sign: int) -> Shown:
+def _learning(curve: Any, label: str, sign: int) -> Picture:
     draw = _without_title(
         lambda ax: plots.learning_curve(
             curve.train_sizes, sign * curve.train_scores, sign * curve.test_scores, ax, ylabel=label
         )
     )
     words = "Where both lines have met, more rows would not help; where a gap is left, they would."
-    return Shown("Learning curve", picture("learning", "score against the number of training rows", draw), words)
+    return Picture("Learning curve", picture("learning", "score against the number of training rows", draw), words)
 
 
-def _coefficients(entry: Entry) -> Iterator[Shown]:
+def _coefficients(entry: Entry) -> Iterator[Picture]:
     """Draw the coefficients: as bars for one output, as a grid of bars for a few classes."""
     effects = effects_of(entry.model)[:MOST_BARS]
     if not effects or hasattr(inner_model(entry.model), "cluster_centers_"):
@@ -122,7 +121,9 @@ def _coefficients(entry: Entry) -> Iterator[Shown]:
     if len(outputs) > 4:
         draw = _without_title(lambda ax: plots.coefficients(names, [effect.size for effect in effects], ax))
         words = "The length of each column's coefficients over all classes, for one standard deviation of the column."
-        yield Shown("Coefficients", picture("coefficients", "sizes of coefficients", draw, 5.4, _tall(effects)), words)
+        yield Picture(
+            "Coefficients", picture("coefficients", "sizes of coefficients", draw, 5.4, _tall(effects)), words
+        )
         return
     for number, output in enumerate(outputs):
         draw = _without_title(
@@ -130,7 +131,7 @@ def _coefficients(entry: Entry) -> Iterator[Shown]:
         )
         svg = picture(f"coefficients{number}", f"coefficients of {output}", draw, 5.4, _tall(effects))
         words = f"What one standard deviation of each column adds to {_what(entry, output)}."
-        yield Shown("Coefficients" if len(outputs) == 1 else f"Coefficients of {output}", svg, words)
+        yield Picture("Coefficients" if len(outputs) == 1 else f"Coefficients of {output}", svg, words)
 
 
 def _what(entry: Entry, output: str) -> str:

@@ -20,12 +20,12 @@ import pyarrow as pa
 
 import qed
 from qed.base.errors import SourceError
-from qed.commands.explain import decisions_of, effects_of, inference_of, inner_model, outputs_of
-from qed.commands.printed import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
-from qed.commands.source import Data
+from qed.report.columns import describe_columns
+from qed.report.data import Data
 from qed.report.diagnosis import diagnose
+from qed.report.explanation import decisions_of, effects_of, inference_of, inner_model, outputs_of
 from qed.report.figures import figures
-from qed.report.glance import glance
+from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.comparison import Comparison, Entry
 
 MOST_COLUMNS, MOST_CENTERS = 100, 20
@@ -118,7 +118,7 @@ def render(
         inference=inference_of(inner_model(best)),
         centers=effects_of(best)[:MOST_CENTERS] if comparison.task == "clustering" else [],
         cluster_names=outputs_of(best),
-        columns=glance(table)[:MOST_COLUMNS],
+        columns=describe_columns(table)[:MOST_COLUMNS],
         n_more_columns=max(0, table.num_columns - MOST_COLUMNS),
         n_missing=sum(table.column(name).null_count for name in table.column_names),
         decisions={one["column"]: one["how"] for one in decisions_of(best)},

@@ -5,8 +5,9 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "by_class": ["ByClass"],
         "distributions.change": ["mapped_density"],
-        "counts": ["Counts"],
+        "qed.base.counts": ["Counts"],
         "distributions.ellipsoid": ["Ellipsoid"],
         "factor": ["Factor", "LeastSquares", "least_squares"],
         "folds": ["complements"],

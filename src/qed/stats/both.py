@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.known import savable
 from qed.base.summary import Summary
 
@@ -24,7 +25,7 @@ class Both:
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import Block
+    >>> from qed.base.sources.block import Block
     >>> block = Block(np.array([[1.0], [3.0]]))
     >>> seen = Both(Summary.of(block), Summary.of(block))
     >>> (seen + seen).features.count, (seen + seen - seen).target.mean
@@ -39,6 +40,10 @@ class Both:
 
     def __sub__(self, other: Both) -> Both:
         return Both(self.features - other.features, self.target - other.target)
+
+    def fingerprint(self) -> Fingerprint:
+        """Tell these rows from others, by their features and by mean and mean square of their target."""
+        return self.features.fingerprint(self.target.sums())
 
     @property
     def is_finite(self) -> bool:

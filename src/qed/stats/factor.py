@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.numbers import EPS
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import dense, present_rows, typical_row
 
@@ -50,7 +51,7 @@ class Factor(Centred):
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]]), np.array([1.0, 2.0, 3.0])
     >>> factor = rows(X, y).fold(Factor.of)
     >>> np.round(factor.R.T @ factor.R, 10)
@@ -189,7 +190,7 @@ def least_squares(factor: Factor, *, intercept: bool = True, tol: float | None =
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> x = np.arange(6.0)
     >>> found = least_squares(rows(np.column_stack([x, 3 * x]), 1 + 10 * x).fold(Factor.of))
     >>> found.rank, found.coefficients[:, 0].round(10), found.intercept.round(10)
@@ -209,7 +210,7 @@ def least_squares(factor: Factor, *, intercept: bool = True, tol: float | None =
     values = np.zeros(p)
     values[: len(found)] = found
     size = np.hypot(1.0, factor.x_mean * np.sqrt(factor.weight) / length) if intercept else np.ones(p)
-    tol = 16 * p * np.finfo(np.float64).eps if tol is None else tol
+    tol = 16 * p * EPS if tol is None else tol
     known = values > tol * np.linalg.norm(V * size, axis=1)
     if known.all():
         coefficients = np.linalg.solve(A, B)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.stats.folds import complements
 
 LONG_RUN = 512
@@ -37,7 +37,7 @@ class Grouped:
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> data = rows(np.array([[1.0], [2.0], [4.0], [8.0]]))
     >>> sums = data.fold(Grouped.of, np.array([0, 0, 1, -1]), 2, lambda block: block.X.sum())
     >>> float(sums[0]), float(sums.total), [float(rest) for rest in sums.others()]
@@ -66,7 +66,7 @@ class Grouped:
         if len(groups) != len(block):
             raise InputError(f"There are groups for {len(assignment)} rows only: every row needs one, -1 for none.")
         found: dict[int, Any] = {}
-        for group, part in _runs(block, groups):
+        for group, part in runs(block, groups):
             if not -1 <= group < n_groups:
                 raise InputError(f"Group {group} is not one of 0 to {n_groups - 1} (or -1 for none).")
             one = statistic(part)
@@ -105,7 +105,7 @@ class Grouped:
         return all(part.is_finite for part in self.parts.values())
 
 
-def _runs(block: Block, groups: np.ndarray) -> Iterator[tuple[int, Block]]:
+def runs(block: Block, groups: np.ndarray) -> Iterator[tuple[int, Block]]:
     """Give the rows of each group, as views where they are consecutive, gathered where they are scattered."""
     if len(groups) == 0:
         return
@@ -116,14 +116,4 @@ def _runs(block: Block, groups: np.ndarray) -> Iterator[tuple[int, Block]]:
         block, groups = block.take(order), groups[order]
         cuts = np.flatnonzero(np.diff(groups)) + 1
     for start, stop in zip([0, *cuts.tolist()], [*cuts.tolist(), len(groups)]):
-        yield int(groups[start]), cut(block, start, stop)
-
-
-def cut(block: Block, start: int, stop: int) -> Block:
-    """Give the consecutive rows `start` to `stop` of a block as a view."""
-    if start == 0 and stop == len(block):
-        return block
-    X = block.X.slice(start, stop - start) if hasattr(block.X, "num_rows") else block.X[start:stop]
-    y = None if block.y is None else block.y[start:stop]
-    weight = None if block.weight is None else block.weight[start:stop]
-    return Block(X, y, weight, block.start + start)
+        yield int(groups[start]), block.between(start, stop)

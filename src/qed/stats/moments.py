@@ -22,12 +22,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import DegenerateError, InputError
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.numbers import EPS
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import gram, present_rows, typical_row
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
-ROUNDING = 64 * np.finfo(np.float64).eps
+ROUNDING = 64 * EPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,7 @@ class Moments(Centred):
     Examples
     --------
     >>> import numpy as np
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 9.0]]), np.array([1.0, 2.0, 3.0])
     >>> moments = rows(X, y).fold(Moments.of)
     >>> moments.x_mean, moments.y_mean
@@ -172,6 +174,11 @@ class Moments(Centred):
     def is_finite(self) -> bool:
         """Whether all sums are finite; if not, some value was missing, infinite or too large to be squared."""
         return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter.diagonal()).all())
+
+    def fingerprint(self) -> Fingerprint:
+        """Tell these rows from others."""
+        x_mean, y_mean, spread = self.x_mean, self.y_mean, np.diagonal(self.xx)
+        return Fingerprint.of_sums(self.count, self.weight, x_mean, spread, y_mean, self.xy, self.yy)
 
     def covariance(self, ddof: float = 0) -> np.ndarray:
         """Give the covariance matrix of ``(x, y)``: the scatter divided by the weight less `ddof`.

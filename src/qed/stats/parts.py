@@ -1,24 +1,20 @@
-"""Rows seen in another way: some of them only, with a statistic that is known already, or in groups.
+"""Some of the rows of a source.
 
 A training set is a part of the rows, and a model that is fitted on it should not notice: `Part` is that, and streams from
-files and clusters as its source does. A model in closed form asks its rows for one statistic; where a search has
-collected the statistics of all training sets in a single pass, `Known` rows answer at once, and go back to their source
-only for what else the model may ask, such as a QR where digits are short. `InGroups` rows are how they were collected:
-they answer with the statistics of all groups.
+files and clusters as its source does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from qed.base.engine import add_pairwise
 from qed.base.errors import InputError
-from qed.base.sources.rows import Block, Rows
-from qed.base.sources.views import View
-from qed.stats.grouped import Grouped, cut
+from qed.base.sources.block import Block, Piece
+from qed.base.sources.rows import Rows, View
 
 
 class Part(View):
@@ -33,7 +29,7 @@ class Part(View):
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> data = rows(np.arange(6.0).reshape(6, 1), block_size=2)
     >>> Part(data, np.array([True, False, True, True, False, False])).array().X.ravel()
     array([0., 2., 3.])
@@ -45,18 +41,25 @@ class Part(View):
         if not self.chosen.any():
             raise InputError("None of the rows are chosen: there is nothing to learn from.")
 
+    @property
+    def again(self) -> Callable[[Rows], Rows]:
+        return partial(Part, chosen=self.chosen)
+
     def count(self) -> int:
         return int(np.count_nonzero(self.chosen))
 
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        return self.source.tasks(_on_chosen, self.chosen, function, *args)
+    def known_count(self) -> int:
+        return self.count()
 
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        found = self.source.each(_on_chosen, self.chosen, function, *args)
-        return (result for result in found if result is not None)
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        return add_pairwise(self.each(function, *args))
+    def pieces(self) -> Iterator[Piece]:
+        """Give the blocks of the source that have chosen rows, cut down to these and numbered anew."""
+        before: int | None = None
+        for piece in self.source.pieces():
+            before = int(np.count_nonzero(self.chosen[: piece.start])) if before is None else before
+            here = np.flatnonzero(self.chosen[piece.start : piece.start + piece.count])
+            if len(here):
+                yield Piece(before, len(here), partial(_chosen_of, piece.read, here, before))
+                before += len(here)
 
     def cached(self) -> Rows:
         return Part(self.source.cached(), self.chosen)
@@ -68,60 +71,8 @@ class Part(View):
         return Part(self.source.table(), self.chosen)
 
 
-def _on_chosen(block: Block, chosen: np.ndarray, function: Callable[..., Any], *args: Any) -> Any:
-    """Apply a function to the chosen rows of a block; give None where there are none."""
-    here = np.flatnonzero(chosen[block.start : block.start + len(block)])
-    if len(here) == 0:
-        return None
-    start = int(np.count_nonzero(chosen[: block.start]))
-    first, last = int(here[0]), int(here[-1])
-    part = cut(block, first, last + 1) if last - first + 1 == len(here) else block.take(here)
-    return function(Block(part.X, part.y, part.weight, start), *args)
-
-
-class Known(View):
-    """Rows whose statistic is known.
-
-    Parameters
-    ----------
-    source : Rows
-        The rows.
-    model : OnePass
-        The kind of model whose statistic it is.
-    statistic : object
-        What folding the model's statistic over the rows would give.
-    """
-
-    def __init__(self, source: Rows, model: Any, statistic: Any) -> None:
-        super().__init__(source)
-        self.wanted, self.statistic = type(model)._statistic, statistic
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        if not args and getattr(function, "__func__", None) is self.wanted:
-            return self.statistic
-        return self.source.fold(function, *args)
-
-
-class InGroups(View):
-    """Rows that answer a model's question for its statistic with that of every group, as `Grouped`.
-
-    Parameters
-    ----------
-    source : Rows
-        The rows.
-    model : OnePass
-        The kind of model whose statistic is wanted.
-    assignment : ndarray of int of shape (n,)
-        The group of each row; -1 for none.
-    n_groups : int
-        How many groups there are.
-    """
-
-    def __init__(self, source: Rows, model: Any, assignment: np.ndarray, n_groups: int) -> None:
-        super().__init__(source)
-        self.wanted, self.assignment, self.n_groups = type(model)._statistic, assignment, n_groups
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        if not args and getattr(function, "__func__", None) is self.wanted:
-            return self.source.fold(Grouped.of, self.assignment, self.n_groups, function)
-        return self.source.fold(function, *args)
+def _chosen_of(read: Callable[[], Block], here: np.ndarray, start: int) -> Block:
+    """Give some rows of a block, as a view where they are consecutive."""
+    block, first, last = read(), int(here[0]), int(here[-1])
+    part = block.between(first, last + 1) if last - first + 1 == len(here) else block.take(here)
+    return replace(part, start=start)

@@ -1,5 +1,7 @@
-"""What every model stands on: the contract of models and the two templates of ``fit``.
+"""The contract of models, and the templates of ``fit``.
 
+A fit is three nouns: rows, problem, steps. The rows become a problem (``_problem``), the problem is solved (``_solve``), and what was
+found is proven from the problem (``_prove``).
 `OnePass`: one fold gives a statistic, and the statistic gives the model in closed form. From that follow, with no code in the model,
 ``partial_fit`` (add), ``forget`` (subtract), cross-validation at the price of one pass, files and clusters.
 `Iterative`: a generator of steps, run by the one driver in :mod:`qed.base.running.steps`, which brings tracing, progress, checkpoints, time
@@ -9,27 +11,25 @@ budgets, interruption and resuming.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for
+from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError
-from qed.base.models.checks import NotFinite, check_rows, checked, overflowed, refuse_missing
-from qed.base.models.fingerprint import Fingerprint, target_sums
+from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
-from qed.base.running.callbacks import iterations_told, told_to_callbacks
-from qed.base.running.drive import drive, usual_advice, warn_if_unproven
-from qed.base.running.steps import Ending, Rule, Step
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
+from qed.base.models.problem import RowsProblem, StatisticProblem
+from qed.base.models.searching import Answer, Question
+from qed.base.running.callbacks import calling_back, iteration_callbacks
+from qed.base.running.stepped import Stepped
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -58,9 +58,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        y : array-like, optional
-            The target; not needed when `X` is Rows that know their target.
+            The features; whatever :func:`qed.rows` takes.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path: ``fit("houses.csv", "price")``. Not needed when `X`
+            is Rows that know their target.
         sample_weight : array-like of shape (n,), optional
             Weights; a weight of two means the same as the row twice.
 
@@ -70,9 +71,16 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with told_to_callbacks(self, X, y, sample_weight):
-            self._fit(self._open(X, y, sample_weight, reset=True, target=self.target))
+        with fitting(), calling_back(self, X, y, sample_weight):
+            self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
+
+    def _settle(self, problem: Any) -> None:
+        """Solve a problem and prove the solution."""
+        self._solve(problem)
+        if (fingerprint := problem.fingerprint) is not None:
+            self.fingerprint_ = fingerprint
+        self.certificate_ = Certificate(self._prove(problem), source=problem.source)
 
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
@@ -80,13 +88,25 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """Turn what the user gave into checked rows: of numbers here, of a mixed table in encoders."""
         return check_rows(self, X, y, sample_weight, reset=reset, target=target)
 
-    @abstractmethod
-    def _fit(self, rows: Rows) -> None:
-        """Learn the attributes from checked rows."""
+    def _problem(self, rows: Rows) -> Any:
+        """Make of checked rows what is to be solved, from them and the parameters alone."""
+        return RowsProblem(rows, self)
+
+    def _evidence(self, rows: Rows) -> Any:
+        """Make of checked rows what the claims are recomputed from: the problem, unless the proof has to go back to the data."""
+        return self._problem(rows)
 
     @abstractmethod
-    def _claims(self, rows: Rows) -> list[Claim]:
-        """Compute the claims from the model's public attributes and the data."""
+    def _solve(self, problem: Any) -> None:
+        """Set the fitted attributes."""
+
+    @abstractmethod
+    def _prove(self, problem: Any) -> list[Claim]:
+        """Compute the claims from the model's public attributes and the problem."""
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""
+        return None
 
     def _max_tasks(self) -> int:
         """Say how many tasks callbacks can expect inside a fit."""
@@ -104,12 +124,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         """Work out ``function(block, *args)`` for all rows of `X`, after the checks that every model needs."""
         self._check_fitted()
-        rows = self._open(X, reset=False)
-        try:
-            return rows.map(checked, function, *args)
-        except NotFinite:
-            refuse_missing(rows, self)
-            raise
+        return finite(self._open(X, reset=False), self).map(function, *args)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") and bool(
@@ -124,45 +139,41 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
 
 class OnePass(Estimator):
-    """A model in closed form: a statistic of the rows, and a solution from it."""
+    """A model in closed form: a statistic of the rows, and a solution from it.
+
+    Class attributes
+    ----------------
+    statistic_parameters : tuple of str or None
+        The parameters that the statistic depends on; None stands for all of them. Candidates of a search that agree in these share
+        the one pass that collects it.
+    """
 
     passes: ClassVar[str] = "one"
+    statistic_parameters: ClassVar[tuple[str, ...] | None] = None
+    statistic_: Any
 
     @abstractmethod
     def _statistic(self, block: Block) -> Any:
-        """Give the statistic of one block."""
+        """Give the statistic of one block; see `qed.base.statistic.Statistic`."""
 
-    @abstractmethod
-    def _solve(self, statistic: Any) -> None:
-        """Set the fitted attributes from the statistic of all rows."""
+    def _problem(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows)
 
-    @abstractmethod
-    def _claims_from(self, statistic: Any) -> list[Claim]:
-        """Compute the claims from the statistic: what `_claims` does without going back to the rows."""
+    def _evidence(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows, source="data")
 
-    def _fit(self, rows: Rows) -> None:
-        self._learn(self._collect(rows), rows)
+    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> StatisticProblem:
+        """Make the problem of rows whose statistic is known already; they say themselves what their target is, where they are at hand."""
+        return StatisticProblem(self, rows, statistic, target_ndim=target_ndim)
 
-    def _collect(self, rows: Rows) -> Any:
-        statistic = rows.fold(self._statistic)
-        if not statistic.is_finite:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        return statistic
-
-    def _learn(self, statistic: Any, rows: Rows | None) -> None:
-        """Set everything from a statistic; `rows` are there in ``fit``, for models that may need a second look."""
-        self.statistic_ = statistic
+    def _settle(self, problem: StatisticProblem) -> None:
+        self._check_statistic(problem)
+        self.statistic_ = problem.statistic
         with blas_for(self.n_features_in_):
-            self._solve(statistic)
-            self.certificate_ = Certificate(self._claims_from(statistic), source="statistics")
-        self.fingerprint_ = self._fingerprint(statistic)
+            super()._settle(problem)
 
-    def _fingerprint(self, statistic: Any) -> Fingerprint:
-        p = self.n_features_in_
-        weight = max(float(statistic.weight), 1e-300)
-        variance = np.diagonal(statistic.scatter)[:p] / weight
-        return Fingerprint(int(statistic.count), float(statistic.weight), statistic.mean[:p], variance)
+    def _check_statistic(self, problem: StatisticProblem) -> None:
+        """Refuse a statistic from which no model follows."""
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those already learned from: the result is that of a fit on all of them.
@@ -174,9 +185,10 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        rows = self._open(X, y, sample_weight, reset=first, target=self.target)
-        statistic = self._collect(rows)
-        self._learn(statistic if first else self.statistic_ + statistic, None)
+        with fitting():
+            new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
+            self._check_statistic(new)
+            self._update(new.statistic if first else self.statistic_ + new.statistic, new)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -188,37 +200,35 @@ class OnePass(Estimator):
             Rows that were learned from, with the weights they had.
         """
         self._check_fitted()
-        rows = self._open(X, y, sample_weight, reset=False, target=self.target)
-        self._learn(self.statistic_ - self._collect(rows), None)
+        new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
+        self._update(self.statistic_ - new.statistic, new)
         return self
 
+    def _update(self, statistic: Any, new: StatisticProblem) -> None:
+        """Learn from a statistic whose rows are no longer all at hand."""
+        self._settle(self._known(None, statistic, new.target_ndim))
 
-class Iterative(Estimator):
+
+class Iterative(Stepped, Estimator):
     """A model found step by step. Subclasses have the parameters ``tol`` and ``max_iter``."""
 
     passes: ClassVar[str] = "each iteration"
-    tol: float
-    max_iter: int
 
-    @abstractmethod
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
-        """Yield step after step, from the beginning or from `start`."""
+    def _problem(self, rows: Rows) -> Any:
+        return RowsProblem(rows.cached(), self)
 
-    @abstractmethod
-    def _finish(self, rows: Rows, step: Step) -> None:
-        """Set the fitted attributes from a step."""
+    def _begin(self, *data: Any, reset: bool = True, **named: Any) -> Any:
+        check_parameters(self, self.parameters)
+        return self._problem(self._open(*data, **named, reset=reset, target=self.target))
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
-        """Set what has to be known before the first step, such as the classes."""
+    def _settle(self, problem: Any) -> None:
+        self._solve(problem)
+
+    def _solve(self, problem: Any) -> None:
+        self._run(problem, None, iteration_callbacks(self, problem))
 
     def _max_tasks(self) -> int:
         return self.max_iter + 1
-
-    def _rule(self) -> Rule:
-        return Rule(tol=self.tol, max_iter=self.max_iter)
-
-    def _fit(self, rows: Rows) -> None:
-        self._iterate(rows.cached(), start=None)
 
     def resume(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on from where the last fit of this model ended, with the same data: after an interrupt, or with more iterations allowed.
@@ -229,48 +239,34 @@ class Iterative(Estimator):
             As in ``fit``.
         """
         self._check_fitted()
-        check_parameters(self, self.parameters)
-        with told_to_callbacks(self, X, y, sample_weight):
-            rows = self._open(X, y, sample_weight, reset=False, target=self.target)
-            self._iterate(rows.cached(), start=self.ending_.last or self.ending_.step)
+        with fitting(), calling_back(self, X, y, sample_weight):
+            problem = self._begin(X, y, sample_weight, reset=False)
+            difference = self.fingerprint_.difference(problem.fingerprint)
+            if difference:
+                raise InputError(
+                    f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew."
+                )
+            self._run(problem, self.ending_.last or self.ending_.step, iteration_callbacks(self, problem))
         return self
 
-    def _look(self, rows: Rows, known: Fingerprint | None = None) -> None:
-        """Look at the data once: is all there, is it what is `known`, what must be known before the first step."""
-        summary = rows.fold(Summary.of)
-        if not summary.is_complete:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        target = rows.fold(target_sums) if self.target is not None else None
-        fingerprint = Fingerprint.of(summary, target)
-        difference = "" if known is None else known.difference(fingerprint)
-        if difference:
-            raise InputError(f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew.")
-        self.fingerprint_ = fingerprint
-        self._prepare(rows, summary)
 
-    def _iterate(self, rows: Rows, start: Step | None) -> None:
-        """Run the steps, from the beginning, from a checkpoint, or from a step of an earlier fit on the same data."""
-        self._look(rows, None if start is None else self.fingerprint_)
-        ending = drive(self, partial(self._steps, rows), self._rule(), start, iterations_told(self, rows))
-        self._finish(rows, ending.step)
-        self.ending_ = ending
-        self.n_iter_ = max(1, ending.n_iter)
-        self.certificate_ = self._certificate(rows)
-        self._warn(ending)
+def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
+    """Fit a model to rows whose statistic is known, such as those of a training set in cross-validation.
 
-    def _certificate(self, rows: Rows) -> Certificate:
-        """Prove the fit from the rows; a model that has folded a statistic of them may do it from that."""
-        return Certificate(self._claims(rows))
-
-    def _warn(self, ending: Ending) -> None:
-        advice = usual_advice(
-            ending,
-            self.max_iter,
-            "call resume to go on from here.",
-            "Scaling the columns, for example with qed.StandardScaler, often helps.",
-        )
-        warn_if_unproven(type(self).__name__, self.certificate_, ending, advice)
+    Parameters
+    ----------
+    model : Estimator
+        What is fitted; it learns from a statistic (``_statistic``), in closed form or by steps.
+    rows : Rows
+        The rows, for what else the model may ask of them.
+    statistic : Statistic
+        What folding the model's statistic over the rows would give.
+    """
+    check_parameters(model, model.parameters)
+    opened = model._open(rows, reset=True, target=model.target)
+    with fitting(), calling_back(model, rows, None, None):
+        model._settle(model._known(opened, statistic))
+    return model
 
 
 def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
@@ -303,4 +299,4 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     """
     model._check_fitted()
     rows = model._open(X, y, sample_weight, reset=False, target=model.target)
-    return Certificate(model._claims(rows))
+    return Certificate(model._prove(model._evidence(rows)))

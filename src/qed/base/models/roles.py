@@ -7,18 +7,28 @@ model on a file larger than memory is one of them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClusterMixin, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 
-from qed.base.errors import InputError
+from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import check_rows
-from qed.base.models.estimator import Estimator
-from qed.base.sources.rows import Block
+from qed.base.models.estimator import Estimator, OnePass
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 
-__all__ = ["Classifier", "Clusterer", "OneToOneFeatureMixin", "Regressor", "Transformer"]
+__all__ = [
+    "Classifier",
+    "Clusterer",
+    "OnePassClassifier",
+    "OneToOneFeatureMixin",
+    "Regressor",
+    "Transformer",
+    "usual_score",
+]
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -71,7 +81,7 @@ class Sums:
     def of(cls, block: Block, predict: Any) -> Sums:
         y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
         residual = y - np.asarray(predict(block), dtype=np.float64).reshape(y.shape)
-        w = np.ones(len(block)) if block.weight is None else block.weight
+        w = block.weights
         total = float(w.sum())
         mean = w @ y / total if total > 0 else np.zeros(y.shape[1])
         return cls(len(block), total, w @ residual**2, mean, w @ (y - mean) ** 2)
@@ -124,6 +134,37 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._apply(self._choose, X)
 
+    def _probabilities(self, block: Block) -> np.ndarray:
+        """Give the probability of each class, of shape (n, n_classes); models that have them say how."""
+        raise NotAvailableError(f"{type(self).__name__} has no probabilities.")
+
+    def _log_probabilities(self, block: Block) -> np.ndarray:
+        """Give their logarithms; a model that can keep more digits than this does."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._probabilities(block))
+
+    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Give the probability of each class, for every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._probabilities, X)
+
+    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Give the logarithm of the probability of each class, for every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._log_probabilities, X)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Give the accuracy: the share of rows (by weight) whose class is predicted.
 
@@ -140,8 +181,30 @@ class Classifier(ClassifierMixin, Estimator):
 
 def _count_right(block: Block, choose: Any) -> np.ndarray:
     hit = choose(block) == block.y
-    w = np.ones(len(block)) if block.weight is None else block.weight
-    return np.array([w @ hit, w.sum()])
+    return np.array([block.weights @ hit, block.weights.sum()])
+
+
+class OnePassClassifier(Classifier, OnePass):
+    """A classifier in closed form: what it has to know of its rows is a statistic, such as `ByClass`."""
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
+        """Add rows to those already learned from: the result is that of a fit on all of them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        classes : array-like, optional
+            All classes there may be; a label that is none of them is refused. The model knows those that it has seen, in
+            whichever call, so this need not be given.
+        """
+        if classes is not None and y is not None:
+            strange = [
+                label for label in np.unique(np.asarray(y)).tolist() if label not in np.asarray(classes).tolist()
+            ]
+            if strange:
+                raise InputError(f"The label {strange[0]!r} is not among the classes given: {list(classes)}.")
+        return super().partial_fit(X, y, sample_weight)
 
 
 class Clusterer(ClusterMixin, Estimator):
@@ -183,6 +246,10 @@ class Transformer(TransformerMixin, Estimator):
     def _change(self, block: Block) -> Any:
         """Give the new columns of one block."""
 
+    def _makes_sparse(self, rows: Rows) -> bool:
+        """Say whether the new columns of these rows are sparse matrices."""
+        return False
+
     def transform(self, X: Any) -> Any:
         """Change the columns of `X`.
 
@@ -197,3 +264,11 @@ class Transformer(TransformerMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def usual_score(model: object) -> Literal["r2", "accuracy"] | None:
+    """Say which of the usual scores a model's ``score`` is, here or in scikit-learn; None where it has one of its own."""
+    own = getattr(type(model), "score", None)
+    if own in (Regressor.score, RegressorMixin.score):
+        return "r2"
+    return "accuracy" if own in (Classifier.score, ClassifierMixin.score) else None

@@ -14,23 +14,22 @@ from typing import Any
 from sklearn.callback._callback_support import callback_management_context
 
 from qed.base.running.steps import Step
-from qed.base.sources.rows import Rows
 
 
 @contextmanager
-def told_to_callbacks(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
+def calling_back(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
     """Tell the callbacks of `model` that a fit begins and, if nothing is raised, that it ends."""
     with callback_management_context(model):
         context = model._init_callback_context(max_subtasks=model._max_tasks())
         metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
         # The iterations inside tell their callbacks about the same data.
-        context.told = {"X": X, "y": y, "metadata": metadata}
-        context.call_on_fit_task_begin(estimator=model, **context.told)
+        context.given = {"X": X, "y": y, "metadata": metadata}
+        context.call_on_fit_task_begin(estimator=model, **context.given)
         yield
-        context.call_on_fit_task_end(estimator=model, **context.told, reconstruction_attributes=model._attributes)
+        context.call_on_fit_task_end(estimator=model, **context.given, reconstruction_attributes=model._attributes)
 
 
-def iterations_told(model: Any, rows: Rows) -> list[Callable[[Step], bool]]:
+def iteration_callbacks(model: Any, problem: Any) -> list[Callable[[Step], bool]]:
     """Give the watcher that makes each step a task, or none when `model` has no callbacks."""
     if not getattr(model, "_skl_callbacks", None):
         return []
@@ -40,11 +39,11 @@ def iterations_told(model: Any, rows: Rows) -> list[Callable[[Step], bool]]:
         def attributes() -> dict[str, Any]:
             # A copy, so that a half-finished fit leaves no attributes behind.
             finished = copy(model)
-            finished._finish(rows, step)
+            finished._finish(problem, step)
             return finished._attributes()
 
         task = context.subcontext(task_name=f"iteration {step.number}")
-        task.call_on_fit_task_begin(estimator=model, **context.told)
-        return task.call_on_fit_task_end(estimator=model, **context.told, reconstruction_attributes=attributes)
+        task.call_on_fit_task_begin(estimator=model, **context.given)
+        return task.call_on_fit_task_end(estimator=model, **context.given, reconstruction_attributes=attributes)
 
     return [tell]

@@ -20,7 +20,7 @@ def drive(
     rule: Rule,
     start: Step | None = None,
     watchers: Sequence[Watcher] = (),
-    saved: Any = None,
+    fingerprint: Any = None,
 ) -> Ending:
     """Run a method from the beginning, from a checkpoint, or from a step of an earlier run of the same problem.
 
@@ -36,15 +36,14 @@ def drive(
         The step to go on from; one that a checkpoint holds is used when this is missing.
     watchers : sequence of callable
         More watchers.
-    saved : object, optional
-        What a checkpoint says it belongs to, when that is not the model: it has ``get_params`` and ``fingerprint_``.
+    fingerprint : object, optional
+        What tells the problem from others in a checkpoint: it knows ``difference``.
     """
     budgets = [seen.seconds for seen in watches() if seen.seconds is not None]
     if rule.seconds is not None:
         budgets.append(rule.seconds)
     rule = replace(rule, seconds=min(budgets, default=None))
-    owner = model if saved is None else saved
-    checkpoints = [checkpoint for seen in watches() for checkpoint in seen.checkpoints(owner)]
+    checkpoints = [checkpoint for seen in watches() for checkpoint in seen.checkpoints(model, fingerprint)]
     for checkpoint in checkpoints:
         start = start or checkpoint.load()
     with ExitStack() as stack:

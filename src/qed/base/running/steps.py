@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from qed.base.saving.known import savable
+
+Keep = Literal["best", "last"]
 
 
 @savable
@@ -112,6 +114,32 @@ class Step:
     def __reduce__(self) -> Any:
         return Step.from_dict, (self.to_dict(),)
 
+    def to_json(self) -> dict[str, Any]:
+        """Give number, objective, gap and state as what JSON can hold; arrays as lists, what is not finite as text.
+
+        Examples
+        --------
+        >>> Step(objective=2.0, gap=np.inf, centers=np.zeros((1, 2))).to_json()
+        {'number': 0, 'objective': 2.0, 'gap': 'inf', 'state': {'centers': [[0.0, 0.0]]}}
+        """
+        shown = {"number": self.number, "objective": self.objective, "gap": self.gap, "state": self.state}
+        return {name: _plain(value) for name, value in shown.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Turn a value into dicts, lists, text, numbers and None."""
+    if isinstance(value, Step):
+        return value.to_json()
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
 
 @dataclass(frozen=True)
 class Halt:
@@ -140,7 +168,7 @@ class Ending:
     Attributes
     ----------
     step : Step
-        The best step, by objective.
+        The step that was kept: the best one by objective, or the last one, as the rule says.
     reason : Reason
         Why the run ended.
     n_iter : int
@@ -187,12 +215,16 @@ class Rule:
     patience : int
         STALLED when for so many steps in a row the objective has not changed, up to rounding (or relative to ``tol`` for
         methods without a gap), and the gap has not fallen either.
+    keep : {"best", "last"}
+        Which step the run is left with: the one of least objective, or the last one. Stochastic methods keep the last, because
+        their objectives are estimates; for them an objective that stands still or rises is no reason to stop either.
     """
 
     tol: float = 1e-6
     max_iter: int = 1000
     seconds: float | None = None
     patience: int = 3
+    keep: Keep = "best"
 
     def still(self, before: Step, step: Step) -> bool:
         """Say whether `step` changed the objective no more than rounding, or the tolerance, explains, and came no nearer to a proof."""
@@ -269,7 +301,7 @@ class _Run:
         except KeyboardInterrupt:
             if self.best is None:
                 raise
-            halt = Halt(Reason.INTERRUPTED, "The model keeps the best state it had.")
+            halt = Halt(Reason.INTERRUPTED, f"The model keeps the {self.rule.keep} state it had.")
         if self.best is None:
             raise RuntimeError("a method must yield at least one step")
         seconds = time.perf_counter() - self.began
@@ -303,7 +335,8 @@ class _Run:
 
     def _remember(self, step: Step) -> None:
         """Keep what later decisions need, and leave a copy of it with the step."""
-        if self.best is None or self._is_certified(step) or step.objective <= self.best.objective:
+        last = self.rule.keep == "last"
+        if self.best is None or last or self._is_certified(step) or step.objective <= self.best.objective:
             self.best = step
         if self.last is not None:
             self.still = self.still + 1 if self.rule.still(self.last, step) else 0
@@ -321,9 +354,10 @@ class _Run:
         if self._is_certified(step):
             self.best = step
             return Halt(Reason.CERTIFIED)
-        if self.still >= self.rule.patience:
+        noisy = self.rule.keep == "last"
+        if self.still >= self.rule.patience and not noisy:
             return Halt(Reason.STALLED)
-        if self.rises >= 5 and abs(step.objective) > 1e6 * self.scale:
+        if self.rises >= 5 and not noisy and abs(step.objective) > 1e6 * self.scale:
             return Halt(Reason.DIVERGED, f"It rose for {self.rises} iterations in a row.")
         if step.number >= self.rule.max_iter:
             return Halt(Reason.MAX_ITER)

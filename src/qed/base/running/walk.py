@@ -7,10 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from qed.base.certificate import Certificate
-from qed.base.models.checks import check_rows
-from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import check_parameters
+from qed.base.running.stepped import Stepped
 from qed.base.running.steps import Ending, Reason, Step
 
 
@@ -19,10 +16,10 @@ class steps:
 
     Parameters
     ----------
-    model : Iterative
+    model : Stepped
         The model; it is not fitted by this.
-    X, y, sample_weight
-        As in ``fit``.
+    *data, **named
+        ``X, y, sample_weight``, as in ``fit``.
     start : Step, optional
         Go on from this step.
 
@@ -38,15 +35,11 @@ class steps:
     (3, 4)
     """
 
-    def __init__(
-        self, model: Iterative, X: Any, y: Any = None, sample_weight: Any = None, *, start: Step | None = None
-    ) -> None:
+    def __init__(self, model: Stepped, *data: Any, start: Step | None = None, **named: Any) -> None:
         self._model = clone(model)
-        check_parameters(self._model, self._model.parameters)
-        self._rows = check_rows(self._model, X, y, sample_weight, reset=True, target=model.target).cached()
-        self._model._look(self._rows)
+        self._problem = self._model._begin(*data, **named)
         self._number = -1 if start is None else start.number
-        self._generator = self._model._steps(self._rows, start)
+        self._generator = self._model._steps(self._problem, start)
 
     def __iter__(self) -> steps:
         return self
@@ -60,8 +53,5 @@ class steps:
     def model_at(self, step: Step) -> Any:
         """Give the model as it is at `step`, ready to predict, with its certificate."""
         model = copy(self._model)
-        model._finish(self._rows, step)
-        model.ending_ = Ending(step, Reason.INTERRUPTED, step.number, 0.0, [])
-        model.n_iter_ = max(1, step.number)
-        model.certificate_ = Certificate(model._claims(self._rows))
+        model._conclude(self._problem, Ending(step, Reason.INTERRUPTED, step.number, 0.0, []))
         return model

@@ -14,19 +14,18 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import Any
 
-from qed.base.errors import InputError, SourceError, level_of_user
+from qed.base.errors import InputError
 from qed.base.models.parameters import check_parameters, choice, number
 from qed.base.running.steps import Rule, Step, Watcher
 from qed.base.saving.archive import check_path
+from qed.base.saving.checkpoint import Checkpoint
 
 _watching: ContextVar[tuple[Watch, ...]] = ContextVar("qed_watching", default=())
 
@@ -104,7 +103,7 @@ class Watch:
     @contextmanager
     def of(self, model: Any, rule: Rule) -> Iterator[list[Watcher]]:
         """Give the watchers for one fit of `model`."""
-        trace = Trace(type(model).__name__)
+        trace = Trace(getattr(model, "_title", type(model).__name__))
         self.traces.append(trace)
         began = time.perf_counter()
 
@@ -125,13 +124,13 @@ class Watch:
         with _progress_bar(trace.model, rule) as advance:
             yield [*watchers, advance]
 
-    def checkpoints(self, model: Any) -> list[Checkpoint]:
-        """Give the checkpoint for one fit of `model`, when one was asked for."""
+    def checkpoints(self, model: Any, fingerprint: Any) -> list[Checkpoint]:
+        """Give the checkpoint for one fit of `model` to data of that fingerprint, when one was asked for."""
         if self.checkpoint is None:
             return []
         number = next(self._numbers)
         path = self.checkpoint if number == 1 else self.checkpoint.with_stem(f"{self.checkpoint.stem}-{number}")
-        return [Checkpoint(path, self.every, model)]
+        return [Checkpoint(path, self.every, model, fingerprint)]
 
 
 @contextmanager
@@ -198,42 +197,6 @@ def watched_only_by(*seen: Watch) -> Iterator[None]:
 def watches() -> tuple[Watch, ...]:
     """Give the watches that are on, outermost first."""
     return _watching.get()
-
-
-class Checkpoint:
-    """The file of one fit: read at its beginning, written at most once in `every` seconds and at its end.
-
-    What would make every write fail is found before the first step. A disk that fills up later is no reason to lose a long fit, which
-    goes on with a warning.
-    """
-
-    def __init__(self, path: Path, every: float, model: Any) -> None:
-        self.path, self.every, self.model = path, every, model
-        self.written = time.monotonic()
-
-    def load(self) -> Step | None:
-        """Give the step that the file holds, or None when there is no file yet."""
-        from qed.base.saving.format import Packer
-        from qed.base.saving.models import load_checkpoint, packed
-
-        if not self.path.parent.is_dir():
-            raise SourceError(f"The checkpoint {self.path} can not be written: create the directory first.")
-        packed(Packer(), self.model, fitted=False)
-        return load_checkpoint(self.path, self.model)
-
-    def __call__(self, step: Step) -> None:
-        if time.monotonic() - self.written >= self.every:
-            self.write(step)
-
-    def write(self, step: Step | None) -> None:
-        """Write the file."""
-        from qed.base.saving.models import save_checkpoint
-
-        try:
-            save_checkpoint(self.path, self.model, step)
-        except SourceError as error:
-            warnings.warn(f"The fit goes on without a new checkpoint. {error}", UserWarning, level_of_user())
-        self.written = time.monotonic()
 
 
 @contextmanager

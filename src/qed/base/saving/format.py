@@ -133,6 +133,14 @@ class Packer:
         return {**node, "output": self.pack(output, "set_output")} if output else node
 
 
+def packed(packer: Packer, model: Any, *, fitted: bool) -> Any:
+    """Give the tree of a model, or of the known object that stands for what is fitted."""
+    try:
+        return packer.pack_model(model, fitted=fitted) if isinstance(model, BaseEstimator) else packer.pack(model)
+    except RecursionError as error:
+        raise SavingError(f"This {type(model).__name__} contains itself, so it can not be stored.") from error
+
+
 def _is_learned(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
 

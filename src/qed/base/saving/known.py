@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from qed.base.errors import SavingError
+from qed.base.lazy import ROOMS
 
 PARTS = ("stats", "optim", "kernels")
 
@@ -61,7 +62,7 @@ def find_class(name: str) -> type | None:
 
 
 def _house() -> list[Any]:
-    return [import_module(f"qed.{name}") for name in (*import_module("qed")._ROOMS, *PARTS)]
+    return [import_module(f"qed.{name}") for name in (*ROOMS, *PARTS)]
 
 
 def known_class(name: Any) -> type:

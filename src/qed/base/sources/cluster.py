@@ -17,18 +17,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from dask.base import compute, get_scheduler, persist
-from dask.delayed import Delayed, delayed
 
 from qed.base.engine import add_pairwise, n_threads, threads
 from qed.base.errors import InputError, SourceError
+from qed.base.sources.block import Piece
+from qed.base.sources.facts import Facts
 from qed.base.sources.partitions import Decode, Partitions, cut_array, cut_frame
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.rows import ArrayRows, Rows, kept
 
 GROUP = 8
 
@@ -42,7 +42,7 @@ def open_dask(
     columns: Sequence[str] | None = None,
     size: int | None = None,
 ) -> Rows:
-    """Make `Rows` of a Dask array or frame; see :func:`qed.base.sources.rows.rows`.
+    """Make `Rows` of a Dask array or frame; see :func:`qed.base.sources.open.rows`.
 
     Examples
     --------
@@ -51,9 +51,8 @@ def open_dask(
     >>> found.fold(lambda block: block.X.sum()), found.count()
     (np.float64(3000.0), 1000)
     """
-    if y is not None and target is not None:
-        raise InputError("The target was given twice, as y and as target=: give one of them.")
-    if isinstance(X, Delayed) or getattr(X, "ndim", 0) != 2:
+    ndim = getattr(X, "ndim", 0)
+    if not isinstance(ndim, int) or ndim != 2:
         raise InputError(f"A Dask {type(X).__name__} is no table: give a Dask frame, or an array of two dimensions.")
     if hasattr(X, "chunks"):
         if target is not None or columns is not None or isinstance(weight, str):
@@ -72,89 +71,92 @@ class DaskRows(Rows):
     """
 
     def __init__(self, source: Partitions) -> None:
-        self.parts, self.decode, self._lengths = source.parts, source.decode, source.lengths
-        self.n_features, self.dtype, self.feature_names = source.n_features, self.decode.dtype, self.decode.names
-        self.target_names, self.target_is_number = source.target_names, source.target_is_number
-        self._has_weight = source.has_weight
-
-    @property
-    def has_target(self) -> bool:
-        return bool(self.target_names)
-
-    @property
-    def has_weight(self) -> bool:
-        return self._has_weight
+        self.parts, self.decode, self.facts, self._lengths = source.parts, source.decode, source.facts, source.lengths
+        self.views: tuple[Callable[[Rows], Rows], ...] = ()
 
     def lengths(self) -> list[int]:
-        """Give the number of rows of every partition, counting them the first time."""
+        """Give the number of rows of every partition, before any view of it, counting them the first time."""
+        import dask
+
         if self._lengths is None:
-            self._lengths = list(_compute([delayed(len)(part) for part, _, _ in self.parts]))
+            self._lengths = list(_compute([dask.delayed(_length)(part) for part, _, _ in self.parts]))
         return self._lengths
 
     def count(self) -> int:
-        return sum(self.lengths())
+        return sum(self.each(len)) if self.views else sum(self.lengths())
+
+    def known_count(self) -> int | None:
+        return None if self.views or self._lengths is None else sum(self._lengths)
 
     def numbers(self) -> Rows:
         if self.decode.layout is not None:
             self.decode.layout.refuse_text()
-        return self if self.decode.numbers else self._view(replace(self.decode, numbers=True), self.decode.dtype)
+        if self.decode.numbers:
+            return self
+        schema = None if self.decode.layout is None else self.decode.layout.feature_schema
+        return self._view(replace(self.decode, numbers=True), self.decode.dtype, schema)
 
     def table(self) -> Rows:
         if self.decode.layout is None:
             raise InputError("A Dask array can not be read as a table: give a Dask frame.")
-        return self._view(replace(self.decode, numbers=False), np.dtype(object))
+        # A column of Python objects is promised to hold text, but only its partitions can tell.
+        return self._view(replace(self.decode, numbers=False), np.dtype(object), None)
 
-    def _view(self, decode: Decode, dtype: np.dtype[Any]) -> DaskRows:
+    def _view(self, decode: Decode, dtype: np.dtype[Any], schema: pa.Schema | None) -> DaskRows:
         view = copy.copy(self)
-        view.decode, view.dtype = decode, dtype
+        view.decode, view.facts = decode, replace(self.facts, dtype=dtype, schema=schema)
         return view
 
+    def spread(self, view: Callable[[Rows], Rows], facts: Facts) -> DaskRows:
+        found = copy.copy(self)
+        found.views, found.facts = (*self.views, view), facts
+        return found
+
     def _on_parts(self, work: Callable[..., Any], *args: Any) -> list[Any]:
-        """Give a delayed ``work(rows, start, *args)`` for every partition that has rows."""
+        """Give a delayed ``work(rows, *args)`` for every partition that has rows."""
+        import dask
+
         if self.decode.numbers and self.decode.layout is not None:
             self.decode.layout.refuse_text()
         lengths = self.lengths()
         starts = accumulate(lengths, initial=0)
-        call = delayed(Call(work, args, self.decode), pure=False, traverse=False)
-        task = delayed(_call, pure=False)
+        call = dask.delayed(Call(work, args, self.decode, self.views), pure=False, traverse=False)
+        task = dask.delayed(_call, pure=False)
         filled = [task(call, *part, start) for part, n, start in zip(self.parts, lengths, starts) if n]
         if not filled:
             raise InputError("Found 0 sample(s) while a minimum of 1 is required: all partitions are empty.")
         return filled
 
     def fold(self, function: Callable[..., Any], *args: Any) -> Any:
+        import dask
+
         found = self._on_parts(_fold, function, args)
         while len(found) > 1:
-            add = delayed(add_pairwise, pure=False)
+            add = dask.delayed(_add, pure=False)
             found = [add(found[i : i + GROUP]) for i in range(0, len(found), GROUP)]
-        return _compute(found)[0]
+        return add_pairwise(_compute(found)[0])
 
     def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
         for results in _stream(self._on_parts(_each, function, args)):
             yield from results
 
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        for result in self.each(function, *args):
-            yield partial(_given, result)
-
-    def array(self) -> Block:
-        if self.decode.numbers:
-            return super().array()
-        blocks = list(self.blocks())
-        y = np.concatenate([block.y for block in blocks]) if self.has_target else None
-        weight = np.concatenate([block.weight for block in blocks]) if self.has_weight else None
-        return Block(pa.concat_tables([block.X for block in blocks], promote_options="permissive"), y, weight)
+    def pieces(self) -> Iterator[Piece]:
+        for block in self.each(_itself):
+            yield Piece(block.start, len(block), partial(_itself, block))
 
     def cached(self) -> Rows:
         """Give rows whose decoded partitions stay in the memory of the workers, if there is a cluster that has them."""
-        if not self.decode.numbers or _client() is None:
+        import dask
+
+        if self.is_table or _client() is None:
             return self
         with _cluster_errors():
-            parts = persist(*self._on_parts(_itself))
-        kept = copy.copy(self)
-        kept.parts = [(part, None, None) for part in parts]
-        kept._lengths = [n for n in self.lengths() if n]
-        return kept
+            parts = dask.persist(*self._on_parts(_held))
+        found = copy.copy(self)
+        found.parts, found.views, found._lengths = [(part, None, None) for part in parts], (), None
+        if not self.views:
+            found._lengths = [n for n in self.lengths() if n]
+        return found
 
 
 @dataclass(frozen=True)
@@ -164,43 +166,61 @@ class Call:
     work: Callable[..., Any]
     args: tuple[Any, ...]
     decode: Decode
+    views: tuple[Callable[[Rows], Rows], ...]
 
 
 def _call(call: Call, part: Any, y: Any, weight: Any, start: int) -> Any:
     with threads(1):
-        return call.work(call.decode.rows(part, y, weight, start), start, *call.args)
+        rows: Rows = call.decode.rows(part, y, weight, start)
+        for view in call.views:
+            rows = view(rows)
+        return call.work(rows, *call.args)
 
 
-def _fold(rows: Rows, start: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    return rows.fold(_shifted, start, function, args)
+def _fold(rows: Rows, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
+    """Give the sum over a partition; nothing, where a view leaves none of its rows."""
+    found = rows.each(function, *args)
+    return [add_pairwise(chain([first], found)) for first in islice(found, 1)]
 
 
-def _each(rows: Rows, start: int, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
-    return list(rows.each(_shifted, start, function, args))
+def _add(sums: Sequence[list[Any]]) -> list[Any]:
+    there = [total for part in sums for total in part]
+    return [add_pairwise(there)] if there else []
 
 
-def _itself(rows: Rows, start: int) -> Rows:
-    return rows
+def _each(rows: Rows, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
+    return list(rows.each(function, *args))
 
 
-def _shifted(block: Block, start: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Apply `function` to a block of a partition, with its row numbers counted over all partitions."""
-    return function(replace(block, start=start + block.start), *args)
+def _held(rows: Rows) -> ArrayRows | None:
+    """Give the rows of a partition as arrays; None where a view leaves none of them."""
+    if isinstance(rows, ArrayRows):
+        return rows
+    return kept(rows) if any(True for _ in rows.pieces()) else None
 
 
-def _given(result: Any) -> Any:
-    return result
+def _length(part: Any) -> int:
+    return 0 if part is None else part.count() if isinstance(part, ArrayRows) else len(part)
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _client() -> Any:
     """Give the client of the cluster that Dask would use, or None when it would use this process."""
-    client = getattr(get_scheduler(), "__self__", None)
+    import dask.base
+
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
     return client if hasattr(client, "scheduler_info") else None
 
 
 def _compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    import dask
+
     with _cluster_errors():
-        return compute(*tasks, num_workers=n_threads())
+        found: tuple[Any, ...] = dask.compute(*tasks, num_workers=n_threads())
+        return found
 
 
 def _stream(tasks: Sequence[Any]) -> Iterator[Any]:

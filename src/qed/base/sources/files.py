@@ -5,18 +5,15 @@ that the block plan, and with it every rounding, is that of the same table in me
 task, on a thread of the fold, turns its slice into a matrix and works on it. As the engine keeps few tasks in flight,
 reading runs ahead of them by a few blocks and no more.
 
-Methods that make many passes ask for ``cached()``: one pass writes the matrix to a temporary ``.npy`` file, which is
-then memory-mapped. It goes to the directory ``QED_CACHE_DIR``, or else to that for temporary files.
+Methods that make many passes ask for ``cached()``: one pass writes the matrix to a file that is then memory-mapped
+(:mod:`qed.base.sources.spill`).
 """
 
 from __future__ import annotations
 
 import copy
 import os
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,13 +21,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qed.base.engine import work
-from qed.base.errors import InputError, QedError, SourceError
+from qed.base.errors import InputError
+from qed.base.sources.block import Block, Piece
+from qed.base.sources.facts import Facts
 from qed.base.sources.frames import check_lengths, read_target
 from qed.base.sources.layout import Layout, did_you_mean, plan, refuse_twice, weight_of
+from qed.base.sources.npy import open_npy
 from qed.base.sources.paths import find_files, suffix_of
 from qed.base.sources.readers import ArrowReader, CsvReader, ParquetReader, Reader
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.sources.rows import ArrayRows, Rows, kept
 
 BATCH_BLOCKS = 4
 READERS: dict[str, type[Reader]] = {
@@ -52,7 +51,7 @@ def open_files(
     columns: Sequence[str] | None = None,
     size: int | None = None,
 ) -> Rows:
-    """Make `Rows` of files; see :func:`qed.base.sources.rows.rows`.
+    """Make `Rows` of files; see :func:`qed.base.sources.open.rows`.
 
     Examples
     --------
@@ -64,29 +63,27 @@ def open_files(
     ...     open_files(path, target="price").fold(lambda block: block.X.sum())
     np.float64(130.0)
     """
-    if y is not None and target is not None:
-        raise InputError("The target was given twice, as y and as target=: give one of them.")
     found = find_files(paths, {*READERS, ".npy"})
     if suffix_of(found[0]) == ".npy":
-        from qed.base.sources.npy import open_npy
-
         if target is not None or columns is not None:
             raise InputError("target= and columns= name columns, but those of a .npy file have no names: give y=.")
         return open_npy(found, y, weight, size)
-    if isinstance(y, (str, os.PathLike)):
-        raise InputError(f"y={str(y)!r} is a string: to name the target's column, write target={str(y)!r}.")
+    if isinstance(y, os.PathLike):
+        raise InputError(f"y={os.fspath(y)!r} is a path: give the name of the target's column, or an array.")
+    if isinstance(y, str):
+        target, y = y, None
     name = weight if isinstance(weight, str) else None
     wanted = None if columns is None else [*columns, *([target] if isinstance(target, str) else target or []), name]
     readers = [READERS[suffix_of(path)](path) for path in found]
     layout = Layout.of(agreed_schema(readers, wanted), target=target, weight=name, columns=columns)
-    rows = FileRows(readers, layout, size=plan(size, len(layout.features)))
+    names = layout.targets
     if y is not None:
-        rows.y, rows.target_names = read_target(y)
-        rows.target_is_number = rows.y.dtype.kind in "biuf"
+        y, names = read_target(y)
     if weight is not None and name is None:
-        rows.weight = weight_of(read_target(weight)[0])
-    if rows.y is not None or rows.weight is not None:
-        check_lengths(rows.count(), rows.y, rows.weight)
+        weight = weight_of(read_target(weight)[0])
+    rows = FileRows(readers, layout, plan(size, len(layout.features)), y, None if name else weight, names)
+    if y is not None or rows.weight is not None:
+        check_lengths(rows.count(), y, rows.weight)
     return rows
 
 
@@ -157,51 +154,63 @@ class FileRows(Rows):
         What their columns are for.
     size : int
         Rows per block.
+    y, weight : ndarray, optional
+        Target and weights of all rows, where they are no columns.
+    target_names : tuple of str
+        The names of the target's columns.
     """
 
-    def __init__(self, readers: Sequence[Reader], layout: Layout, size: int) -> None:
-        self.readers, self.layout, self.size = readers, layout, size
-        self.n_features, self.dtype, self.feature_names = len(layout.features), layout.dtype, layout.features
-        self.target_names, self.target_is_number = layout.targets, layout.target_is_number
-        self.y: np.ndarray | None = None
-        self.weight: np.ndarray | None = None
-        self._as_numbers = True
+    def __init__(
+        self,
+        readers: Sequence[Reader],
+        layout: Layout,
+        size: int,
+        y: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+        target_names: tuple[str, ...] = (),
+    ) -> None:
+        self.readers, self.layout, self.size, self.y, self.weight = readers, layout, size, y, weight
+        self.facts = Facts(
+            n_features=len(layout.features),
+            dtype=layout.dtype,
+            feature_names=layout.features,
+            schema=layout.feature_schema,
+            target_names=target_names,
+            target_dtype=layout.target_dtype if y is None else y.dtype,
+            target_ndim=(2 if len(layout.targets) > 1 else 1) if y is None else y.ndim,
+            has_weight=weight is not None or layout.weight is not None,
+        )
         self._count: int | None = None
         self._cached: ArrayRows | None = None
-
-    @property
-    def has_target(self) -> bool:
-        return self.y is not None or bool(self.layout.targets)
-
-    @property
-    def has_weight(self) -> bool:
-        return self.weight is not None or self.layout.weight is not None
 
     def count(self) -> int:
         if self._count is None:
             self._count = sum(reader.count() for reader in self.readers)
         return self._count
 
+    def known_count(self) -> int | None:
+        return self.count() if all(reader.knows_count for reader in self.readers) else self._count
+
     def numbers(self) -> Rows:
         self.layout.refuse_text()
-        return self if self._as_numbers else self._view(True, self.layout.dtype)
+        return self._view(self.layout.dtype) if self.is_table else self
 
     def table(self) -> Rows:
-        return self._view(False, np.dtype(object)) if self._as_numbers else self
+        return self if self.is_table else self._view(np.dtype(object))
 
-    def _view(self, as_numbers: bool, dtype: np.dtype[Any]) -> FileRows:
+    def _view(self, dtype: np.dtype[Any]) -> FileRows:
         view = copy.copy(self)
-        view._as_numbers, view.dtype, view._cached = as_numbers, dtype, None
+        view.facts, view._cached = replace(self.facts, dtype=dtype), None
         return view
 
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        if self._as_numbers:
+    def pieces(self) -> Iterator[Piece]:
+        if not self.is_table:
             self.layout.refuse_text()
         start = 0
         schema = self.layout.schema
         batches = (batch for reader in self.readers for batch in reader.batches(schema, BATCH_BLOCKS * self.size))
         for table in cut(batches, self.size):
-            yield partial(self._task, function, args, table, start)
+            yield Piece(start, table.num_rows, partial(self._decoded, table, start))
             start += table.num_rows
         if start == 0:
             raise InputError(
@@ -209,98 +218,18 @@ class FileRows(Rows):
             )
         self._count = start
 
-    def _task(self, function: Callable[..., Any], args: tuple[Any, ...], table: pa.Table, start: int) -> Any:
-        block = self.layout.block(table, start, numbers=self._as_numbers)
+    def _decoded(self, table: pa.Table, start: int) -> Block:
+        block = self.layout.block(table, start, numbers=not self.is_table)
         stop = start + table.num_rows
         if self.y is not None:
             block = replace(block, y=self.y[start:stop])
         if self.weight is not None:
             block = replace(block, weight=self.weight[start:stop])
-        return function(block, *args)
-
-    def array(self) -> Block:
-        if self._as_numbers:
-            X = np.empty((self.count(), self.n_features), self.dtype)
-            return Block(X, *self._gather(_keep, X))
-        blocks = list(self.blocks())
-        y = np.concatenate([block.y for block in blocks]) if self.has_target else None
-        weight = np.concatenate([block.weight for block in blocks]) if self.has_weight else None
-        return Block(pa.concat_tables([block.X for block in blocks]), y, weight)
-
-    def _gather(self, store: Callable[..., None], *args: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Hand every block to `store`, and give target and weights of all rows."""
-        parts = list(work(self.tasks(_store, store, args)))
-        y = np.concatenate([part[0] for part in parts]) if self.has_target else None
-        weight = np.concatenate([part[1] for part in parts]) if self.has_weight else None
-        return y, weight
+        return block
 
     def cached(self) -> Rows:
-        if not self._as_numbers:
+        if self.is_table:
             return self
         if self._cached is None:
-            self._cached = self._spilled()
+            self._cached = kept(self, self.size)
         return self._cached
-
-    def _spilled(self) -> ArrayRows:
-        self.layout.refuse_text()
-        shape = (self.count(), self.n_features)
-        needed = shape[0] * shape[1] * self.dtype.itemsize
-        folder = _temporary_folder(needed)
-        try:
-            path = os.path.join(folder, "X.npy")
-            with open(path, "wb") as file:
-                header = {"descr": self.dtype.str, "fortran_order": False, "shape": shape}
-                np.lib.format.write_array_header_1_0(file, header)
-                file.flush()
-                y, weight = self._gather(_write, file.fileno(), file.tell())
-            found = ArrayRows(np.load(path, mmap_mode="r"), y, weight, self.feature_names, self.size)
-        except BaseException as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            if isinstance(error, OSError) and not isinstance(error, QedError):
-                raise _no_room(folder, needed, str(error.strerror)) from error
-            raise
-        weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
-        found.target_names = self.target_names
-        return found
-
-
-def _store(block: Block, store: Callable[..., None], args: tuple[Any, ...]) -> tuple[Any, Any]:
-    store(block, *args)
-    return block.y, block.weight
-
-
-def _keep(block: Block, X: np.ndarray) -> None:
-    X[block.start : block.start + len(block)] = block.X
-
-
-def _write(block: Block, file: int, offset: int) -> None:
-    """Write by a system call: on a full disk that is an error, where a write to mapped memory kills the process."""
-    place = offset + block.start * block.X.shape[1] * block.X.itemsize
-    bytes_left = memoryview(block.X).cast("B")
-    while bytes_left:
-        written = os.pwrite(file, bytes_left, place)
-        place, bytes_left = place + written, bytes_left[written:]
-
-
-def _temporary_folder(needed: int) -> str:
-    """Make a directory for `needed` bytes, or say that there is no room for them."""
-    asked = os.environ.get("QED_CACHE_DIR") or None
-    try:
-        if asked is not None:
-            os.makedirs(asked, exist_ok=True)
-        folder = tempfile.mkdtemp(prefix="qed-", dir=asked)
-    except OSError as error:
-        where = asked or tempfile.gettempdir()
-        raise _no_room(where, needed, str(error.strerror)) from error
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise _no_room(folder, needed, f"{free / 2**20:,.1f} MiB are free")
-    return folder
-
-
-def _no_room(folder: str, needed: int, why: str) -> SourceError:
-    return SourceError(
-        f"The decoded rows need {needed / 2**20:,.1f} MiB in {folder!r}, which can not be had ({why}): "
-        "set the environment variable QED_CACHE_DIR to a directory with more room."
-    )

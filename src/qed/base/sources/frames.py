@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from qed.base.errors import InputError
+from qed.base.errors import InputError, KindError
+from qed.base.sources.block import is_sparse
 from qed.base.sources.layout import check_target_types, refuse_twice, target_of, values_of
 
 
@@ -21,7 +22,7 @@ def frame_of(X: Any) -> Any:
     """Give a frame as an Arrow table, or as pandas where that is plain numbers; None for what is no frame."""
     if isinstance(X, pa.Table):
         return X
-    if isinstance(X, (np.ndarray, list, tuple)) or len(getattr(X, "shape", (0, 0))) != 2 or hasattr(X, "tocsr"):
+    if isinstance(X, (np.ndarray, list, tuple)) or len(getattr(X, "shape", (0, 0))) != 2 or is_sparse(X):
         return None
     if isinstance(X, (pa.Array, pa.ChunkedArray)):
         return None
@@ -29,11 +30,20 @@ def frame_of(X: Any) -> Any:
         return _convert(X)
     except InputError:
         raise
+    except OverflowError as error:
+        raise too_large(str(error)) from None
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         words = "; ".join(str(part) for part in error.args)
+        if "too large" in words:
+            raise too_large(words) from None
         raise InputError(
             f"The table can not be read: {words}. A column must hold values of one type: convert that one, or drop it."
         ) from error
+
+
+def too_large(words: str) -> InputError:
+    """Give the error for a whole number that no column can hold."""
+    return InputError(f"A number is too large for 64 bits ({words}): give it as a float, or divide the column.")
 
 
 def _convert(X: Any) -> Any:
@@ -44,10 +54,7 @@ def _convert(X: Any) -> Any:
     import narwhals as nw
 
     if nw.dependencies.is_pandas_dataframe(X):
-        frame = X.set_axis([str(name) for name in X.columns], axis=1)
-        refuse_twice(list(frame.columns))
-        plain = all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in frame.dtypes)
-        return frame if plain else pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+        return _of_pandas(X)
     if hasattr(X, "__arrow_c_stream__"):
         return pa.table(X)
     native = nw.from_native(X, pass_through=True)
@@ -56,9 +63,50 @@ def _convert(X: Any) -> Any:
     return native.to_arrow() if isinstance(native, nw.DataFrame) else None
 
 
+def _of_pandas(X: Any) -> Any:
+    has_names(X)
+    frame = X.set_axis([str(name) for name in X.columns], axis=1)
+    refuse_twice(list(frame.columns))
+    packed = {name: kind.subtype for name, kind in frame.dtypes.items() if _is_packed(kind)}
+    if packed:
+        frame = frame.astype(packed)
+    kinds = [kind.kind if isinstance(kind, np.dtype) else "" for kind in frame.dtypes]
+    if "c" in kinds:
+        raise complex_error()
+    if all(kind and kind in "biuf" for kind in kinds):
+        return frame
+    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+
+
+def _is_packed(kind: Any) -> bool:
+    """Say whether a column of pandas stores only what differs from one value."""
+    return str(kind).startswith("Sparse[")
+
+
+def sparse_of(X: Any) -> Any:
+    """Give the sparse matrix that a pandas frame of nothing but sparse columns stands for; None for all else."""
+    if not hasattr(X, "iloc") or getattr(X, "ndim", 0) != 2 or not len(X.columns) or not all(map(_is_packed, X.dtypes)):
+        return None
+    return X.sparse.to_coo().tocsr()
+
+
+def complex_error() -> InputError:
+    """Give the error for complex numbers."""
+    return InputError("Complex data not supported: give the real and the imaginary part as columns of their own.")
+
+
 def has_names(X: Any) -> bool:
     """Say whether the columns of a frame are named by strings: pandas numbers those that nobody named."""
-    return all(isinstance(name, str) for name in X.columns) if hasattr(X, "iloc") else True
+    if not hasattr(X, "iloc"):
+        return True
+    kinds = sorted({type(name).__name__ for name in X.columns})
+    strings = [isinstance(name, str) for name in X.columns]
+    if any(strings) and not all(strings):
+        raise KindError(
+            f"Feature names are only supported if all are strings, but these are of the types {kinds}: "
+            "convert them, X.columns = X.columns.astype(str)."
+        )
+    return all(strings)
 
 
 def schema_of(frame: Any) -> pa.Schema:
@@ -77,15 +125,15 @@ def arrow_of(frame: Any, names: Sequence[str]) -> pa.Table:
 
 
 def read_target(y: Any) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Give a target that came by itself as an array with the names of its columns.
+    """Give a target that came by itself as an array with the names of its columns, if they have names.
 
     Examples
     --------
     >>> read_target([0, 1, 1])
-    (array([0, 1, 1]), ('y',))
+    (array([0, 1, 1]), ())
     """
     names: tuple[str, ...] = ()
-    if hasattr(y, "tocsr"):
+    if is_sparse(y):
         raise InputError("The target is a sparse matrix: give it as an array, y.toarray().")
     if not isinstance(y, (np.ndarray, list, tuple)):
         y, names = _read_frame_target(y)
@@ -93,12 +141,14 @@ def read_target(y: Any) -> tuple[np.ndarray, tuple[str, ...]]:
         values = np.asarray(y)
     except ValueError:
         raise InputError("The target's rows differ in length: give one value for each row.") from None
+    except OverflowError as error:
+        raise too_large(str(error)) from None
+    if values.dtype.kind in "mMV":
+        raise InputError(f"The target holds values of type {values.dtype}: it must be numbers or labels.")
     if values.ndim not in (1, 2):
         raise InputError(
             f"The target must be a vector or a matrix, one row for each row of X, not of shape {values.shape}."
         )
-    if not names:
-        names = ("y",) if values.ndim == 1 else tuple(f"y{j}" for j in range(values.shape[1]))
     return values, names
 
 

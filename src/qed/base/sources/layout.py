@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.sources.rows import Block, block_rows
+from qed.base.sources.block import Block, block_rows
 
 STRIP = 2048
 WORDS = {"text": "text", "category": "categories", "time": "dates or times", "other": "nested or binary values"}
@@ -139,8 +139,16 @@ class Layout:
         return np.dtype(np.float32 if short else np.float64)
 
     @property
-    def target_is_number(self) -> bool:
-        return all(kind_of(self.schema.field(name).type) == "number" for name in self.targets)
+    def feature_schema(self) -> pa.Schema:
+        """The names and types of the features."""
+        return pa.schema([self.schema.field(name) for name in self.features])
+
+    @property
+    def target_dtype(self) -> np.dtype[Any] | None:
+        """What the target is as an array, if no value is missing; None where there is no target."""
+        if not self.targets:
+            return None
+        return np.result_type(*(_array_dtype(self.schema.field(name).type) for name in self.targets))
 
     def refuse_text(self) -> None:
         """Raise an `InputError` that names every feature that is not a number."""
@@ -167,6 +175,14 @@ def check_target_types(schema: pa.Schema, targets: Sequence[str]) -> None:
         type = schema.field(name).type
         if kind_of(type.value_type if types.is_dictionary(type) else type) not in ("number", "text"):
             raise InputError(f"The target {name!r} holds {_words(type)}: it must be numbers or labels.")
+
+
+def _array_dtype(type: pa.DataType) -> np.dtype[Any]:
+    """Give the type of the array that `values_of` makes of a column in which nothing is missing."""
+    type = type.value_type if types.is_dictionary(type) else type
+    if types.is_decimal(type) or types.is_null(type):
+        return np.dtype(np.float64)
+    return np.dtype(type.to_pandas_dtype() if kind_of(type) == "number" else object)
 
 
 def _words(type: pa.DataType) -> str:
@@ -218,6 +234,25 @@ def matrix_of(table: pa.Table, columns: Sequence[str], dtype: Any, out: np.ndarr
         fill(matrix[start:stop], [values_of(column) for column in batch.columns])
         start = stop
     return matrix
+
+
+def numbers_of(table: pa.Table) -> np.ndarray:
+    """Give a table as a matrix, or refuse what is not a number by the name of its column."""
+    layout = Layout.of(table.schema)
+    layout.refuse_text()
+    return matrix_of(table, layout.features, layout.dtype)
+
+
+def table_of(matrix: np.ndarray, names: Sequence[str] | None) -> pa.Table:
+    """Give a matrix as a table, NaN as missing values; columns without names are called ``x0``, ``x1`` and so on.
+
+    Examples
+    --------
+    >>> table_of(np.array([[1.0, np.nan]]), None).to_pydict()
+    {'x0': [1.0], 'x1': [None]}
+    """
+    columns = [pa.array(np.ascontiguousarray(column), from_pandas=True) for column in matrix.T]
+    return pa.table(columns, names=list(names or (f"x{j}" for j in range(len(columns)))))
 
 
 def fill(matrix: np.ndarray, columns: Sequence[np.ndarray]) -> None:

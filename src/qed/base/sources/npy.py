@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, SourceError
+from qed.base.sources.block import Sliced
+from qed.base.sources.facts import FLOATS
 from qed.base.sources.frames import check_lengths, read_target
 from qed.base.sources.layout import plan, weight_of
 from qed.base.sources.paths import find_files
-from qed.base.sources.rows import ArrayRows, Block, Rows
-from qed.base.sources.tables import FLOATS
+from qed.base.sources.rows import ArrayRows, Rows
 
 
 def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int | None = None) -> Rows:
@@ -35,15 +36,11 @@ def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int 
     weights = None if weight is None else weight_of(read_target(_loaded(weight))[0])
     check_lengths(n, target, weights)
     blocks = None if size is None else plan(size, pieces[0].shape[1])
-    if len(pieces) == 1 and pieces[0].dtype in FLOATS:
-        rows = ArrayRows(pieces[0], target, weights, size=blocks)
-    else:
-        rows = PiecesRows(Pieces(pieces), target, weights, size=blocks)
-    rows.target_names = names
-    return rows
+    whole = pieces[0] if len(pieces) == 1 and pieces[0].dtype in FLOATS else Pieces(pieces)
+    return ArrayRows(whole, target, weights, size=blocks, target_names=names)
 
 
-class Pieces:
+class Pieces(Sliced):
     """Matrices below each other as one matrix of floats, of which only slices of rows can be had.
 
     Examples
@@ -61,28 +58,20 @@ class Pieces:
         short = all(piece.dtype.kind == "f" and piece.dtype.itemsize <= 4 for piece in pieces)
         self.dtype = np.dtype(np.float32 if short else np.float64)
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        start, stop, _ = rows.indices(self.shape[0])
-        found = np.empty((stop - start, self.shape[1]), self.dtype)
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        numbers = np.arange(*rows.indices(self.shape[0])) if isinstance(rows, slice) else rows
+        found = np.empty((len(numbers), self.shape[1]), self.dtype)
         for piece, end in zip(self.pieces, self.ends):
             begin = end - len(piece)
-            low, high = max(start, begin), min(stop, end)
-            if low < high:
-                found[low - start : high - start] = piece[low - begin : high - begin]
+            here = np.flatnonzero((numbers >= begin) & (numbers < end))
+            if len(here) == 0:
+                continue
+            if isinstance(rows, slice):
+                first = int(numbers[here[0]]) - begin
+                found[here[0] : here[-1] + 1] = piece[first : first + len(here)]
+            else:
+                found[here] = piece[numbers[here] - begin]
         return found
-
-
-class PiecesRows(ArrayRows):
-    """Rows of several memory-mapped matrices, or of one whose numbers are no floats."""
-
-    in_memory = False
-
-    def array(self) -> Block:
-        return self.block(0, self.count())
-
-    def table(self) -> Rows:
-        whole = self.array()
-        return ArrayRows(whole.X, whole.y, whole.weight, self.feature_names, self.size).table()
 
 
 def _loaded(values: Any) -> Any:

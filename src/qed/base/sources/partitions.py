@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.errors import InputError
+from qed.base.sources.block import is_sparse
+from qed.base.sources.facts import Facts
 from qed.base.sources.frames import arrow_of, check_lengths, frame_of, length_error, read_target
 from qed.base.sources.layout import Layout, kind_of, plan, refuse_twice, weight_of
 from qed.base.sources.rows import ArrayRows
@@ -50,17 +52,17 @@ class Decode:
     def rows(self, part: Any, y: Any, weight: Any, start: int) -> ArrayRows:
         """Give the rows of a partition, the first of which has the number `start`."""
         if isinstance(part, ArrayRows):
-            return part
+            return part.numbered_from(start)
         if self.layout is None:
             matrix = as_matrix(part)
             target = None if y is None else read_target(y)[0]
             weights = None if weight is None else weight_of(weight, start)
             check_lengths(matrix.shape[0], target, weights)
-            return ArrayRows(matrix.astype(self.dtype, copy=False), target, weights, None, self.size)
+            return ArrayRows(matrix.astype(self.dtype, copy=False), target, weights, None, self.size, first=start)
         table = arrow_of(frame_of(part), self.layout.schema.names)
         self._check(table.schema)
         block = self.layout.block(table, start, numbers=self.numbers)
-        return ArrayRows(block.X, block.y, block.weight, self.names, self.size)
+        return ArrayRows(block.X, block.y, block.weight, self.names, self.size, first=start)
 
     def _check(self, found: pa.Schema) -> None:
         assert self.layout is not None
@@ -80,23 +82,16 @@ class Partitions:
         Each a delayed piece, or None.
     decode : Decode
         How to read them.
-    n_features : int
-        Number of features.
+    facts : Facts
+        What is known of the rows.
     lengths : list of int or None
         Rows per partition, where they are known.
-    target_names : tuple of str
-        The names of the target's columns; empty where there is no target.
-    target_is_number, has_weight : bool
-        Whether the target is made of numbers, and whether there are weights.
     """
 
     parts: list[Part]
     decode: Decode
-    n_features: int
+    facts: Facts
     lengths: list[int] | None
-    target_names: tuple[str, ...]
-    target_is_number: bool
-    has_weight: bool
 
 
 def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
@@ -110,9 +105,15 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
     parts = [X.to_delayed().ravel().tolist(), _aligned(X, y, "y"), _aligned(X, weight, "sample_weight")]
     decode = Decode(None, dtype, None, None if size is None else plan(size, X.shape[1]))
     known = None if np.isnan(X.shape[0]) else list(X.chunks[0])
-    names = () if y is None else ("y",) if y.ndim == 1 else tuple(f"y{j}" for j in range(y.shape[1]))
-    number = y is None or y.dtype.kind in "biuf"
-    return Partitions(list(zip(*parts)), decode, X.shape[1], known, names, number, weight is not None)
+    facts = Facts(
+        n_features=int(X.shape[1]),
+        dtype=dtype,
+        is_sparse=is_sparse(X._meta),
+        target_dtype=None if y is None else y.dtype,
+        target_ndim=1 if y is None else y.ndim,
+        has_weight=weight is not None,
+    )
+    return Partitions(list(zip(*parts)), decode, facts, known)
 
 
 def _aligned(X: Any, values: Any, name: str) -> list[Any]:
@@ -155,7 +156,17 @@ def cut_frame(
     decode = Decode(layout, layout.dtype, layout.features if named else None, plan(size, len(layout.features)))
     parts = [(part, None, None) for part in X[layout.schema.names].to_delayed()]
     names = layout.targets if names is None else names
-    return Partitions(parts, decode, len(layout.features), None, names, layout.target_is_number, weight is not None)
+    facts = Facts(
+        n_features=len(layout.features),
+        dtype=layout.dtype,
+        feature_names=decode.names,
+        schema=layout.feature_schema,
+        target_names=names,
+        target_dtype=layout.target_dtype,
+        target_ndim=2 if len(layout.targets) > 1 else 1,
+        has_weight=weight is not None,
+    )
+    return Partitions(parts, decode, facts, None)
 
 
 def _with_target(X: Any, y: Any) -> tuple[Any, list[str], tuple[str, ...]]:
@@ -164,7 +175,8 @@ def _with_target(X: Any, y: Any) -> tuple[Any, list[str], tuple[str, ...]]:
         names = tuple(str(name) for name in y.columns)
         added = {TARGET.format(j): y[name] for j, name in enumerate(y.columns)}
     else:
-        names = (str(getattr(y, "name", None) or "y"),)
+        name = getattr(y, "name", None)
+        names = () if name is None else (str(name),)
         added = {TARGET.format(0): y}
     return _with_columns(X, added, "y"), list(added), names
 

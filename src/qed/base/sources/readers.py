@@ -39,7 +39,14 @@ class Reader(ABC):
     ----------
     path : str
         Where it is.
+
+    Attributes
+    ----------
+    knows_count : bool
+        Whether the rows are counted without reading them.
     """
+
+    knows_count = True
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -128,6 +135,8 @@ class ArrowReader(Reader):
 
 class CsvReader(Reader):
     """A ``.csv`` or ``.tsv`` file, possibly compressed, with the names of the columns in its first line."""
+
+    knows_count = False
 
     @cached_property
     def _sample(self) -> tuple[pa.Schema, bool]:

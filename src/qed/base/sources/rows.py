@@ -1,8 +1,7 @@
 """Any source of data as blocks of rows.
 
-``rows(X, y)`` makes a `Rows` of an array, a sparse matrix or a frame without copying it; of files, which are then
-streamed; or of a Dask collection, whose partitions stay where they are. Models see `Rows` only, and touch them by
-:meth:`Rows.fold`: the same model code runs on all of them.
+Models see `Rows` only, and touch them by :meth:`Rows.fold`: the same model code runs on arrays, files and clusters. A view, such as
+:meth:`Rows.through`, changes the blocks of another source as they are read. What rows are like is stated (:mod:`qed.base.sources.facts`).
 
 The *block plan*, the way in which rows are cut into blocks, depends on the data alone, never on the machine. Together with the
 fixed order of addition in :mod:`qed.base.engine` that makes results independent of the number of threads.
@@ -10,136 +9,65 @@ fixed order of addition in :mod:`qed.base.engine` that makes results independent
 
 from __future__ import annotations
 
-import os
+import copy
+import shutil
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import chain, islice
+from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 
 from qed.base.engine import add_pairwise, work
 from qed.base.errors import InputError
-
-BLOCK_VALUES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Some consecutive rows.
-
-    Attributes
-    ----------
-    X : ndarray or scipy.sparse.csr_array of shape (n, p), or pyarrow.Table
-        The features: numbers for models, a table for encoders.
-    y : ndarray or None
-        The target, as it came: numbers or labels, one or several columns.
-    weight : ndarray or None
-        The weight of each row, float64; None when all weigh one.
-    start : int
-        The number of the first row, counted over all blocks.
-    """
-
-    X: Any
-    y: Any = None
-    weight: Any = None
-    start: int = 0
-
-    def __len__(self) -> int:
-        return int(self.X.num_rows if hasattr(self.X, "num_rows") else self.X.shape[0])
-
-    def take(self, chosen: Any) -> Block:
-        """Give the rows of a boolean mask or of an index array."""
-        if hasattr(self.X, "num_rows"):
-            X = self.X.filter(chosen) if chosen.dtype == bool else self.X.take(chosen)
-        else:
-            X = self.X[chosen]
-        return Block(
-            X,
-            None if self.y is None else self.y[chosen],
-            None if self.weight is None else self.weight[chosen],
-            self.start,
-        )
+from qed.base.sources.block import Block, Piece, Sliced, block_rows, is_sparse, join, join_blocks
+from qed.base.sources.facts import Facts, Stated
+from qed.base.sources.layout import numbers_of, table_of
+from qed.base.sources.order import batches, window_rows
+from qed.base.sources.spill import spill
 
 
-def block_rows(n_features: int) -> int:
-    """Say how many rows a block holds: a power of two, of eight megabytes of float64 or less.
-
-    Where there are many columns it is more, up to 64 megabytes, so that a block's work outweighs that of adding its result.
-
-    Examples
-    --------
-    >>> block_rows(100), block_rows(2)
-    (16384, 131072)
-    """
-    p = max(1, n_features)
-    wanted = max(256, min(max(BLOCK_VALUES // p, 1 << 14), 8 * BLOCK_VALUES // p, 1 << 17))
-    return 1 << (wanted.bit_length() - 1)
-
-
-class Rows(ABC):
+class Rows(Stated, ABC):
     """A table of numbers (or, for encoders, of mixed columns) that is read block by block.
 
     Attributes
     ----------
-    n_features : int
-        How many columns the features have.
-    feature_names : tuple of str or None
-        Their names, where the source has names.
-    dtype : numpy.dtype
-        float32 or float64; what the blocks hold.
-    target_names : tuple of str
-        The names of the target's columns; empty where there is no target or it has no name.
-    target_is_number : bool
-        Whether the target, if there is one, is made of numbers.
+    facts : Facts
+        What is known of the rows. Each of them is an attribute of the rows as well: ``rows.is_sparse``, ``rows.dtype`` and so on.
     """
 
-    n_features: int
-    feature_names: tuple[str, ...] | None = None
-    target_names: tuple[str, ...] = ()
-    target_is_number: bool = True
-    dtype: np.dtype[Any] = np.dtype(np.float64)
-    in_memory: bool = False
-
     @abstractmethod
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        """Give one task per block, in order; a task reads its block and applies ``function(block, *args)``."""
+    def pieces(self) -> Iterator[Piece]:
+        """Give one piece per block, in order; it is read in this process."""
 
     @abstractmethod
     def count(self) -> int:
         """Count the rows; for some sources that takes a pass."""
 
-    @property
-    @abstractmethod
-    def has_target(self) -> bool:
-        """Say whether the blocks have a ``y``."""
+    def known_count(self) -> int | None:
+        """Give the number of rows where it is known without a pass."""
+        return self.count()
 
-    @property
-    @abstractmethod
-    def has_weight(self) -> bool:
-        """Say whether the blocks have weights."""
-
-    @property
-    def target_ndim(self) -> int:
-        """Say whether ``y`` is one column (1) or a matrix of them (2)."""
-        return 2 if len(getattr(self, "target_names", ())) > 1 else 1
+    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
+        """Give one task per block, in order; a task reads its block and applies ``function(block, *args)``."""
+        return (piece.task(function, args) for piece in self.pieces())
 
     def fold(self, function: Callable[..., Any], *args: Any) -> Any:
         """Add up ``function(block, *args)`` over all blocks.
 
         Parameters
         ----------
-        function : callable
+        function, *args : callable and what it takes
             Takes a `Block` first; what it returns must know ``+``.
-        *args
-            Passed on.
 
         Examples
         --------
         >>> import numpy as np
-        >>> rows(np.ones((1000, 3))).fold(lambda block: block.X.sum())
+        >>> ArrayRows(np.ones((1000, 3))).fold(lambda block: block.X.sum())
         np.float64(3000.0)
         """
         return add_pairwise(work(self.tasks(function, *args)))
@@ -150,14 +78,32 @@ class Rows(ABC):
 
     def map(self, function: Callable[..., Any], *args: Any) -> Any:
         """Join the arrays ``function(block, *args)``, one row for each row of the source, in their order."""
-        found = list(self.each(function, *args))
-        if len(found) == 1:
-            return found[0]
-        return _join_sparse(found) if hasattr(found[0], "tocsr") else np.concatenate(found)
+        return join(list(self.each(function, *args)))
 
     def blocks(self) -> Iterator[Block]:
         """Give the blocks one after another."""
         return self.each(_same)
+
+    def through(self, change: Callable[..., Block], *args: Any, target_only: bool = False, **facts: Any) -> Rows:
+        """Give the rows as a function changes them, block by block, whenever they are read.
+
+        Parameters
+        ----------
+        change, *args : callable and what it takes
+            ``change(block, *args)`` gives another block of as many rows.
+        target_only : bool
+            Whether the features stay what they are; then caching the rows does not copy them.
+        **facts
+            What is to be stated otherwise than of these rows: ``n_features``, ``feature_names``, ``dtype``, ``is_sparse`` ...
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> doubled = ArrayRows(np.ones((4, 1))).through(lambda block: replace(block, X=2 * block.X))
+        >>> doubled.fold(lambda block: block.X.sum())
+        np.float64(8.0)
+        """
+        return Through(self, change, args, facts, target_only)
 
     def numbers(self) -> Rows:
         """Give the rows as numbers, for models; what holds text or dates is refused by name."""
@@ -171,31 +117,141 @@ class Rows(ABC):
         """Give rows that are cheap to read many times: the rows themselves, unless reading means decoding."""
         return self
 
-    def name_of(self, column: int) -> str:
-        """Name a column for messages: ``'price'``, or ``number 3`` where there are no names."""
-        return repr(self.feature_names[column]) if self.feature_names else f"number {column}"
+    def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:
+        """Give all rows once, in mini-batches and in a random order that depends on (seed, epoch) and nothing else.
+
+        The order is that of :mod:`qed.base.sources.order`, the same for an array, a file and a cluster. Where the rows are not in memory
+        they are written to a cache on disk first; call :meth:`cached` before the first epoch, so that this happens once.
+
+        Parameters
+        ----------
+        seed, epoch : int
+            Whole numbers that say which order.
+        batch : int
+            Rows in a batch, whose ``start`` counts those that came before; the last may have fewer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> [part.y.tolist() for part in ArrayRows(np.ones((5, 1)), np.arange(5)).stream(0, 1, 2)]
+        [[1, 0], [3, 2], [4]]
+        """
+        held = self.cached()
+        return (held if isinstance(held, ArrayRows) else kept(held)).stream(seed, epoch, batch)
 
     def array(self) -> Block:
         """Give all rows as a single block, for methods that work in memory."""
-        found = list(self.blocks())
-        if len(found) == 1:
-            return found[0]
-        join = _join_sparse if hasattr(found[0].X, "tocsr") else np.concatenate
-        return Block(
-            join([block.X for block in found]),
-            np.concatenate([block.y for block in found]) if self.has_target else None,
-            np.concatenate([block.weight for block in found]) if self.has_weight else None,
-        )
+        count = None if self.is_sparse or self.is_table else self.known_count()
+        if count is None:
+            return join_blocks(list(self.blocks()))
+        X, first, pieces = np.empty((count, self.n_features), self.dtype), 0, self.pieces()
+        for piece in islice(pieces, 1):
+            first, pieces = piece.start, chain([piece], pieces)
+        parts = list(work(piece.task(_write_into, (X, first)) for piece in pieces))
+        return replace(join_blocks(parts), X=X)
+
+    def spread(self, view: Callable[[Rows], Rows], facts: Facts) -> Rows | None:
+        """Give a view of these rows that is folded where their partitions are; None where all rows are read here."""
+        return None
+
+    def name_of(self, column: int) -> str:
+        """Name a column for messages: ``'price'``, or ``number 3`` where there are no names."""
+        return repr(self.feature_names[column]) if self.feature_names else f"number {column}"
 
 
 def _same(block: Block) -> Block:
     return block
 
 
-def _join_sparse(parts: list[Any]) -> Any:
-    from scipy import sparse
+def _write_into(block: Block, X: np.ndarray, first: int) -> Block:
+    """Put the features where they belong, and give the rest."""
+    X[block.start - first : block.start - first + len(block)] = block.X
+    return replace(block, X=X[:0])
 
-    return sparse.vstack(parts, format="csr")
+
+class View(Rows):
+    """The rows of a source, unchanged; subclasses change what they are about."""
+
+    def __init__(self, source: Rows, facts: Facts | None = None) -> None:
+        self.source, self.facts = source, source.facts if facts is None else facts
+
+    @property
+    def again(self) -> Callable[[Rows], Rows]:
+        """Give what makes the same view of other rows; it can be sent to another process."""
+        return View
+
+    def pieces(self) -> Iterator[Piece]:
+        return self.source.pieces()
+
+    def count(self) -> int:
+        return self.source.count()
+
+    def known_count(self) -> int | None:
+        return self.source.known_count()
+
+    @cached_property
+    def _there(self) -> Rows | None:
+        """These rows where their partitions are, if the source is spread over a cluster."""
+        return self.source.spread(self.again, self.facts)
+
+    def spread(self, view: Callable[[Rows], Rows], facts: Facts) -> Rows | None:
+        return self.source.spread(partial(_both, first=self.again, second=view), facts)
+
+    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
+        return super().fold(function, *args) if self._there is None else self._there.fold(function, *args)
+
+    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+        return super().each(function, *args) if self._there is None else self._there.each(function, *args)
+
+
+def _both(rows: Rows, first: Callable[[Rows], Rows], second: Callable[[Rows], Rows]) -> Rows:
+    """Give a view of a view."""
+    return second(first(rows))
+
+
+class Through(View):
+    """Rows as a function of each block makes them; the parameters are those of :meth:`Rows.through`."""
+
+    def __init__(
+        self,
+        source: Rows,
+        change: Callable[..., Block],
+        args: tuple[Any, ...] = (),
+        facts: dict[str, Any] | None = None,
+        target_only: bool = False,
+    ) -> None:
+        stated = {"schema": None, **(facts or {})}
+        if stated.get("feature_names") is not None:
+            stated["feature_names"] = tuple(str(name) for name in stated["feature_names"])
+            stated["n_features"] = len(stated["feature_names"])
+        super().__init__(source, replace(source.facts, **stated))
+        self.given: dict[str, Any] = {"change": change, "args": args, "facts": facts, "target_only": target_only}
+        self._cached: Rows | None = None
+
+    @property
+    def again(self) -> Callable[[Rows], Rows]:
+        return partial(Through, **self.given)
+
+    def pieces(self) -> Iterator[Piece]:
+        change, args = self.given["change"], self.given["args"]
+        for piece in self.source.pieces():
+            yield Piece(piece.start, piece.count, piece.task(change, args))
+
+    def cached(self) -> Rows:
+        """Change the blocks once: kept in memory where the source is, else on disk, or by the workers of a cluster."""
+        if self._cached is None:
+            self._cached = self._changed_once()
+        return self._cached
+
+    def _changed_once(self) -> Rows:
+        if self._there is not None:
+            return self._there.cached()
+        if self.is_table:
+            return self
+        if not self.given["target_only"]:
+            return kept(self)
+        source = self.source.cached()
+        return source.with_target(_kept_target(self.again(source))) if isinstance(source, ArrayRows) else self
 
 
 class ArrayRows(Rows):
@@ -204,7 +260,7 @@ class ArrayRows(Rows):
     Parameters
     ----------
     X : ndarray of shape (n, p), or a scipy.sparse CSR array, or pyarrow.Table
-        The features.
+        The features; also what only gives slices of rows of such a matrix.
     y : ndarray, optional
         The target.
     weight : ndarray, optional
@@ -213,142 +269,132 @@ class ArrayRows(Rows):
         The names of the columns.
     size : int, optional
         Rows per block; the default depends on the number of columns.
+    target_names : sequence of str, optional
+        The names of the target's columns.
+    first : int
+        The number of the first row, where these are a part of other rows.
     """
-
-    in_memory = True
 
     def __init__(
         self,
         X: Any,
         y: Any = None,
-        weight: Any = None,
+        weight: np.ndarray | None = None,
         feature_names: Sequence[str] | None = None,
         size: int | None = None,
+        *,
+        target_names: Sequence[str] = (),
+        first: int = 0,
     ) -> None:
-        self.X, self.y, self.weight = X, y, weight
-        self.target_is_number = y is None or np.asarray(y).dtype.kind in "biuf"
-        self.feature_names = tuple(feature_names) if feature_names is not None else None
-        self.n_features = int(X.shape[1])
-        self.dtype = np.dtype(X.dtype) if hasattr(X, "dtype") else np.dtype(object)
+        sparse = is_sparse(X)
+        self.X = X.tocsr() if sparse and X.format != "csr" else X
+        self.y, self.weight, self.first = y, weight, first
+        # What encoders see: the same values in the type in which they were given, such as whole numbers.
+        self.given = self.X
+        self.facts = Facts(
+            n_features=int(X.shape[1]),
+            dtype=np.dtype(X.dtype) if hasattr(X, "dtype") else np.dtype(object),
+            feature_names=None if feature_names is None else tuple(feature_names),
+            is_sparse=sparse,
+            schema=X.schema if isinstance(X, pa.Table) else None,
+            target_names=tuple(target_names),
+            target_dtype=None if y is None else y.dtype,
+            target_ndim=1 if y is None else y.ndim,
+            has_weight=weight is not None,
+            in_memory=X.in_memory if isinstance(X, Sliced) else True,
+            is_mapped=isinstance(X, (np.memmap, Sliced)),
+        )
         self.size = size if size is not None else block_rows(self._width())
-        if hasattr(X, "tocsr") and X.format != "csr":
-            self.X = X.tocsr()
 
     def _width(self) -> int:
         """Give the stored values per row, which for a sparse matrix are few."""
-        if hasattr(self.X, "nnz"):
+        if self.is_sparse:
             return max(1, -(-int(self.X.nnz) // max(1, self.X.shape[0])))
         return self.n_features
 
-    @property
-    def has_target(self) -> bool:
-        return self.y is not None
+    def with_target(self, y: Any) -> Self:
+        """Give the same rows with another target."""
+        found = copy.copy(self)
+        found.y = y
+        found.facts = replace(self.facts, target_dtype=y.dtype, target_ndim=y.ndim)
+        return found
 
-    @property
-    def has_weight(self) -> bool:
-        return self.weight is not None
-
-    @property
-    def target_ndim(self) -> int:
-        return 1 if self.y is None else int(self.y.ndim)
+    def numbered_from(self, first: int) -> Self:
+        """Give the same rows, with the number `first` for the first of them."""
+        found = copy.copy(self)
+        found.first = first
+        return found
 
     def count(self) -> int:
         return int(self.X.shape[0])
 
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
+    def pieces(self) -> Iterator[Piece]:
         n = self.count()
         for start in range(0, max(n, 1), self.size):
-            yield partial(self._task, function, args, start, min(start + self.size, n))
-
-    def _task(self, function: Callable[..., Any], args: tuple[Any, ...], start: int, stop: int) -> Any:
-        return function(self.block(start, stop), *args)
+            stop = min(start + self.size, n)
+            yield Piece(self.first + start, stop - start, partial(self.block, start, stop))
 
     def block(self, start: int, stop: int) -> Block:
         """Give rows `start` to `stop` as a view."""
-        if hasattr(self.X, "num_rows"):
-            X = self.X.slice(start, stop - start)
-        else:
-            X = self.X[start:stop]
-        y = None if self.y is None else self.y[start:stop]
-        weight = None if self.weight is None else self.weight[start:stop]
-        return Block(X, y, weight, start)
+        return Block(self.X, self.y, self.weight, self.first).between(start, stop)
+
+    def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:
+        whole = Block(self.X, self.y, self.weight)
+        window = window_rows(self.n_features, sparse=self.is_sparse)
+        numbers = batches(self.count(), window, seed, epoch, batch)
+        return (replace(whole.take(rows), start=k * batch) for k, rows in enumerate(numbers))
 
     def array(self) -> Block:
-        return Block(self.X, self.y, self.weight)
+        X = self.X[:] if isinstance(self.X, Sliced) else self.X
+        return Block(X, None if self.y is None else np.asarray(self.y), self.weight, self.first)
+
+    def numbers(self) -> Rows:
+        return self._with_features(numbers_of(self.X)) if self.is_table else self
 
     def table(self) -> Rows:
-        if hasattr(self.X, "num_rows"):
-            return self
-        import pyarrow as pa
-
-        if hasattr(self.X, "tocsr"):
+        if self.is_sparse:
             raise InputError("A sparse matrix can not be read as a table: make it dense first.")
-        names = self.feature_names or tuple(f"x{j}" for j in range(self.n_features))
-        columns = [pa.array(np.ascontiguousarray(self.X[:, j]), from_pandas=True) for j in range(self.n_features)]
-        return ArrayRows(pa.table(columns, names=list(names)), self.y, self.weight, self.feature_names, self.size)
+        return self if self.is_table else self._with_features(table_of(self.given[:], self.feature_names))
+
+    def _with_features(self, X: Any) -> ArrayRows:
+        given = (self.y, self.weight, self.feature_names, self.size)
+        return ArrayRows(X, *given, target_names=self.target_names, first=self.first)
 
 
-def rows(
-    X: Any,
-    y: Any = None,
-    *,
-    target: str | Sequence[str] | None = None,
-    sample_weight: Any = None,
-    columns: Sequence[str] | None = None,
-    block_size: int | None = None,
-) -> Rows:
-    """Make `Rows` of any source of data.
+def kept(rows: Rows, size: int | None = None) -> ArrayRows:
+    """Read rows once and keep them: in memory where they come from there, else in files that go when the rows do.
 
     Parameters
     ----------
-    X : array-like, sparse matrix, frame, path, or Dask collection
-        An ndarray, a SciPy sparse matrix, a pandas or polars frame, an Arrow table or anything that streams Arrow; the path of
-        ``.csv``, ``.parquet`` or ``.npy`` files (``*`` is allowed, as is a list of paths); a Dask array or frame.
-    y : array-like, optional
-        The target, when it is not a column of `X`.
-    target : str or list of str, optional
-        The name of the target's column in `X`.
-    sample_weight : array-like or str, optional
-        Weights, or the name of their column in `X`.
-    columns : list of str, optional
-        The columns to use as features; the default is all the others.
-    block_size : int, optional
-        Rows per block. Models do not depend on it but for rounding.
-
-    Returns
-    -------
-    Rows
-        What every model's ``fit`` accepts in the place of ``X``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> data = rows(np.arange(6.0).reshape(3, 2), [0, 1, 1])
-    >>> data.count(), data.n_features
-    (3, 2)
+    rows : Rows
+        Rows of numbers.
+    size : int, optional
+        Rows per block of the result.
     """
-    if isinstance(X, Rows):
-        if y is None and sample_weight is None and target is None and columns is None:
-            return X
-        raise InputError("These are rows already: give the target and the weights where they are first made.")
-    if _is_path(X):
-        from qed.base.sources.files import open_files
-
-        return open_files(X, y, target=target, weight=sample_weight, columns=columns, size=block_size)
-    if _is_dask(X):
-        from qed.base.sources.cluster import open_dask
-
-        return open_dask(X, y, target=target, weight=sample_weight, columns=columns, size=block_size)
-    from qed.base.sources.tables import open_table
-
-    return open_table(X, y, target=target, weight=sample_weight, columns=columns, size=block_size)
+    facts, folder = rows.facts, None
+    if facts.in_memory and not facts.is_mapped:
+        whole = rows.array()
+    else:
+        whole, folder = spill(partial(_visit, rows), facts, rows.known_count())
+    found = ArrayRows(whole.X, whole.y, whole.weight, facts.feature_names, size, target_names=facts.target_names)
+    if folder is not None:
+        weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    return found
 
 
-def _is_path(X: Any) -> bool:
-    if isinstance(X, (list, tuple)) and X:
-        return all(isinstance(item, (str, Path)) for item in X)
-    return isinstance(X, (str, os.PathLike))
+def _kept_target(rows: Rows) -> Any:
+    """Read the target of rows once and keep it, in memory or in a file."""
+    if not rows.facts.is_mapped:
+        return join(list(work(rows.tasks(_target))))
+    facts = replace(rows.facts, has_weight=False)
+    found, folder = spill(partial(_visit, rows), facts, rows.known_count(), features=False)
+    weakref.finalize(found.y, shutil.rmtree, folder, ignore_errors=True)
+    return found.y
 
 
-def _is_dask(X: Any) -> bool:
-    return hasattr(X, "__dask_graph__") or type(X).__module__.split(".")[0] in {"dask", "dask_expr"}
+def _visit(rows: Rows, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    return work(rows.tasks(function, *args))
+
+
+def _target(block: Block) -> np.ndarray:
+    return np.asarray(block.y)

@@ -8,7 +8,7 @@ mostly share the frame's memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,12 +16,22 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.engine import work
-from qed.base.errors import InputError
-from qed.base.sources.frames import arrow_of, check_lengths, frame_of, has_names, read_target, schema_of
+from qed.base.errors import InputError, KindError
+from qed.base.sources.block import Block, Piece, is_sparse
+from qed.base.sources.facts import FLOATS, Facts
+from qed.base.sources.frames import (
+    arrow_of,
+    check_lengths,
+    complex_error,
+    frame_of,
+    has_names,
+    read_target,
+    schema_of,
+    sparse_of,
+    too_large,
+)
 from qed.base.sources.layout import Layout, fill, matrix_of, plan, target_of, values_of, weight_of
-from qed.base.sources.rows import ArrayRows, Block, Rows
-
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+from qed.base.sources.rows import ArrayRows, Rows
 
 
 def open_table(
@@ -33,7 +43,7 @@ def open_table(
     columns: Sequence[str] | None = None,
     size: int | None = None,
 ) -> Rows:
-    """Make `Rows` of something in memory; see :func:`qed.base.sources.rows.rows`.
+    """Make `Rows` of something in memory; see :func:`qed.base.sources.open.rows`.
 
     Examples
     --------
@@ -42,11 +52,11 @@ def open_table(
     (array([[50.],
            [80.]]), array([1.5, 2.5]))
     """
-    if y is not None and target is not None:
-        raise InputError("The target was given twice, as y and as target=: give one of them.")
-    frame = frame_of(X)
+    packed = sparse_of(X) if target is None and columns is None and not isinstance(weight, str) else None
+    frame = None if packed is not None else frame_of(X)
     if frame is None:
-        return _open_array(X, y, target, weight, columns, size)
+        names = tuple(X.columns) if packed is not None and has_names(X) else None
+        return _open_array(X if packed is None else packed, y, target, weight, columns, size, names)
     if not isinstance(weight, str) and weight is not None:
         weight = weight_of(read_target(weight)[0])
         name = None
@@ -55,15 +65,15 @@ def open_table(
     layout = Layout.of(schema_of(frame), target=target, weight=name, columns=columns)
     n = len(frame)
     _refuse_empty((n, len(layout.features)))
-    names: tuple[str, ...] = layout.targets
+    target_names: tuple[str, ...] = layout.targets
     if layout.targets:
         y = target_of(arrow_of(frame, layout.targets), layout.targets)
     elif y is not None:
-        y, names = read_target(y)
+        y, target_names = read_target(y)
     if name is not None:
         weight = weight_of(values_of(arrow_of(frame, [name]).column(name)))
     check_lengths(n, y, weight)
-    return TableRows(frame, layout, y, weight, names, plan(size, len(layout.features)), named=has_names(X))
+    return TableRows(frame, layout, y, weight, target_names, plan(size, len(layout.features)), named=has_names(X))
 
 
 class TableRows(Rows):
@@ -85,8 +95,6 @@ class TableRows(Rows):
         Whether the names of the columns are the user's, or only numbers that we gave.
     """
 
-    in_memory = True
-
     def __init__(
         self,
         frame: Any,
@@ -99,29 +107,31 @@ class TableRows(Rows):
         named: bool = True,
     ) -> None:
         self.frame, self.layout, self.y, self.weight, self.size = frame, layout, y, weight, size
-        self.n_features, self.dtype = len(layout.features), layout.dtype
-        self.feature_names = layout.features if named else None
-        self.target_names = target_names
-        self.target_is_number = y is None or y.dtype.kind in "biuf"
-
-    @property
-    def has_target(self) -> bool:
-        return self.y is not None
-
-    @property
-    def has_weight(self) -> bool:
-        return self.weight is not None
+        self.facts = Facts(
+            n_features=len(layout.features),
+            dtype=layout.dtype,
+            feature_names=layout.features if named else None,
+            schema=layout.feature_schema,
+            target_names=target_names,
+            target_dtype=None if y is None else y.dtype,
+            target_ndim=1 if y is None else y.ndim,
+            has_weight=weight is not None,
+            in_memory=True,
+        )
 
     def count(self) -> int:
         return len(self.frame)
 
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        return self.numbers().tasks(function, *args)
+    def pieces(self) -> Iterator[Piece]:
+        return self.numbers().pieces()
 
     def array(self) -> Block:
         return self.numbers().array()
 
     def numbers(self) -> Rows:
+        return self._numbers
+
+    def cached(self) -> Rows:
         return self._numbers
 
     def table(self) -> Rows:
@@ -135,9 +145,8 @@ class TableRows(Rows):
         return self._rows(_matrix_of_pandas(self.frame, self.layout))
 
     def _rows(self, X: Any) -> ArrayRows:
-        found = ArrayRows(X, self.y, self.weight, self.feature_names, self.size)
-        found.target_names = self.target_names
-        return found
+        names = self.target_names
+        return ArrayRows(X, self.y, self.weight, self.feature_names, self.size, target_names=names)
 
 
 def _matrix_in_parallel(table: pa.Table, layout: Layout, size: int) -> np.ndarray:
@@ -161,59 +170,73 @@ def _matrix_of_pandas(frame: Any, layout: Layout) -> np.ndarray:
     return matrix
 
 
-def _open_array(X: Any, y: Any, target: Any, weight: Any, columns: Any, size: int | None) -> Rows:
-    for name, value in (("target", target), ("columns", columns)):
-        if value is not None:
+def _open_array(
+    X: Any, y: Any, target: Any, weight: Any, columns: Any, size: int | None, names: Sequence[str] | None
+) -> Rows:
+    for name, value in (("target", target), ("columns", columns), ("sample_weight", weight)):
+        if isinstance(value, str) or (value is not None and name != "sample_weight"):
             raise InputError(
-                f"{name}={value!r} names columns, but the columns of this data have no names: give y as an array, "
-                "choose columns by X[:, [0, 2]], or give a table such as a pandas or polars frame."
+                f"{name}={value!r} names columns, but the columns of this data have no names: give y and sample_weight as "
+                "arrays, choose columns by X[:, [0, 2]], or give a table such as a pandas or polars frame."
             )
-    if isinstance(weight, str):
-        raise InputError(f"sample_weight={weight!r} names a column, but the columns have no names: give an array.")
-    matrix = as_matrix(X)
+    given = to_array(X)
+    matrix = as_matrix(given)
     _refuse_empty(matrix.shape)
-    names: tuple[str, ...] = ()
+    target_names: tuple[str, ...] = ()
     if y is not None:
-        y, names = read_target(y)
+        y, target_names = read_target(y)
     if weight is not None:
         weight = weight_of(read_target(weight)[0])
     check_lengths(matrix.shape[0], y, weight)
     if matrix.dtype.kind == "O":
         table = _table_of_objects(matrix)
-        return TableRows(table, Layout.of(table.schema), y, weight, names, plan(size, table.num_columns), named=False)
-    found = ArrayRows(matrix, y, weight, None, None if size is None else plan(size, matrix.shape[1]))
-    found.target_names = names
+        layout = Layout.of(table.schema)
+        return TableRows(table, layout, y, weight, target_names, plan(size, table.num_columns), named=False)
+    blocks = None if size is None else plan(size, matrix.shape[1])
+    found = ArrayRows(matrix, y, weight, names, blocks, target_names=target_names)
+    found.given = given
     return found
 
 
 def as_matrix(X: Any) -> Any:
     """Give a matrix of floats or objects, dense or sparse: the very one given where it is such a matrix already."""
-    if hasattr(X, "tocsr"):
-        matrix = X.tocsr()
-    else:
-        if isinstance(X, np.ma.MaskedArray):
-            X = np.ma.filled(X.astype(np.float64), np.nan)
-        try:
-            matrix = X if type(X) is np.ndarray else np.asarray(X)
-        except ValueError:
-            raise InputError("The rows differ in length: every row must have one value for each column.") from None
-        if matrix.ndim != 2:
-            raise InputError(
-                f"Expected 2D array, got {matrix.ndim}D array instead, of shape {matrix.shape}. "
-                "Reshape your data, with X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row."
-            )
-    kind = matrix.dtype.kind
-    if kind == "c":
-        raise InputError("Complex data not supported: give the real and the imaginary part as columns of their own.")
+    matrix = to_array(X)
+    if len(matrix.shape) != 2:
+        raise InputError(
+            f"Expected 2D array, got {len(matrix.shape)}D array instead, of shape {matrix.shape}. "
+            "Reshape your data, with X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row."
+        )
     if matrix.dtype in FLOATS and matrix.dtype.isnative:
         return matrix
+    kind = matrix.dtype.kind
+    if kind == "c":
+        raise complex_error()
     if kind == "f":
         return matrix.astype(np.float32 if matrix.dtype.itemsize <= 4 else np.float64)
     if kind in "biu":
         return matrix.astype(np.float64)
-    if kind in "OUST" and not hasattr(X, "tocsr"):
+    if kind in "OUST" and not is_sparse(X):
         return matrix.astype(object)
     raise InputError(f"An array of {matrix.dtype} holds no numbers: give floats, integers or a table of mixed columns.")
+
+
+def to_array(X: Any) -> Any:
+    """Give whatever can be one as an array of any type, dense or sparse."""
+    if type(X) in (np.ndarray, np.memmap):
+        return X
+    if is_sparse(X):
+        # The formats with a fixed number of axes do not know a vector; only some of the others know how to become CSR.
+        return X.tocsr() if X.ndim == 2 else X
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    try:
+        matrix = np.asarray(X)
+        # NumPy makes text of numbers that stand beside text.
+        return np.asarray(X, dtype=object) if matrix.dtype.kind in "US" and isinstance(X, (list, tuple)) else matrix
+    except OverflowError as error:
+        raise too_large(str(error)) from None
+    except ValueError:
+        raise InputError("The rows differ in length: every row must have one value for each column.") from None
 
 
 def _table_of_objects(matrix: np.ndarray) -> pa.Table:
@@ -221,8 +244,14 @@ def _table_of_objects(matrix: np.ndarray) -> pa.Table:
     for j in range(matrix.shape[1]):
         try:
             columns.append(pa.array(matrix[:, j], from_pandas=True))
-        except (pa.ArrowException, TypeError, OverflowError) as error:
-            raise InputError(
+        except OverflowError as error:
+            raise too_large(f"in column number {j}: {error}") from None
+        except (pa.ArrowException, TypeError) as error:
+            if "too large" in str(error):
+                raise too_large(f"in column number {j}: {error}") from None
+            if any(isinstance(value, complex) for value in matrix[:, j]):
+                raise complex_error() from None
+            raise KindError(
                 f"Column number {j} holds values of several types: argument must be a string or a number ({error})."
             ) from None
     return pa.table(columns, names=[f"x{j}" for j in range(len(columns))])

@@ -15,13 +15,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.problem import Problem, Source
 from qed.base.models.roles import Transformer
 from qed.base.random import generator, seed_of
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.features.maps.sampling import Sample
 from qed.features.names import input_names
 from qed.kernels.kernel import Kernel
@@ -70,14 +72,16 @@ class ApproximateMap(Transformer):
     def _promises(self, sample: Sample, K: np.ndarray, Z: np.ndarray) -> list[Claim]:
         """Claim what theory says, of the kernel matrix and the features of held rows."""
 
-    def _fit(self, rows: Rows) -> None:
+    def _problem(self, rows: Rows) -> SampleProblem:
         self.seed_ = seed_of(self.random_state)
-        sample = self._draw(rows)
-        self._make(sample.X, sample.numbers)
-        K, Z = self._measured(sample)
-        self.error_ = _relative_error(K, Z)
-        self.fingerprint_ = Fingerprint.of(sample.summary)
-        self.certificate_ = Certificate(self._judge(sample, K, Z), source="statistics")
+        return SampleProblem(self._draw(rows), rows, source="statistics")
+
+    def _evidence(self, rows: Rows) -> SampleProblem:
+        return SampleProblem(self._draw(rows), rows)
+
+    def _solve(self, problem: SampleProblem) -> None:
+        self._make(problem.sample.X, problem.sample.numbers)
+        self.error_ = _relative_error(*self._measured(problem.sample))
 
     def _draw(self, rows: Rows) -> Sample:
         salt = int(generator(self.seed_, "rows").integers(2**62))
@@ -94,11 +98,9 @@ class ApproximateMap(Transformer):
         held = sample.X[self._used() :] if len(sample.X) > self._used() else sample.X
         return self._exact()(held), self._map(held)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        sample = self._draw(rows)
-        return self._judge(sample, *self._measured(sample))
-
-    def _judge(self, sample: Sample, K: np.ndarray, Z: np.ndarray) -> list[Claim]:
+    def _prove(self, problem: SampleProblem) -> list[Claim]:
+        sample = problem.sample
+        K, Z = self._measured(sample)
         stated = Claim("the error on held rows differs from error_", abs(_relative_error(K, Z) - self.error_), 1e-9)
         return [*self._promises(sample, K, Z), stated]
 
@@ -119,6 +121,17 @@ class ApproximateMap(Transformer):
         """
         input_names(self, input_features)
         return np.array([f"{type(self).__name__.lower()}{k}" for k in range(self._width())], dtype=object)
+
+
+class SampleProblem(Problem):
+    """Some rows, drawn at random, on which a map is made and measured."""
+
+    def __init__(self, sample: Sample, rows: Rows, *, source: Source = "data") -> None:
+        self.sample, self.rows, self.target_ndim, self.source = sample, rows, rows.target_ndim, source
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self.sample.summary.fingerprint()
 
 
 def _relative_error(K: np.ndarray, Z: np.ndarray) -> float:

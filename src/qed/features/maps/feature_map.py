@@ -14,14 +14,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, anything, array, boolean
+from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Transformer
-from qed.base.sources.rows import Block, Rows
-from qed.features.look import first_block, look
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.features.first_block import first_block
 from qed.features.names import input_names, told_apart
 
 SAMPLED_ROWS = 16
@@ -107,11 +108,16 @@ class FeatureMap(Transformer):
         self.inverse = inverse
         self.vectorized = vectorized
 
-    def _fit(self, rows: Rows) -> None:
+    def _problem(self, rows: Rows) -> RowsProblem:
         if self.inverse is not None and not callable(self.inverse):
             raise ParameterError(f"FeatureMap: inverse must be a function or None, not {self.inverse!r}.")
-        summary = look(rows, self)
-        block = first_block(rows)
+        return RowsProblem(rows, self, source="statistics")
+
+    def _evidence(self, rows: Rows) -> RowsProblem:
+        return RowsProblem(rows, self)
+
+    def _solve(self, problem: RowsProblem) -> None:
+        block = first_block(problem.rows)
         parts = self._parts(block)
         self.n_output_features_ = sum(part.shape[1] for part in parts)
         if self.names is not None and len(self.names) != self.n_output_features_:
@@ -125,8 +131,6 @@ class FeatureMap(Transformer):
                 f"The features of row {int(gap[2])} depend on the rows around it, so new rows would not be treated as these: "
                 "let the function use one row at a time (column means and the like belong into a model, such as qed.StandardScaler)."
             )
-        self.fingerprint_ = Fingerprint.of(summary)
-        self.certificate_ = Certificate(self._judge([gap]), source="statistics")
 
     def _functions(self) -> list[Phi]:
         if self.function is None:
@@ -192,10 +196,9 @@ class FeatureMap(Transformer):
         worst = np.unravel_index(np.argmax(gap - bound), gap.shape)
         return np.array([gap[worst], bound[worst[1]], block.start + rows[worst[0]]])
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return self._judge(list(rows.each(self._company_gap)))
-
-    def _judge(self, gaps: list[np.ndarray]) -> list[Claim]:
+    def _prove(self, problem: RowsProblem) -> list[Claim]:
+        rows = problem.rows
+        gaps = rows.each(self._company_gap) if problem.source == "data" else [self._company_gap(first_block(rows))]
         gap, bound, _ = max(gaps, key=lambda found: found[0] - found[1])
         return [
             Claim("rows keep their features in other company", float(gap), float(bound)),

@@ -18,14 +18,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, integer
-from qed.base.sources.rows import ArrayRows, Block, Rows
+from qed.base.models.problem import RowsProblem
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
-from qed.features.look import first_block, look
+from qed.features.first_block import first_block
 from qed.features.maps.polynomial_kernels import expand, expand_sparse, leading
 from qed.features.names import input_names
 
@@ -141,10 +142,14 @@ class PolynomialFeatures(Filling):
         self.include_bias = include_bias
         self.max_features = max_features
 
-    def _fit(self, rows: Rows) -> None:
-        self.n_output_features_ = self._count(rows)
-        self.fingerprint_ = Fingerprint.of(look(rows, self))
-        self.certificate_ = Certificate(self._judge([self._largest_error(first_block(rows))]), source="statistics")
+    def _problem(self, rows: Rows) -> RowsProblem:
+        return RowsProblem(rows, self, source="statistics")
+
+    def _evidence(self, rows: Rows) -> RowsProblem:
+        return RowsProblem(rows, self)
+
+    def _solve(self, problem: RowsProblem) -> None:
+        self.n_output_features_ = self._count(problem.rows)
 
     def _range(self) -> tuple[int, int]:
         """Give the lowest degree above zero and the highest one."""
@@ -174,7 +179,7 @@ class PolynomialFeatures(Filling):
 
     def _filled(self, rows: Rows) -> Any:
         needed, memory = 0, _memory()
-        if rows.in_memory and not hasattr(getattr(rows, "X", None), "tocsr"):
+        if rows.in_memory and not rows.is_sparse:
             needed = rows.count() * self.n_output_features_ * rows.dtype.itemsize
         if memory is not None and needed > memory:
             raise InputError(
@@ -187,13 +192,16 @@ class PolynomialFeatures(Filling):
         return leading(self.n_features_in_, self._range()[1], int(self.interaction_only))
 
     def _change(self, block: Block) -> Any:
-        if not hasattr(block.X, "tocsr"):
+        if not is_sparse(block.X):
             return super()._change(block)
         lead, skip, bias = self._lead(), int(self.interaction_only), int(self.include_bias)
         made = expand_sparse(block.X, lead, self._range()[0], skip, bias, self.n_output_features_)
         if not self._is_finite(block.X, made):
-            self._refuse(ArrayRows(block.X, feature_names=getattr(self, "feature_names_in_", None)))
+            self._refuse_in(block)
         return made
+
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return rows.is_sparse
 
     def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
         expand(X, self._lead(), self._range()[0], int(self.interaction_only), int(self.include_bias), out)
@@ -243,17 +251,19 @@ class PolynomialFeatures(Filling):
         columns = np.unique(np.linspace(0, self.n_output_features_ - 1, SAMPLED_COLUMNS).astype(np.int64))
         sample = Block(block.X[:SAMPLED_ROWS])
         found, X = self._change(sample), sample.X
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             found, X = found.toarray(), X.toarray()
         wanted = np.array([np.prod(X.astype(np.float64) ** row, axis=1) for row in self._powers(columns)]).T
         gap = np.abs(found[:, columns] - wanted)
         relative = gap / np.where(wanted == 0, 1.0, np.abs(wanted))
         return float(np.max(relative, initial=0.0) / np.finfo(X.dtype).eps)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return self._judge(list(rows.each(self._largest_error)))
-
-    def _judge(self, errors: list[float]) -> list[Claim]:
+    def _prove(self, problem: RowsProblem) -> list[Claim]:
+        rows = problem.rows
+        if problem.source == "data":
+            errors = list(rows.each(self._largest_error))
+        else:
+            errors = [self._largest_error(first_block(rows))]
         lowest, highest = self._range()
         p, only = self.n_features_in_, self.interaction_only
         wanted = monomial_count(p, highest, interaction_only=only) - monomial_count(

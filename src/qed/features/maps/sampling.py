@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.saving.known import savable
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.base.summary import Summary
 
 
@@ -51,7 +51,7 @@ class Sample:
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> X = np.arange(10.0).reshape(-1, 1)
     >>> sample = rows(X).fold(Sample.of, 3, 0)
     >>> len(sample.X), bool((X[sample.numbers] == sample.X).all())

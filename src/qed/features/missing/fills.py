@@ -13,13 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.certificate import Claim
+from qed.base.counts import Counts
 from qed.base.errors import InputError
-from qed.base.sources.rows import Block, Rows
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.missing.medians import medians
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.tables.levels import Levels
-from qed.stats.counts import Counts
 
 MOST_VALUES = 1 << 20
 
@@ -76,7 +78,7 @@ class Halves:
 
     @classmethod
     def of(cls, block: Block, values: np.ndarray) -> Halves:
-        weight = np.ones(len(block)) if block.weight is None else block.weight
+        weight = block.weights
         X = np.asarray(block.X, dtype=np.float64)
         X, weight = X[weight > 0], weight[weight > 0]
         low, high = np.where(values >= X, X, -np.inf), np.where(values <= X, X, np.inf)

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from qed.base.errors import InputError
+from qed.base.sources.block import Block
 from qed.base.sources.layout import kind_of
-from qed.base.sources.rows import Block
 from qed.features.tables.levels import column_of, is_missing
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.base.sources.rows import Block, Rows, block_rows
+from qed.base.sources.block import Block, block_rows
+from qed.base.sources.rows import Rows
 
 WIDTH = 64
 LARGEST = np.int64(np.float64(np.inf).view(np.int64))
@@ -32,7 +33,7 @@ def medians(rows: Rows) -> np.ndarray:
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> medians(rows(np.array([[1.0, 5.0], [2.0, np.nan], [10.0, 7.0], [3.0, np.nan]])))
     array([2.5, 6. ])
     """
@@ -59,7 +60,7 @@ def medians(rows: Rows) -> np.ndarray:
 def _count(block: Block, prefix: np.ndarray, shift: int, step: int, done: int) -> np.ndarray:
     """Count, by the next `step` bits, the weight of the values whose leading bits are `prefix`."""
     bits = np.ascontiguousarray(block.X, dtype=np.float64).view(np.int64)
-    weight = np.ones(len(block)) if block.weight is None else block.weight
+    weight = block.weights
     counts = np.zeros((bits.shape[1], 1 << step))
     _count_bits(bits, weight, prefix, np.uint64(shift), np.uint64(min(shift + step, WIDTH - 1)), done > 0, counts)
     return counts

@@ -18,19 +18,22 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.models.checks import check_rows, check_table
 from qed.base.models.parameters import anything, boolean, choice
+from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
+from qed.base.sources.block import Block
 from qed.base.sources.layout import kind_of
-from qed.base.sources.rows import Block, Rows, rows
+from qed.base.sources.open import rows
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.features.look import first_block
+from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.missing.holes import Holes, count_holes, fill_numbers, fill_table
 from qed.features.names import input_names, told_apart
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 from qed.features.tables.levels import KINDS, is_missing, strange_kind
 
 DEFAULTS = {"number": 0, "text": "missing_value", "nothing": 0}
@@ -109,15 +112,25 @@ class SimpleImputer(Transformer):
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
     ) -> Rows:
-        if has_text(X) if reset else self.statistics_.dtype == object:
-            return check_table(self, X, sample_weight, reset=reset)
-        return check_rows(self, X, y, sample_weight, reset=reset, target=target)
+        source = rows(X, y if isinstance(y, str) else None, sample_weight=sample_weight)
+        if has_text(source) if reset else self.statistics_.dtype == object:
+            return check_table(self, source, reset=reset)
+        return check_rows(self, source, reset=reset)
 
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         self._check_fitted()
         return self._open(X, reset=False).map(function, *args)
 
-    def _fit(self, rows: Rows) -> None:
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, source="statistics")
+
+    def _evidence(self, rows: Rows) -> TableProblem:
+        seen = self._with_holes(rows)
+        constant = self.strategy == "constant"
+        return TableProblem(rows, None if constant else WAYS[self.strategy].evidence(seen, self.statistics_))
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows = problem.rows
         seen = self._with_holes(rows)
         values, evidence = self._constants(seen), None
         if values is None:
@@ -131,12 +144,12 @@ class SimpleImputer(Transformer):
             values = self._without(values, empty, rows)
         self.statistics_ = values if rows.dtype == object else values.astype(np.float64)
         self.indicator_features_ = np.flatnonzero(missing) if self.add_indicator else np.zeros(0, dtype=np.int64)
-        self.certificate_ = Certificate(self._claims_from(evidence), source="statistics")
+        problem.seen = evidence
 
     def _with_holes(self, rows: Rows) -> Rows:
         """Give the rows with holes in the places of `missing_values`."""
         named = tuple(rows.name_of(j) for j in range(rows.n_features))
-        return ChangedRows(rows, Holes(self.missing_values, named), rows.feature_names or range(rows.n_features))
+        return with_columns(rows, Holes(self.missing_values, named), rows.feature_names)
 
     def _constants(self, rows: Rows) -> np.ndarray | None:
         """Give the constant for each column, or None where values have to be learned; refuse what does not go with the column."""
@@ -228,17 +241,17 @@ class SimpleImputer(Transformer):
         marks = [f"missingindicator_{names[j]}" for j in self.indicator_features_]
         return np.array(told_apart([*kept, *marks]), dtype=object)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        seen = self._with_holes(rows)
-        evidence = None if self.strategy == "constant" else WAYS[self.strategy].evidence(seen, self.statistics_)
-        left = rows.fold(self._holes_left)
-        return [Claim("no holes are left", float(left), 0.0), *self._claims_from(evidence)]
+    def _prove(self, problem: TableProblem) -> list[Claim]:
+        if problem.source == "statistics":
+            return self._fill_claims(problem.seen)
+        left = problem.rows.fold(self._holes_left)
+        return [Claim("no holes are left", float(left), 0.0), *self._fill_claims(problem.seen)]
 
     def _holes_left(self, block: Block) -> int:
         made = self._change(block)
         return int(np.isnan(made).sum()) if made.dtype != object else sum(is_missing(value) for value in made.flat)
 
-    def _claims_from(self, evidence: Any) -> list[Claim]:
+    def _fill_claims(self, evidence: Any) -> list[Claim]:
         if self.strategy != "constant":
             return list(WAYS[self.strategy].claims(self.statistics_, evidence))
         values = [value for value in self.statistics_.tolist() if not is_missing(value)]
@@ -247,17 +260,16 @@ class SimpleImputer(Transformer):
         return [Claim("holes are filled with the constant", float(other), 0.0)]
 
 
-def has_text(X: Any) -> bool:
+def has_text(source: Rows) -> bool:
     """Say whether some column of a table holds something else than numbers.
 
     Examples
     --------
-    >>> has_text([[1.0, 2.0]]), has_text(np.array([["a", 1]], dtype=object))
+    >>> has_text(rows([[1.0, 2.0]])), has_text(rows([["a", 1]]))
     (False, True)
     """
-    source = rows(X)
-    layout = getattr(source, "layout", None) or getattr(getattr(source, "decode", None), "layout", None)
-    return layout is not None and any(kind_of(layout.schema.field(name).type) != "number" for name in layout.features)
+    schema = source.facts.schema
+    return schema is not None and any(kind_of(type) != "number" for type in schema.types)
 
 
 def _plain(value: Any) -> Any:

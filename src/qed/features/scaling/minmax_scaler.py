@@ -17,15 +17,17 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean
+from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.sources.rows import Block, Rows
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.scaling.affine import affine
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 
 
 def _is_range(value: Any) -> bool:
@@ -85,8 +87,13 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
     def _statistic(self, block: Block) -> Summary:
         return Summary.of(block)
 
-    def _collect(self, rows: Rows) -> Summary:
-        summary: Summary = rows.fold(self._statistic)
+    def _problem(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows, rows.fold(self._statistic))
+
+    def _check_statistic(self, problem: StatisticProblem) -> None:
+        summary, rows = problem.statistic, problem.rows
+        if rows is None:
+            return
         low, high = self.feature_range
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             spread = summary.high - summary.low
@@ -97,18 +104,15 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
                 f"Column {rows.name_of(int(strange.argmax()))} varies by more than the largest number, or by less than the "
                 "smallest one: divide or multiply it by a constant first."
             )
-        return summary
 
-    def _solve(self, statistic: Summary) -> None:
+    def _solve(self, problem: StatisticProblem) -> None:
+        statistic = problem.statistic
         low, high = self.feature_range
         self.data_min_, self.data_max_ = statistic.low.copy(), statistic.high.copy()
         self.data_range_ = self.data_max_ - self.data_min_
         self.scale_ = (high - low) / np.where(self.data_range_ == 0, 1.0, self.data_range_)
         self.min_ = low - self.data_min_ * self.scale_
         self.n_samples_seen_ = statistic.count
-
-    def _fingerprint(self, statistic: Summary) -> Fingerprint:
-        return Fingerprint.of(statistic)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:
         """Refuse: which value would be the smallest without these rows can not be known without the others.
@@ -141,15 +145,13 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
         found = (block.X - np.float64(self.feature_range[0])) / self.scale_ + self.data_min_
         return np.asarray(found, dtype=block.X.dtype)
 
-    def _claims_from(self, statistic: Summary) -> list[Claim]:
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        found, rows = problem.statistic, problem.rows
+        if problem.source == "data" and rows is not None:
+            scaled = with_columns(rows, self._in_double, dtype=np.float64).fold(Summary.of)
+            return self._judge(found, scaled.low, scaled.high)
         low = self.feature_range[0]
-        ends = [(end - self.data_min_) * self.scale_ + low for end in (statistic.low, statistic.high)]
-        return self._judge(statistic, *ends)
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        names = rows.feature_names or range(rows.n_features)
-        scaled = ChangedRows(rows, self._in_double, names, np.float64).fold(Summary.of)
-        return self._judge(rows.fold(Summary.of), scaled.low, scaled.high)
+        return self._judge(found, *((end - self.data_min_) * self.scale_ + low for end in (found.low, found.high)))
 
     def _in_double(self, block: Block) -> np.ndarray:
         return np.asarray((block.X - self.data_min_) * self.scale_ + self.feature_range[0])

@@ -18,17 +18,19 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import boolean
+from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.sources.rows import Block, Rows
+from qed.base.numbers import EPS, TINY
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.scaling.affine import affine
-from qed.features.stream import ChangedRows
+from qed.features.stream import with_columns
 
-TINY = np.finfo(np.float64).tiny / EPS
+SMALLEST = TINY / EPS
 
 
 class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
@@ -76,6 +78,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     """
 
     parameters: ClassVar = {"with_mean": boolean(), "with_std": boolean()}
+    sparse_advice: ClassVar[str] = "shifted columns would not stay sparse. Give with_mean=False, or a dense array"
     mean_: Any
     var_: Any
     scale_: Any
@@ -89,19 +92,16 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         tags.input_tags.sparse = not self.with_mean
         return tags
 
-    def _open(self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: Any = None) -> Rows:
-        if self.with_mean and hasattr(getattr(X, "X", X), "tocsr"):
-            raise InputError(
-                "StandardScaler can not shift the columns of a sparse matrix without making it dense: "
-                "give with_mean=False, or a dense array."
-            )
-        return super()._open(X, y, sample_weight, reset=reset, target=target)
-
     def _statistic(self, block: Block) -> Summary:
         return Summary.of(block)
 
-    def _collect(self, rows: Rows) -> Summary:
-        summary: Summary = rows.fold(self._statistic)
+    def _problem(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows, rows.fold(self._statistic))
+
+    def _check_statistic(self, problem: StatisticProblem) -> None:
+        summary, rows = problem.statistic, problem.rows
+        if rows is None:
+            return
         if not summary.is_finite:
             refuse_missing(rows, self)
             column = int(np.flatnonzero(~np.isfinite(summary.mean + summary.deviation))[0])
@@ -109,26 +109,26 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
                 f"Column {rows.name_of(column)} holds values so large that their squares overflow: "
                 "divide it by a constant first, or use qed.MinMaxScaler."
             )
-        small = (summary.variance < TINY) & ~_is_constant(summary)
+        small = (summary.variance < SMALLEST) & ~_is_constant(summary)
         if self.with_std and small.any():
             raise InputError(
                 f"Column {rows.name_of(int(small.argmax()))} varies by so little that the squares vanish: "
                 "multiply it by a constant first, or use qed.MinMaxScaler."
             )
-        return summary
 
-    def _solve(self, statistic: Summary) -> None:
+    def _solve(self, problem: StatisticProblem) -> None:
+        statistic = problem.statistic
         weight = float(statistic.weight[0])
         self.n_samples_seen_ = statistic.count if weight == statistic.count else weight
         self.mean_ = statistic.mean.copy() if self.with_mean or self.with_std else None
         self.var_ = statistic.variance if self.with_std else None
         self.scale_ = np.where(_is_constant(statistic), 1.0, np.sqrt(statistic.variance)) if self.with_std else None
 
-    def _fingerprint(self, statistic: Summary) -> Fingerprint:
-        return Fingerprint.of(statistic)
-
     def _change(self, block: Block) -> Any:
-        return self._scale_sparse(block.X) if hasattr(block.X, "tocsr") else super()._change(block)
+        return self._scale_sparse(block.X) if is_sparse(block.X) else super()._change(block)
+
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return rows.is_sparse
 
     def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
         p = X.shape[1]
@@ -153,7 +153,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
     def _unscale(self, block: Block) -> Any:
         X = block.X
-        if hasattr(X, "tocsr"):
+        if is_sparse(X):
             found = X.copy()
             if self.with_std:
                 found.data = (X.data * self.scale_[X.indices]).astype(X.dtype)
@@ -163,18 +163,14 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
             found += self.mean_
         return found.astype(X.dtype, copy=False)
 
-    def _claims_from(self, statistic: Summary) -> list[Claim]:
-        scale = np.ones_like(statistic.mean) if self.scale_ is None else self.scale_
-        seen = statistic.mean if self.mean_ is None else statistic.mean - self.mean_
-        return self._judge(statistic, seen / scale, statistic.variance / scale**2)
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        found = rows.fold(Summary.of)
-        names = rows.feature_names or range(rows.n_features)
-        if hasattr(getattr(rows, "X", None), "tocsr"):
-            return self._claims_from(found)
-        scaled = ChangedRows(rows, self._as_claimed, names, np.float64).fold(Summary.of)
-        return self._judge(found, scaled.mean, scaled.variance)
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        found, rows = problem.statistic, problem.rows
+        if problem.source == "data" and rows is not None and not rows.is_sparse:
+            scaled = with_columns(rows, self._as_claimed, dtype=np.float64).fold(Summary.of)
+            return self._judge(found, scaled.mean, scaled.variance)
+        scale = np.ones_like(found.mean) if self.scale_ is None else self.scale_
+        seen = found.mean if self.mean_ is None else found.mean - self.mean_
+        return self._judge(found, seen / scale, found.variance / scale**2)
 
     def _as_claimed(self, block: Block) -> np.ndarray:
         """Shift and stretch in double precision, shifting also where the model itself does not: then all claims are about zero and one."""

@@ -14,16 +14,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
-from qed.base.sources.rows import Block, Rows
+from qed.base.models.problem import TableProblem
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.features.filling import filled
-from qed.features.look import first_block
+from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
-from qed.features.stream import ChangedRows
-from qed.features.tables.inspection import Look, Reading, amounts, asked_kinds, look_at
+from qed.features.stream import with_columns
+from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
 from qed.features.tables.proof import learned_amounts, level_claim, matrix_claims, only
@@ -167,22 +169,36 @@ class ColumnEncoder(TableTransformer):
                 f"Column {lost[0]!r} is missing: the table that the encoder learned from had it. {error}"
             ) from None
 
-    def _fit(self, rows: Rows) -> None:
-        schema = first_block(rows).X.schema
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, source="statistics")
+
+    def _evidence(self, rows: Rows) -> TableProblem:
+        inspection = rows.fold(Inspection.of, self.reading_, self._quoted())
+        evidence: Any = inspection.amounts
+        if self.impute != "mean" and len(inspection.amounts.mean):
+            places, values = learned_amounts(self.columns_, self.reading_)
+            fill = np.full(len(inspection.amounts.mean), np.nan)
+            fill[places] = values
+            evidence = WAYS[self.impute].evidence(self._amounts(rows, inspection), fill)
+        return TableProblem(rows, (inspection, evidence))
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows = problem.rows
+        schema = rows.facts.schema or first_block(rows).X.schema
         names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
         asked = asked_kinds(
             names, rows.n_features, number=self.numeric, levels=self.categorical, date=self.dates, drop=self.drop
         )
-        self.reading_, look = look_at(rows, Reading.of(schema, asked), self._quoted())
-        fill, evidence = self._fills(rows, look)
-        decider = Decider(self.reading_, look, fill, self._wishes())
+        self.reading_, inspection = inspect_table(rows, Reading.of(schema, asked), self._quoted())
+        fill, evidence = self._fills(rows, inspection)
+        decider = Decider(self.reading_, inspection, fill, self._wishes())
         decided = [decider.decide(j, name) for j, name in enumerate(self._quoted())]
         self.decisions_ = [says for _, says in decided]
         self.columns_ = [column for column, _ in decided if column is not None]
         if not self.columns_:
-            seen = "only 1 sample (row)" if look.count == 1 else f"{look.count} rows"
+            seen = "only 1 sample (row)" if inspection.count == 1 else f"{inspection.count} rows"
             raise DegenerateError(f"No column is left to learn from in {seen}. " + "; ".join(self.decisions_) + ".")
-        self.certificate_ = Certificate(self._claims_from(look, evidence), source="statistics")
+        problem.seen = inspection, evidence
 
     def _wishes(self) -> Wishes:
         return Wishes(
@@ -192,16 +208,16 @@ class ColumnEncoder(TableTransformer):
     def _quoted(self) -> tuple[str, ...]:
         return tuple(self._named(j) for j in range(self.n_features_in_))
 
-    def _fills(self, rows: Rows, look: Look) -> tuple[np.ndarray, Any]:
+    def _fills(self, rows: Rows, inspection: Inspection) -> tuple[np.ndarray, Any]:
         """Give what holes are filled with, and the evidence for it."""
-        if self.impute == "mean" or not len(look.amounts.mean):
-            return look.amounts.mean, look.amounts
-        fill, evidence = WAYS[self.impute].learn(self._amounts(rows, look))
+        if self.impute == "mean" or not len(inspection.amounts.mean):
+            return inspection.amounts.mean, inspection.amounts
+        fill, evidence = WAYS[self.impute].learn(self._amounts(rows, inspection))
         return fill, evidence
 
-    def _amounts(self, rows: Rows, look: Look) -> Rows:
+    def _amounts(self, rows: Rows, inspection: Inspection) -> Rows:
         change = partial(amounts, reading=self.reading_, names=self._quoted())
-        return ChangedRows(rows, change, range(len(look.amounts.mean)), np.float64)
+        return with_columns(rows, change, count=len(inspection.amounts.mean), dtype=np.float64)
 
     def transform(self, X: Any) -> Any:
         """Turn the table into numbers.
@@ -249,19 +265,13 @@ class ColumnEncoder(TableTransformer):
         found = [label for column in self.columns_ for label in column.labels(str(names[column.place]))]
         return np.array(told_apart(found), dtype=object)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        look = rows.fold(Look.of, self.reading_, self._quoted())
-        evidence: Any = look.amounts
-        if self.impute != "mean" and len(look.amounts.mean):
-            places, values = learned_amounts(self.columns_, self.reading_)
-            fill = np.full(len(look.amounts.mean), np.nan)
-            fill[places] = values
-            evidence = WAYS[self.impute].evidence(self._amounts(rows, look), fill)
-        return [*matrix_claims(self, rows), *self._claims_from(look, evidence)]
-
-    def _claims_from(self, look: Look, evidence: Any) -> list[Claim]:
+    def _prove(self, problem: TableProblem) -> list[Claim]:
+        inspection, evidence = problem.seen
         places, fill = learned_amounts(self.columns_, self.reading_)
-        claims = [level_claim(self.columns_, Decider(self.reading_, look, look.amounts.mean, self._wishes()))]
+        claims = matrix_claims(self, problem.rows) if problem.source == "data" else []
+        claims.append(
+            level_claim(self.columns_, Decider(self.reading_, inspection, inspection.amounts.mean, self._wishes()))
+        )
         if len(places):
             claims += WAYS[self.impute].claims(fill, only(evidence, places))
         return claims

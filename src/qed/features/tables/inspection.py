@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from qed.base.errors import ParameterError
 from qed.base.saving.known import savable
+from qed.base.sources.block import Block
 from qed.base.sources.layout import did_you_mean, kind_of
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.tables.levels import Levels, column_of
 from qed.features.tables.values import PARTS, dates_of, is_amount, is_date, numbers_of, reads_as_dates
@@ -111,7 +112,7 @@ def asked_kinds(names: Sequence[str], n_columns: int, **lists: Any) -> dict[int,
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """What one pass learns.
 
     Attributes
@@ -135,7 +136,7 @@ class Look:
     as_dates: np.ndarray
 
     @classmethod
-    def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Look:
+    def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Inspection:
         if block.weight is not None:
             block = block.take(block.weight > 0)
         places = reading.places("levels")
@@ -147,8 +148,8 @@ class Look:
             np.array([reads_as_dates(column_of(block.X, j)) for j in places], dtype=bool),
         )
 
-    def __add__(self, other: Look) -> Look:
-        return Look(
+    def __add__(self, other: Inspection) -> Inspection:
+        return Inspection(
             self.weight + other.weight,
             self.count + other.count,
             self.amounts + other.amounts,
@@ -168,9 +169,9 @@ def amounts(block: Block, reading: Reading, names: tuple[str, ...]) -> np.ndarra
     return np.hstack(found)
 
 
-def look_at(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Reading, Look]:
+def inspect_table(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Reading, Inspection]:
     """Look at all rows; again, at what turned out to be dates written as text, and then as dates."""
-    seen = rows.fold(Look.of, reading, names)
+    seen = rows.fold(Inspection.of, reading, names)
     dates = []
     for k, j in enumerate(reading.places("levels")):
         something = k in seen.levels.full or any(value is not None for value in seen.levels.values(k))
@@ -179,4 +180,4 @@ def look_at(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Readi
     if not dates:
         return reading, seen
     reading = reading.with_dates(dates)
-    return reading, rows.fold(Look.of, reading, names)
+    return reading, rows.fold(Inspection.of, reading, names)

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from qed.base.counts import Counts
 from qed.base.errors import InputError
+from qed.base.sources.block import Block
 from qed.base.sources.layout import kind_of
-from qed.base.sources.rows import Block
-from qed.stats.counts import Counts
 
 
 def column_of(table: pa.Table, place: int | str) -> pa.Array:

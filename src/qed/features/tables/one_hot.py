@@ -12,10 +12,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
-from qed.base.sources.rows import Block, Rows
+from qed.base.models.problem import TableProblem
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
 from qed.features.names import input_names, told_apart
 from qed.features.tables.levels import Levels, array_of, column_of, is_missing
 from qed.features.tables.slots import Slots, keys, place_ones, read_ones
@@ -115,8 +117,14 @@ class OneHotEncoder(TableTransformer):
         """
         return super().fit(X, y)
 
-    def _fit(self, rows: Rows) -> None:
-        levels = rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS)
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS), source="statistics")
+
+    def _evidence(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS))
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows, levels = problem.rows, problem.seen
         for j in sorted(levels.full):
             raise InputError(
                 f"Column {self._named(j)} has more than {MOST_LEVELS} different values: it looks like an identifier or a "
@@ -128,7 +136,6 @@ class OneHotEncoder(TableTransformer):
             self.categories_ = self._given(levels)
         self.infrequent_categories_ = [self._infrequent(levels, j) for j in range(rows.n_features)]
         self.drop_idx_ = self._dropped()
-        self.certificate_ = Certificate(self._claims_from(levels), source="statistics")
 
     def _given(self, levels: Levels) -> list[np.ndarray]:
         """Take the levels that the user gave, and refuse others in the data."""
@@ -204,6 +211,9 @@ class OneHotEncoder(TableTransformer):
             found.append(slot)
         return found
 
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return bool(self.sparse_output)
+
     def _change(self, block: Block) -> Any:
         return place_ones(self._encoded(block), self._starts(), self.dtype, sparse=self.sparse_output)
 
@@ -224,7 +234,7 @@ class OneHotEncoder(TableTransformer):
             The levels; None for a row of zeros, and the word 'infrequent' for levels that share a column.
         """
         self._check_fitted()
-        matrix, starts = X if hasattr(X, "tocsr") else np.asarray(X), self._starts()
+        matrix, starts = X if is_sparse(X) else np.asarray(X), self._starts()
         if matrix.ndim != 2 or matrix.shape[1] != starts[-1]:
             raise InputError(f"Expected {starts[-1]} columns of zeros and ones, got the shape {matrix.shape}.")
         slot, _ = read_ones(matrix, starts)
@@ -255,13 +265,15 @@ class OneHotEncoder(TableTransformer):
             names += [f"{name}_{none if label is None else label}" for label in slots.labels]
         return np.array(told_apart(names), dtype=object)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        levels = rows.fold(Levels.of, range(rows.n_features), MOST_LEVELS)
-        wrong, unread = rows.fold(self._mistakes)
+    def _prove(self, problem: TableProblem) -> list[Claim]:
+        claims = self._level_claims(problem.seen)
+        if problem.source == "statistics":
+            return claims
+        wrong, unread = problem.rows.fold(self._mistakes)
         return [
             Claim("every row has at most a single 1 for each column", float(wrong), 0.0),
             Claim("decoding gives the table back", float(unread), 0.0),
-            *self._claims_from(levels),
+            *claims,
         ]
 
     def _mistakes(self, block: Block) -> np.ndarray:
@@ -279,7 +291,7 @@ class OneHotEncoder(TableTransformer):
             unread += sum(a != b for a, b in zip(seen.tolist(), wanted))
         return np.array([wrong, unread])
 
-    def _claims_from(self, levels: Levels) -> list[Claim]:
+    def _level_claims(self, levels: Levels) -> list[Claim]:
         """Compare `categories_` with the levels of the data."""
         strange = idle = twice = 0
         for j, learned in enumerate(self.categories_):

@@ -10,7 +10,7 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn
-from qed.features.tables.inspection import MOST_LEVELS, Look, Reading
+from qed.features.tables.inspection import MOST_LEVELS, Inspection, Reading
 from qed.features.tables.levels import array_of
 from qed.features.tables.values import PARTS
 
@@ -38,7 +38,7 @@ class Decider:
     ----------
     reading : Reading
         What each column is read as.
-    look : Look
+    inspection : Inspection
         What one pass learned.
     fill : ndarray
         What holes of each number and of each part of a date are filled with.
@@ -47,7 +47,7 @@ class Decider:
     """
 
     reading: Reading
-    look: Look
+    inspection: Inspection
     fill: np.ndarray
     wishes: Wishes
 
@@ -71,16 +71,16 @@ class Decider:
         """Give mean and standard deviation of a column after its holes are filled."""
         if not self.wishes.scale:
             return 0.0, 1.0
-        seen, fill, total = self.look.amounts, float(self.fill[k]), self.look.weight
+        seen, fill, total = self.inspection.amounts, float(self.fill[k]), self.inspection.weight
         there, mean = float(seen.weight[k]), float(seen.mean[k])
         center = mean + (1 - there / total) * (fill - mean)
         square = float(seen.deviation[k]) + there * (mean - center) ** 2 + (total - there) * (fill - center) ** 2
         return center, float(np.sqrt(square / total)) or 1.0
 
     def _number(self, place: int, kind: str) -> tuple[NumberColumn | None, str]:
-        k, summary = self.reading.first_amount(place), self.look.amounts
+        k, summary = self.reading.first_amount(place), self.inspection.amounts
         holes = int(summary.missing[k])
-        if holes == self.look.count:
+        if holes == self.inspection.count:
             return None, "all values are missing"
         constant, fill = summary.low[k] == summary.high[k], float(self.fill[k])
         marked = bool(holes) and self.wishes.indicator
@@ -104,9 +104,9 @@ class Decider:
 
     def _date(self, place: int) -> tuple[DateColumn | None, str]:
         first = self.reading.first_amount(place)
-        summary, places = self.look.amounts, np.arange(first, first + len(PARTS))
+        summary, places = self.inspection.amounts, np.arange(first, first + len(PARTS))
         holes = int(summary.missing[first])
-        if holes == self.look.count:
+        if holes == self.inspection.count:
             return None, "all values are missing"
         varies = places[summary.low[places] < summary.high[places]]
         if not len(varies):
@@ -127,14 +127,14 @@ class Decider:
     def decide_levels(self, place: int, name: str) -> tuple[LevelColumn | None, str]:
         """Decide about a categorical column."""
         k, asked = self.reading.places("levels").index(place), place in self.reading.asked
-        if k in self.look.levels.full:
+        if k in self.inspection.levels.full:
             if asked:
                 raise InputError(
                     f"Column {name} has more than {MOST_LEVELS} different values, too many for a categorical column: "
                     "leave it out with drop."
                 )
             return None, f"it has more than {MOST_LEVELS} levels (an identifier, or free text?)"
-        weights = dict(zip(self.look.levels.values(k), self.look.levels.weights(k).tolist()))
+        weights = dict(zip(self.inspection.levels.values(k), self.inspection.levels.weights(k).tolist()))
         holes = weights.pop(None, 0.0)
         if not weights:
             return None, "all values are missing"
@@ -153,7 +153,7 @@ class Decider:
     def _common(self, weights: dict[Any, float]) -> set[Any]:
         """Give the levels that have a column of their own: frequent enough, and among the most frequent."""
         share = isinstance(self.wishes.min_frequency, (float, np.floating))
-        least = self.wishes.min_frequency * self.look.weight if share else self.wishes.min_frequency
+        least = self.wishes.min_frequency * self.inspection.weight if share else self.wishes.min_frequency
         enough = [level for level, weight in weights.items() if weight >= least]
         return set(sorted(enough, key=lambda level: -weights[level])[: self.wishes.max_levels])
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.sources.rows import Block, Rows
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.features.proof import EPS, worst_of
-from qed.features.stream import ChangedRows
+from qed.features.proof import worst_of
+from qed.features.stream import with_columns
 from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn
 from qed.features.tables.inspection import Reading
 from qed.features.tables.plan import Decider
@@ -57,7 +59,7 @@ def matrix_claims(encoder: Any, rows: Rows) -> list[Claim]:
     """Encode the rows and look at the matrix: is it whole, are its ones where they belong, is it scaled."""
     widths = [len(column.labels("")) for column in encoder.columns_]
     starts = np.cumsum([0, *widths])
-    made = ChangedRows(rows, _Matrix(encoder), range(starts[-1]), np.float64).fold(Summary.of)
+    made = with_columns(rows, _Matrix(encoder), count=int(starts[-1]), dtype=np.float64).fold(Summary.of)
     spoilt = int(made.missing.sum()) + int((~np.isfinite(made.low + made.high)).sum())
     wrong = rows.fold(_wrong_ones, encoder, starts)
     claims = [

@@ -16,7 +16,7 @@ class TableTransformer(Transformer):
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
     ) -> Rows:
-        return check_table(self, X, sample_weight, reset=reset)
+        return check_table(self, X, y, sample_weight, reset=reset)
 
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         self._check_fitted()

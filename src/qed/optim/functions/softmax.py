@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.stats.products import gram
 
 TILE_VALUES = 1 << 16

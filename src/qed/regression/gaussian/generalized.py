@@ -20,19 +20,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError
-from qed.base.models.checks import overflowed, refuse_missing
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, array, boolean, choice, number
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
-from qed.regression.gaussian.metric import metric_evidence, metric_factor, moments_of, target_of
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.linear.evidence import condition_claim, least_squares_claims
 from qed.regression.linear.precise import solve_by_factor
 from qed.stats.distributions.covariance import Whitening
-from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
 
@@ -95,25 +92,15 @@ class GeneralizedLeastSquares(Regressor):
         self.fit_intercept = fit_intercept
         self.known_scale = known_scale
 
-    def _fit(self, rows: Rows) -> None:
-        whiten = self._whitening(rows)
-        summary = rows.fold(Summary.of)
-        if not summary.is_complete:
-            refuse_missing(rows, self)
-        statistic = metric_factor(rows, whiten, target_of)
-        if not moments_of(statistic).is_finite:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        self.fingerprint_ = Fingerprint.of(summary)
-        self._learn(statistic)
-        self.log_determinant_ = whiten.log_determinant(rows.array().weight)
-        self.n_rows_ = float(summary.weight.max())
-        self.certificate_ = Certificate(self._claims(rows))
+    def _problem(self, rows: Rows) -> MetricProblem:
+        return MetricProblem(self, rows, self._whitening(rows))
 
-    def _learn(self, statistic: Factor) -> None:
-        """Set the coefficients from the factor of the rows."""
+    def _solve(self, problem: MetricProblem) -> None:
+        statistic = problem.factor
         solution = solve_by_factor(statistic, centered=self.fit_intercept)
         self.statistic_ = statistic
+        self.log_determinant_ = problem.whitening.log_determinant(problem.rows.array().weight)
+        self.n_rows_ = problem.fingerprint.weight
         self.rank_, self.condition_ = solution.rank, solution.condition
         self.coef_ = solution.coef[:, 0].copy()
         level = statistic.y_mean - statistic.x_mean @ solution.coef
@@ -141,10 +128,10 @@ class GeneralizedLeastSquares(Regressor):
         coef = self.coef_.astype(block.X.dtype, copy=False)
         return np.asarray(block.X @ coef + np.asarray(self.intercept_, dtype=block.X.dtype))
 
-    def _claims(self, rows: Rows) -> list[Claim]:
+    def _prove(self, problem: MetricProblem) -> list[Claim]:
         coef, centered = np.asarray(self.coef_, dtype=np.float64)[:, None], self.fit_intercept
         constant = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
-        seen, factor = metric_evidence(rows, self._whitening(rows), coef, constant, centered=centered)
+        seen, factor = problem.evidence(coef, constant, centered=centered)
         claims = least_squares_claims(seen, coef, centered=centered, rank=self.rank_)
         condition = solve_by_factor(factor, centered=centered).condition
         return [*(replace(claim, says=f"whitened: {claim.says}") for claim in claims), condition_claim(condition)]

@@ -22,19 +22,18 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
-from qed.base.models.checks import overflowed, refuse_missing
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, array, boolean, number
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import equilibrate, table_of
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
-from qed.regression.gaussian.metric import metric_evidence, metric_factor, moments_of, target_of
+from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
-from qed.regression.linear.evidence import Evidence
 from qed.regression.linear.linear import LinearModel
+from qed.regression.linear.problem import LinearProblem
 from qed.stats.distributions.covariance import Whitening, location, root
-from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import with_intercept
 from qed.stats.moments import Moments
@@ -134,22 +133,16 @@ class GaussianMAP(LinearModel):
             )
         return Whitening(self.noise_variance, n, "noise_variance")
 
-    def _collect(self, rows: Rows) -> Moments:
-        if self._is_streamed:
-            return super()._collect(rows)
-        self._target_ndim = rows.target_ndim
-        summary = rows.fold(Summary.of)
-        if not summary.is_complete:
-            refuse_missing(rows, self)
-        self._summary = summary
-        moments = moments_of(metric_factor(rows, self._whitening(rows), target_of))
-        if not moments.is_finite:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        return moments
+    def _problem(self, rows: Rows) -> Any:
+        return super()._problem(rows) if self._is_streamed else MetricProblem(self, rows, self._whitening(rows))
 
-    def _fingerprint(self, statistic: Moments) -> Fingerprint:
-        return super()._fingerprint(statistic) if self._is_streamed else Fingerprint.of(self._summary)
+    def _evidence(self, rows: Rows) -> Any:
+        return super()._evidence(rows) if self._is_streamed else self._problem(rows)
+
+    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> Any:
+        if self._is_streamed or rows is None:
+            return super()._known(rows, statistic, target_ndim)
+        return self._problem(rows)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GaussianMAP:
         """Add rows to those already learned from: the result is that of a fit on all of them.
@@ -179,21 +172,18 @@ class GaussianMAP(LinearModel):
                 f"GaussianMAP: {what} needs one noise_variance for all rows, because an array belongs to the rows of one fit."
             )
 
-    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
-        super()._learn(statistic, rows)
-        self.__dict__.pop("_summary", None)
-
-    def _solve(self, statistic: Moments) -> None:
-        moments = self._centered(statistic)
-        table = _table(moments.scatter)
-        if self._rows is not None and self._digits(moments) < DIGITS_WANTED:
-            table = self._precise_table(self._rows)
+    def _solve(self, problem: LinearProblem | MetricProblem) -> None:
+        seen = problem.statistic
+        moments = self._centered(seen)
+        table = table_of(moments.scatter)
+        if problem.rows is not None and self._digits(moments) < DIGITS_WANTED:
+            table = self._precise_table(problem)
         p = self.n_features_in_
         known = {"noise": self._noise, "prior": self.prior_covariance, "prior_mean": self.prior_mean}
         found = [linear_gaussian(table[:, :p], y, **known, form="primal") for y in table[:, p:].T]
         self.covariance_ = found[0].covariance
         coef = np.column_stack([posterior.mean for posterior in found])
-        self._set_coef(coef, statistic.x_mean, statistic.y_mean)
+        self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
     def _digits(self, moments: Moments) -> float:
         """Estimate how many digits survive in moments, where the posterior squares the condition number."""
@@ -202,12 +192,13 @@ class GaussianMAP(LinearModel):
         value = np.linalg.eigvalsh(precision)
         return float(-np.log10(EPS * value[-1] / max(value[0], EPS)))
 
-    def _precise_table(self, rows: Rows) -> np.ndarray:
+    def _precise_table(self, problem: LinearProblem | MetricProblem) -> np.ndarray:
         """Take the table of a QR of the rows."""
-        if self._is_streamed:
-            factor: Factor = rows.fold(Factor.of)
+        if isinstance(problem, MetricProblem):
+            factor = problem.factor
         else:
-            factor = metric_factor(rows, self._whitening(rows), target_of)
+            assert problem.look is not None
+            factor = problem.look()
         return factor.R if self.fit_intercept else factor.uncentered()
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -253,20 +244,13 @@ class GaussianMAP(LinearModel):
         found = tuple(Inference(values, covariance, labels, has_intercept=self.fit_intercept) for values in coef.T)
         return found[0] if self.coef_.ndim == 1 else found
 
-    def _claims_from(self, statistic: Moments) -> list[Claim]:
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        return self._claims_about(Evidence.from_moments(statistic, coef, intercept, centered=self.fit_intercept))
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        coef, intercept = self._columns()
-        if self._is_streamed:
-            return self._claims_about(Evidence.from_rows(rows, coef, intercept, centered=self.fit_intercept))
-        seen, _ = metric_evidence(rows, self._whitening(rows), coef, intercept, centered=self.fit_intercept)
-        return self._claims_about(seen)
-
-    def _claims_about(self, seen: Evidence) -> list[Claim]:
+        if isinstance(problem, MetricProblem):
+            seen = problem.evidence(coef, intercept, centered=self.fit_intercept)[0]
+        else:
+            seen = self._seen(problem)
         mean, prior = self._prior()
-        coef, _ = self._columns()
         claims = posterior_claims(
             seen, coef, self.covariance_, mean, prior, noise=self._noise, centered=self.fit_intercept
         )
@@ -274,10 +258,3 @@ class GaussianMAP(LinearModel):
         if variance > 0 and not mean.any() and np.array_equal(prior, variance * np.eye(len(prior))):
             claims.append(ridge_claim(seen, coef, self._noise / variance))
         return claims
-
-
-def _table(scatter: np.ndarray) -> np.ndarray:
-    """Give a square table whose sums of squares and products are `scatter`."""
-    scaled, length = equilibrate(scatter)
-    value, vector = np.linalg.eigh(scaled)
-    return np.asarray(np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T * length)

@@ -12,11 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import Block, Rows
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.problem import RowsProblem
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import Evidence, about_zero
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import Whitening
@@ -78,23 +82,50 @@ def target_of(block: Block) -> np.ndarray:
     return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
 
 
-def metric_evidence(
-    rows: Rows, whiten: Whitening, coef: np.ndarray, intercept: np.ndarray, *, centered: bool
-) -> tuple[Evidence, Factor]:
-    """Go back to the rows for what proves a fit, in the metric of the noise; `coef` has shape (p, q).
+class MetricProblem(RowsProblem):
+    """Least squares in the metric of the noise of the rows.
 
-    Also gives the factor it was taken from, of features, target and residual.
+    Parameters
+    ----------
+    model : Estimator
+        Who solves it.
+    rows : Rows
+        Features and target.
+    whitening : Whitening
+        Of the noise.
+
+    Attributes
+    ----------
+    factor : Factor
+        Of features and target.
+    statistic : Moments
+        The factor multiplied out.
     """
 
-    def with_residual(block: Block) -> np.ndarray:
-        y = target_of(block)
-        return np.hstack([y, y - np.asarray(block.X @ coef, dtype=np.float64) - intercept])
+    def __init__(self, model: Any, rows: Rows, whitening: Whitening) -> None:
+        super().__init__(rows, model)
+        self.whitening = whitening
+        self.factor = metric_factor(rows, whitening, target_of)
+        self.statistic = moments_of(self.factor)
+        if not self.statistic.is_finite:
+            refuse_missing(rows, model)
+            raise overflowed(model)
 
-    factor, q = metric_factor(rows, whiten, with_residual), coef.shape[1]
-    seen = moments_of(factor) if centered else about_zero(moments_of(factor))
-    square = np.diagonal(seen.yy)
-    means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-    return Evidence(seen.weight, *means, seen.xx, seen.xy[:, q:], square[:q], square[q:]), factor
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> tuple[Evidence, Factor]:
+        """Go back to the rows for what proves a fit; `coef` has shape (p, q).
+
+        Also gives the factor it was taken from, of features, target and residual.
+        """
+
+        def with_residual(block: Block) -> np.ndarray:
+            y = target_of(block)
+            return np.hstack([y, y - np.asarray(block.X @ coef, dtype=np.float64) - intercept])
+
+        factor, q = metric_factor(self.rows, self.whitening, with_residual), coef.shape[1]
+        seen = moments_of(factor) if centered else about_zero(moments_of(factor))
+        square = np.diagonal(seen.yy)
+        means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
+        return Evidence(seen.weight, *means, seen.xx, seen.xy[:, q:], square[:q], square[q:]), factor
 
 
 def moments_of(factor: Factor) -> Moments:

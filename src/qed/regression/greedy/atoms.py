@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from qed.base.engine import work
+from qed.base.numbers import EPS, TINY
+from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
-from qed.regression.sparse.few_rows import few_rows
+from qed.regression.greedy.few_rows import few_rows
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 
@@ -83,7 +84,7 @@ class Atoms:
     def __init__(self, X: Any, center: np.ndarray, root: np.ndarray | None = None) -> None:
         self.X, self.center, self.root = X, center, root
         self.count, self.size = X.shape
-        self.sparse = hasattr(X, "tocsr")
+        self.sparse = is_sparse(X)
         self.slack = 0.0 if self.sparse else (min(self.count, CHUNK) + 4) * SINGLE
         self.length, self._scale = np.zeros((2, self.size))
         self._single = np.empty((0 if self.sparse else self.size, self.count), dtype=np.float32)
@@ -117,7 +118,7 @@ class Atoms:
     def nearness(self, residuals: np.ndarray) -> np.ndarray:
         """Give ``|z_j' r| / ||r||`` for all atoms (as columns) and residuals (as rows), to within `slack`."""
         near = np.empty((len(residuals), self.size))
-        unit = residuals / np.maximum(np.linalg.norm(residuals, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        unit = residuals / np.maximum(np.linalg.norm(residuals, axis=1, keepdims=True), TINY)
         if self.sparse:
             weighted = unit if self.root is None else unit * self.root
             product = (self.X.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.center)
@@ -220,4 +221,4 @@ def open_atoms(
     X, Y, weight = present_rows(rows.array(), target=True)
     root = None if weight is None else np.sqrt(weight)
     Y = (Y - target_center) * (1.0 if root is None else root[:, None])
-    return Atoms(X.tocsc() if hasattr(X, "tocsr") else X, center, root), np.ascontiguousarray(Y.T)
+    return Atoms(X.tocsc() if is_sparse(X) else X, center, root), np.ascontiguousarray(Y.T)

@@ -23,12 +23,12 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, choice, integer
+from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
+from qed.regression.greedy.few_rows import few_rows
 from qed.regression.greedy.subset_search import best_subsets
 from qed.regression.linear.linear import LinearModel
-from qed.regression.sparse.few_rows import few_rows
-from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
 
@@ -114,27 +114,22 @@ class BestSubset(LinearModel):
     def _count(self, most: int) -> int:
         return sum(comb(self.n_features_in_, size) for size in range(1, most + 1))
 
-    def _collect(self, rows: Rows) -> Moments:
+    def _problem(self, rows: Rows) -> StatisticProblem:
         self._most()
-        return super()._collect(rows)
+        return super()._problem(rows)
 
-    def _solve(self, statistic: Moments) -> None:
-        most = self._most()
-        A, b = few_rows(self._rows, statistic, centered=self.fit_intercept)
+    def _solve(self, problem: StatisticProblem) -> None:
+        most, statistic = self._most(), problem.statistic
+        A, b = few_rows(problem.rows, statistic, centered=self.fit_intercept)
         _, self.subsets_, self.n_visited_ = best_subsets(A, b[:, 0], most)
         self.n_subsets_ = self._count(most)
         self.path_ = np.array([_least_squares(A, b[:, 0], chosen[chosen >= 0]) for chosen in self.subsets_])
         self.errors_ = ((b - A @ self.path_.T) ** 2).sum(axis=0)
-        self._set_coef(self.path_[-1][:, None], statistic.x_mean, statistic.y_mean)
+        self._set_coef(self.path_[-1][:, None], statistic.x_mean, statistic.y_mean, flat=problem.target_ndim == 1)
 
-    def _claims_from(self, statistic: Moments) -> list[Claim]:
-        return self._claims_about(statistic, *few_rows(self._rows, statistic, centered=self.fit_intercept))
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        statistic = rows.fold(Moments.of)
-        return self._claims_about(statistic, *few_rows(rows, statistic, centered=self.fit_intercept))
-
-    def _claims_about(self, statistic: Moments, A: np.ndarray, b: np.ndarray) -> list[Claim]:
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        statistic = problem.statistic
+        A, b = few_rows(problem.rows, statistic, centered=self.fit_intercept)
         coef, intercept = self._columns()
         path = np.vstack([self.path_[:-1], coef.T])
         length = np.linalg.norm(A, axis=0)

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.sources.rows import Block, Rows
+from qed.base.numbers import EPS, TINY
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.linalg.normal import EPS, solve
+from qed.linalg.normal import solve
 from qed.regression.greedy.atoms import noise
 from qed.regression.linear.evidence import about_zero
 from qed.stats.moments import Moments
@@ -60,7 +62,7 @@ class Offset:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Evidence:
     """What is seen of the rows, for a fit of q outputs that uses m of p columns.
 
     Attributes
@@ -88,7 +90,7 @@ class Seen:
     rounding: float
 
     @classmethod
-    def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Seen:
+    def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Evidence:
         """Go to the rows.
 
         Parameters
@@ -118,7 +120,7 @@ class Seen:
     @classmethod
     def of_moments(
         cls, moments: Moments, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool
-    ) -> Seen:
+    ) -> Evidence:
         """Take the same from moments of all columns and targets."""
         seen, used = moments if centered else about_zero(moments), _used(coef, picks)
         length, far = _lengths(np.diagonal(seen.xx), seen.x_mean, seen.weight)
@@ -157,12 +159,14 @@ class Seen:
             yield part, near, error
 
 
-def claims_of_path(seen: Seen, paths: Sequence[Path], settled: Callable[[np.ndarray, int], np.ndarray]) -> list[Claim]:
+def claims_of_path(
+    seen: Evidence, paths: Sequence[Path], settled: Callable[[np.ndarray, int], np.ndarray]
+) -> list[Claim]:
     """Claim that every atom was the nearest at its turn, and what the residual is then orthogonal to.
 
     Parameters
     ----------
-    seen : Seen
+    seen : Evidence
         The data.
     paths : sequence of Path
         What was done, for each output.
@@ -174,7 +178,7 @@ def claims_of_path(seen: Seen, paths: Sequence[Path], settled: Callable[[np.ndar
         before = np.inf
         for part, near, error in seen.turns(output, path.coef):
             least = np.minimum.accumulate(np.concatenate([[before], error]))
-            rise = max(rise, float((error - least[:-1]).max()) / max(seen.yy[output], np.finfo(float).tiny))
+            rise = max(rise, float((error - least[:-1]).max()) / max(seen.yy[output], TINY))
             before = float(least[-1])
             picks = path.picks[part]
             taken = near[picks, np.arange(len(picks))]
@@ -189,7 +193,7 @@ def claims_of_path(seen: Seen, paths: Sequence[Path], settled: Callable[[np.ndar
     ]
 
 
-def claim_of_constant(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
+def claim_of_constant(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that the residuals sum to zero; `coefs` are those of the columns used, for each output."""
     value = max(
         float(seen.offset.size[output] / seen.reach(output, coef[None])[0]) for output, coef in enumerate(coefs)
@@ -197,7 +201,7 @@ def claim_of_constant(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
     return Claim("residuals sum to zero", value, seen.bound + 16 * EPS * (1 + seen.offset.far))
 
 
-def claim_of_coefficients(seen: Seen, coefs: Sequence[np.ndarray], paths: Sequence[Path]) -> Claim:
+def claim_of_coefficients(seen: Evidence, coefs: Sequence[np.ndarray], paths: Sequence[Path]) -> Claim:
     """Claim that the coefficients are those at the end of the path, relative to what they reach."""
     value = 0.0
     for output, (coef, path) in enumerate(zip(coefs, paths)):
@@ -206,12 +210,12 @@ def claim_of_coefficients(seen: Seen, coefs: Sequence[np.ndarray], paths: Sequen
     return Claim("coefficients are where the path ends", value, TOLERANCE)
 
 
-def claim_of_end(seen: Seen, paths: Sequence[Path], wanted: int, tol: float | None) -> Claim:
+def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float | None) -> Claim:
     """Claim that the residual is as small as asked for; or that there are as many atoms, or none that can explain more."""
     missing, excess = 0, 0.0
     for output, path in enumerate(paths):
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
-        excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], np.finfo(float).tiny))
+        excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
         if near.max(initial=0.0) > 4 * seen.rounding + 2 * EPS * len(path.picks):
             missing = max(missing, wanted - len(np.unique(path.picks)))
     if tol is None:
@@ -219,7 +223,7 @@ def claim_of_end(seen: Seen, paths: Sequence[Path], wanted: int, tol: float | No
     return Claim("squared residual above tol, relative to the target", excess, seen.bound)
 
 
-def claim_of_excess(seen: Seen, coefs: Sequence[np.ndarray]) -> Claim:
+def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that no other coefficients of the same columns leave a smaller residual."""
     value = 0.0
     for output, coef in enumerate(coefs):

@@ -24,8 +24,8 @@ from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, integer
 from qed.base.running.steps import Step
 from qed.regression.greedy.atoms import Atoms
-from qed.regression.greedy.claims import Path, Seen, claims_of_path
-from qed.regression.greedy.pursuit import Pursuit
+from qed.regression.greedy.claims import Evidence, Path, claims_of_path
+from qed.regression.greedy.pursuit import Pursuit, PursuitProblem
 
 
 class MatchingPursuit(Pursuit):
@@ -95,12 +95,12 @@ class MatchingPursuit(Pursuit):
     def _trail(self, atoms: Atoms) -> Moves:
         return Moves(atoms)
 
-    def _set_path(self, step: Step) -> None:
+    def _set_path(self, problem: PursuitProblem, step: Step) -> None:
         turns = max(len(picks) for picks in step.picks)
         picks, moves = np.full((len(step.picks), turns), -1), np.zeros((len(step.picks), turns))
         for output, (taken, changes) in enumerate(zip(step.picks, step.changes)):
             picks[output, : len(taken)], moves[output, : len(taken)] = taken, changes
-        self.picks_, self.moves_ = self._flat(picks), self._flat(moves)
+        self.picks_, self.moves_ = problem.flat(picks), problem.flat(moves)
 
     def _sized(self, size: int) -> np.ndarray:
         picks, moves = self._outputs("picks_"), self._outputs("moves_")
@@ -113,21 +113,21 @@ class MatchingPursuit(Pursuit):
             np.add.at(coef[:, output], taken[:stop], moves[output, :stop])
         return coef
 
-    def _path_of(self, output: int, seen: Seen) -> Path:
+    def _path_of(self, output: int, seen: Evidence) -> Path:
         picks, moves = self._outputs("picks_")[output], self._outputs("moves_")[output]
         turns = int((picks >= 0).sum())
         steps = np.zeros((turns + 1, len(seen.used)))
         steps[np.arange(1, turns + 1), np.searchsorted(seen.used, picks[:turns])] = moves[:turns]
         return Path(picks[:turns], np.cumsum(steps, axis=0))
 
-    def _claims_about(self, seen: Seen, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
+    def _claims_about(self, seen: Evidence, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
         claims = claims_of_path(seen, paths, lambda picks, turn: picks[max(turn - 1, 0) : turn])
         return [
             *claims,
             Claim("gain of every turn is that of Pythagoras", self._off_pythagoras(seen, paths), seen.bound),
         ]
 
-    def _off_pythagoras(self, seen: Seen, paths: list[Path]) -> float:
+    def _off_pythagoras(self, seen: Evidence, paths: list[Path]) -> float:
         """Compare what each turn takes off the squared residual with the square of its move."""
         value = 0.0
         for output, path in enumerate(paths):

@@ -22,8 +22,8 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.running.steps import Step
 from qed.regression.greedy.atoms import Atoms, size_of
-from qed.regression.greedy.claims import Path, Seen, claim_of_excess, claims_of_path
-from qed.regression.greedy.pursuit import Pursuit
+from qed.regression.greedy.claims import Evidence, Path, claim_of_excess, claims_of_path
+from qed.regression.greedy.pursuit import Pursuit, PursuitProblem
 
 DEPENDENT = 1e-10
 ENOUGH = 0.7
@@ -105,7 +105,7 @@ class OrthogonalMatchingPursuit(Pursuit):
     def _trail(self, atoms: Atoms) -> Orthogonal:
         return Orthogonal(atoms)
 
-    def _set_path(self, step: Step) -> None:
+    def _set_path(self, problem: PursuitProblem, step: Step) -> None:
         k = max(len(picks) for picks in step.picks)
         active, path = np.full((len(step.picks), k), -1), np.zeros((len(step.picks), k + 1, k))
         for output, (picks, changes) in enumerate(zip(step.picks, step.changes)):
@@ -113,7 +113,7 @@ class OrthogonalMatchingPursuit(Pursuit):
             active[output, :t] = picks
             path[output, 1 : t + 1, :t] = np.cumsum(changes, axis=1).T
             path[output, t + 1 :] = path[output, t]
-        self.active_, self.path_ = self._flat(active), self._flat(path)
+        self.active_, self.path_ = problem.flat(active), problem.flat(path)
 
     def _sized(self, size: int) -> np.ndarray:
         active, path = self._outputs("active_"), self._outputs("path_")
@@ -123,12 +123,12 @@ class OrthogonalMatchingPursuit(Pursuit):
             coef[chosen[there], output] = path[output, min(size, path.shape[1] - 1), there]
         return coef
 
-    def _path_of(self, output: int, seen: Seen) -> Path:
+    def _path_of(self, output: int, seen: Evidence) -> Path:
         active, path = self._outputs("active_")[output], self._outputs("path_")[output]
         t = int((active >= 0).sum())
         return Path(active[:t], seen.placed(active[:t], path[: t + 1, :t]))
 
-    def _claims_about(self, seen: Seen, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
+    def _claims_about(self, seen: Evidence, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
         return [*claims_of_path(seen, paths, lambda picks, turn: picks[:turn]), claim_of_excess(seen, coefs)]
 
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread
-from qed.base.errors import InputError, ParameterError
-from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.errors import ParameterError
+from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
+from qed.base.models.searching import Answer, Question
 from qed.base.running.steps import Halt, Reason, Rule, Step
+from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.base.summary import Summary
 from qed.regression.greedy.atoms import Atoms, open_atoms, pays_to_compress
 from qed.regression.greedy.chase import chase
 from qed.regression.greedy.claims import (
+    Evidence,
     Path,
-    Seen,
     claim_of_coefficients,
     claim_of_constant,
     claim_of_end,
@@ -119,6 +122,46 @@ class Run:
         self.errors.append(self.error)
 
 
+class PursuitProblem(Problem):
+    """Rows to be explained by few of their columns.
+
+    Parameters
+    ----------
+    seen : RowsProblem or StatisticProblem
+        The rows, or the moments that stand for them.
+    centered : bool
+        Whether there is an intercept.
+
+    Attributes
+    ----------
+    moments : Moments or None
+        Where these stand for the rows.
+    center, target_center : ndarray
+        Where columns and targets are taken from.
+    """
+
+    rows: Rows
+
+    def __init__(self, seen: RowsProblem | StatisticProblem, *, centered: bool) -> None:
+        assert seen.rows is not None
+        self.seen, self.rows, self.target_ndim, self.source = seen, seen.rows, seen.target_ndim, seen.source
+        if isinstance(seen, StatisticProblem):
+            self.moments: Moments | None = seen.statistic
+            means = seen.statistic.x_mean, seen.statistic.y_mean
+        else:
+            self.moments = None
+            means = seen.summary.mean, seen.rows.fold(target_summary).mean
+        self.center, self.target_center = means if centered else tuple(np.zeros_like(mean) for mean in means)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self.seen.fingerprint
+
+    def flat(self, values: np.ndarray) -> np.ndarray:
+        """Drop the axis of outputs where the target is a vector."""
+        return values[0] if self.target_ndim == 1 else values
+
+
 class Pursuit(LinearPredictor, Iterative):
     """A linear model whose columns are chosen one after another."""
 
@@ -129,7 +172,6 @@ class Pursuit(LinearPredictor, Iterative):
         "fit_intercept": boolean(),
     }
     _picks: ClassVar[str]
-    _moments: Moments | None
     n_nonzero_coefs: int | None
     n_nonzero_coefs_: int | None
 
@@ -159,43 +201,22 @@ class Pursuit(LinearPredictor, Iterative):
             )
         return max(p // 10, 1) if asked is None else int(asked)
 
-    def _fit(self, rows: Rows) -> None:
-        self._iterate(rows if pays_to_compress(rows) else rows.cached(), start=None)
-
-    def _iterate(self, rows: Rows, start: Step | None) -> None:
-        try:
-            super()._iterate(rows, start)
-        finally:
-            self.__dict__.pop("_moments", None)
-
-    def _look(self, rows: Rows, known: Fingerprint | None = None) -> None:
+    def _problem(self, rows: Rows) -> PursuitProblem:
         self._wanted()
-        self._target_ndim = rows.target_ndim
-        self._moments = None
-        if not pays_to_compress(rows):
-            super()._look(rows, known)
-            return
-        moments = rows.fold(Moments.of)
-        if not moments.is_finite:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        fingerprint = _fingerprint(moments, rows.target_ndim)
-        difference = "" if known is None else known.difference(fingerprint)
-        if difference:
-            raise InputError(f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew.")
-        self.fingerprint_, self._moments = fingerprint, moments
-        self._center_at(moments.x_mean, moments.y_mean)
+        if pays_to_compress(rows):
+            return PursuitProblem(StatisticProblem(self, rows), centered=self.fit_intercept)
+        return PursuitProblem(RowsProblem(rows.cached(), self), centered=self.fit_intercept)
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
-        self._center_at(summary.mean, rows.fold(target_summary).mean)
+    def _evidence(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows, source="data")
 
-    def _center_at(self, mean: np.ndarray, target_mean: np.ndarray) -> None:
-        self._center, self._target_center = (
-            (mean, target_mean) if self.fit_intercept else (np.zeros_like(mean), np.zeros_like(target_mean))
+    def _statistic(self, block: Block) -> Moments:
+        return Moments.of(block)
+
+    def _steps(self, problem: PursuitProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
+        atoms, targets = open_atoms(
+            problem.rows, problem.moments, problem.center, problem.target_center, centered=self.fit_intercept
         )
-
-    def _steps(self, rows: Rows, start: Step | None = None) -> Generator[Step, None, Halt]:
-        atoms, targets = open_atoms(rows, self._moments, self._center, self._target_center, centered=self.fit_intercept)
         wanted, enough = self._wanted(), 0.0 if self.tol is None else float(self.tol)
         last = self._last(atoms, wanted)
         runs = [Run(atoms, target, self._trail(atoms), wanted, enough, last) for target in targets]
@@ -221,44 +242,42 @@ class Pursuit(LinearPredictor, Iterative):
         changes = [run.trail.changes(chosen) for run, chosen in zip(runs, picks)]
         return Step(sum(run.error for run in runs), gap, picks=picks, changes=changes, errors=errors)
 
-    def _finish(self, rows: Rows, step: Step) -> None:
+    def _finish(self, problem: PursuitProblem, step: Step) -> None:
         self.n_nonzero_coefs_ = self._wanted() if self.tol is None else None
-        self.errors_ = self._flat(_padded(step.errors))
-        self._set_path(step)
-        self._set_coef(self._sized(rows.n_features), self._center, self._target_center)
+        self.errors_ = problem.flat(padded(step.errors))
+        self._set_path(problem, step)
+        self._use(problem, self.n_features_in_)
+
+    def _use(self, problem: PursuitProblem, size: int) -> None:
+        """Set the coefficients that the path has at `size` atoms."""
+        flat = problem.target_ndim == 1
+        self._set_coef(self._sized(size), problem.center, problem.target_center, flat=flat)
 
     @abstractmethod
-    def _set_path(self, step: Step) -> None:
+    def _set_path(self, problem: PursuitProblem, step: Step) -> None:
         """Set the public attributes that hold the path."""
-
-    def _flat(self, values: np.ndarray) -> np.ndarray:
-        """Drop the axis of outputs where there is one output."""
-        return values[0] if self._target_ndim == 1 else values
 
     def _outputs(self, name: str) -> np.ndarray:
         """Give a public attribute with its axis of outputs."""
         values = np.asarray(getattr(self, name))
-        return values[None] if self._target_ndim == 1 else values
+        return values if self.errors_.ndim == 2 else values[None]
 
     @abstractmethod
-    def _path_of(self, output: int, seen: Seen) -> Path:
+    def _path_of(self, output: int, seen: Evidence) -> Path:
         """Give the path of one output, as the public attributes tell it."""
 
     @abstractmethod
-    def _claims_about(self, seen: Seen, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
+    def _claims_about(self, seen: Evidence, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
         """Make the claims of the method."""
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return self._claims_from(Seen.of, rows)
-
-    def _certificate(self, rows: Rows) -> Certificate:
-        if self._moments is None:
-            return super()._certificate(rows)
-        return Certificate(self._claims_from(Seen.of_moments, self._moments), source="statistics")
-
-    def _claims_from(self, look: Callable[..., Seen], data: Rows | Moments) -> list[Claim]:
+    def _prove(self, problem: PursuitProblem | StatisticProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        seen = look(data, coef, intercept, self._outputs(self._picks), centered=self.fit_intercept)
+        known = (coef, intercept, self._outputs(self._picks))
+        if isinstance(problem, PursuitProblem) and problem.moments is not None:
+            seen = Evidence.of_moments(problem.moments, *known, centered=self.fit_intercept)
+        else:
+            assert problem.rows is not None
+            seen = Evidence.of(problem.rows, *known, centered=self.fit_intercept)
         coefs = list(coef[seen.used].T)
         paths = [self._path_of(output, seen) for output in range(len(coefs))]
         claims = [claim_of_constant(seen, coefs)] if self.fit_intercept else []
@@ -267,49 +286,27 @@ class Pursuit(LinearPredictor, Iterative):
         end = claim_of_end(seen, paths, self._wanted(), self.tol)
         return [*claims, claim_of_coefficients(seen, coefs, paths), end]
 
-    def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
+    def _search(self, question: Question[Self]) -> Answer | None:
         """Score all numbers of atoms from one fit per fold: the path of many atoms begins with that of few."""
-        if getattr(scorer, "function", scorer) is None:
+        table = question.table(question.asking(self, "predict"))
+        if not table.values or any(model.tol is not None for model in question.models):
             return None
-        each, train = np.full((2, len(candidates), folds.n_splits), np.nan)
-        for shared, places in folds.families(candidates, "n_nonzero_coefs"):
-            given = {**self.get_params(deep=False), **shared}
-            if given["tol"] is not None:
-                return None
-            sizes = [self._with(**{**given, **candidates[place]})._wanted() for place in places]
-            for fold in folds:
-                training, held_out = folds.training(rows, fold), folds.held_out(rows, fold)
-                model = self._with(**{**given, "n_nonzero_coefs": max(sizes)}).fit(training)
-                each[places, fold] = model._scores(held_out, sizes, folds, scorer)
-                if folds.train_scores:
-                    train[places, fold] = model._scores(training, sizes, folds, scorer)
-        how = f"{folds.n_splits} folds, all numbers of atoms from one path each"
-        return folds.answer(each, how, train=train if folds.train_scores else None)
-
-    def _with(self, **settings: Any) -> Any:
-        made = type(self)(**settings)
-        made.n_features_in_ = self.n_features_in_
-        return made
-
-    def _scores(self, rows: Rows, sizes: Sequence[int], folds: Any, scorer: Any) -> list[float]:
-        found = []
-        for size in sizes:
-            self._set_coef(self._sized(size), self._center, self._target_center)
-            found.append(folds.judge(scorer, rows, predict=rows.map(self._predict)))
-        return found
+        for members in question.families("n_nonzero_coefs"):
+            sizes = [question.models[c]._wanted() for c in members]
+            for fold in question.folds:
+                training, held_out = question.training(fold), question.held_out(fold)
+                model = copy(question.models[members[int(np.argmax(sizes))]])
+                problem = model._begin(training)
+                model._settle(problem)
+                for c, size in zip(members, sizes):
+                    model._use(problem, size)
+                    table.judge(c, fold, predict=held_out.map(model._predict))
+                    if question.train_scores:
+                        table.judge(c, fold, train=True, predict=training.map(model._predict))
+        return table.answer(f"{question.folds.words}, all numbers of atoms from one path each")
 
 
-def _fingerprint(moments: Moments, target_ndim: int) -> Fingerprint:
-    """Make the fingerprint of the rows from their moments."""
-    p, weight, total = moments.n_features, moments.weight, moments.uncentered()
-    mix = np.cos(np.arange(moments.n_targets)) if target_ndim == 2 else np.ones(1)
-    square = mix @ total[p:, p:] @ mix
-    target = np.concatenate([[weight * (moments.y_mean @ mix), square], total[:p, p:] @ mix]) / weight
-    variance = np.diagonal(moments.xx) / weight
-    return Fingerprint(moments.count, weight, moments.x_mean, variance, target)
-
-
-def _padded(rows: Sequence[np.ndarray]) -> np.ndarray:
+def padded(rows: Sequence[np.ndarray]) -> np.ndarray:
     """Stack arrays of different lengths, the short ones going on with their last value."""
     length = max(len(row) for row in rows)
     return np.array([np.concatenate([row, np.repeat(row[-1:], length - len(row))]) for row in rows])

@@ -21,14 +21,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from qed.base.certificate import Certificate, Claim
+from qed.base.certificate import Claim
 from qed.base.engine import blas_for
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.parameters import Parameter, array, choice, number
-from qed.base.sources.rows import Rows
+from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import multiplied
 from qed.regression.kernel.evidence import dual_claims
-from qed.regression.kernel.model import KERNEL_PARAMETERS, KernelModel, Table, columns
+from qed.regression.kernel.model import KernelModel, KernelProblem, columns
 from qed.stats.distributions.covariance import Whitening
 
 
@@ -94,9 +94,9 @@ class GeneralizedKernelRidge(KernelModel):
         self.degree = degree
         self.coef0 = coef0
 
-    def _noise(self, rows: Rows, table: Table) -> np.ndarray:
+    def _noise(self, problem: KernelProblem) -> np.ndarray:
         """Give the variances (n,) or the covariance matrix of the rows that count."""
-        n, shape = rows.count(), np.shape(self.covariance)
+        n, shape = len(problem.block), np.shape(self.covariance)
         if shape and shape[0] != n:
             raise ParameterError(
                 f"GeneralizedKernelRidge: covariance is for {shape[0]} rows, but {n} rows were given. A covariance belongs to the "
@@ -104,34 +104,33 @@ class GeneralizedKernelRidge(KernelModel):
                 "with sample_weight = 1 / variance, which can."
             )
         if len(shape) == 2:
-            if rows.has_weight:
+            if problem.weight is not None:
                 raise InputError(
                     "sample_weight can not be combined with a full covariance matrix: a repeated row would need to know how its "
                     "noise depends on that of the others. Repeat the row in the data and in the matrix, or give variances."
                 )
             return np.asarray(self.covariance, dtype=np.float64)
         variance = np.asarray(1.0 if self.covariance is None else self.covariance, dtype=np.float64)
-        found = table.chosen(np.broadcast_to(variance, n))
-        return np.asarray(found if table.weight is None else found / table.weight)
+        found = problem.chosen(np.broadcast_to(variance, n))
+        return np.asarray(found if problem.weight is None else found / problem.weight)
 
-    def _fit(self, rows: Rows) -> None:
-        table = self._look(rows)
-        noise = self._noise(rows, table)
-        whiten = Whitening(noise, len(table.Y), "covariance")
-        K = self._gram(table)
+    def _solve(self, problem: KernelProblem) -> None:
+        noise = self._noise(problem)
+        whiten = Whitening(noise, len(problem.Y), "covariance")
+        K = self._similarity.gram(problem.X)
         diagonal = K.diagonal().copy()
         with blas_for(len(K)):
-            dual, fitted = _solve(K, noise, table.Y)
-        self.dual_coef_ = table.spread(dual[:, 0] if rows.target_ndim == 1 else dual)
-        self.certificate_ = Certificate(_claims_about(table.Y, fitted, dual, noise, diagonal, whiten))
+            dual, fitted = _solve(K, noise, problem.Y)
+        self.dual_coef_ = problem.shaped(dual)
+        problem.claims = _claims_about(problem.Y, fitted, dual, noise, diagonal, whiten)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        block = rows.array()
-        table = Table.of(block)
-        noise, dual = self._noise(rows, table), table.chosen(columns(self.dual_coef_))
+    def _prove(self, problem: KernelProblem) -> list[Claim]:
+        if problem.claims is not None:
+            return problem.claims
+        noise, dual = self._noise(problem), problem.chosen(columns(self.dual_coef_))
         whiten = Whitening(noise, len(dual), "covariance")
-        fitted = self._similar(table.chosen(block.X), table.spread(dual))
-        return _claims_about(table.Y, fitted, dual, noise, self._diagonal(block.X, table), whiten)
+        fitted = self._similar(problem.chosen(problem.given), problem.spread(dual))
+        return _claims_about(problem.Y, fitted, dual, noise, self._similarity.diagonal(problem.X), whiten)
 
 
 def _solve(K: np.ndarray, noise: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

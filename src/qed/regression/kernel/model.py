@@ -2,69 +2,67 @@ r"""What kernel regressions share: predictions that are weighted similarities to
 
 .. math:: f(x) = \sum_i c_i\, k(x_i, x),
 
-the reading of the parameters that say which kernel is meant, and the rows as the explicit features of a kernel that has some.
-Kernel matrices are worked out part by part on all threads; a prediction costs :math:`O(n)` similarities.
+and their problem, the rows that count among those given. A prediction costs :math:`O(n)` similarities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.engine import work
-from qed.base.errors import InputError
+from qed.base.certificate import Claim
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
-from qed.base.models.fingerprint import Fingerprint
-from qed.base.models.parameters import Parameter, choice, integer, number
+from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
-from qed.base.sources.views import View
-from qed.base.summary import Summary
-from qed.kernels.kernel import Kernel
-from qed.kernels.names import as_kernel, kernel_rule
-
-# So many similarities are worked out at a time: eight megabytes.
-PART = 1 << 20
-
-KERNEL_PARAMETERS: Mapping[str, Parameter] = {
-    "kernel": kernel_rule("precomputed"),
-    "gamma": choice(None, kind="model") | number(0, above=True, kind="model"),
-    "degree": integer(1, kind="model"),
-    "coef0": number(0, kind="model"),
-}
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
+from qed.kernels.inputs import as_double
+from qed.kernels.similarity import WithKernel
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """The rows that count, in memory.
+class KernelProblem(RowsProblem):
+    """Rows in memory, and those of them that count, in float64.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows.
+    model : KernelModel
+        Says by what they are compared.
 
     Attributes
     ----------
+    block : Block
+        All rows, in memory.
+    given : ndarray or csr_array
+        Their features, or similarities.
     X : ndarray or csr_array of shape (n, p)
-        The features, in float64.
+        The features of the rows that count; or, of shape (n, n), their similarities.
     Y : ndarray of shape (n, q)
-        The targets.
+        Their targets.
     weight : ndarray of shape (n,) or None
-        The weights, all positive.
+        Their weights, all positive.
     present : ndarray of bool or None
         Which of the rows given have a positive weight; None when all have.
+    claims : list of Claim or None
+        What a fit has proved on its way, so that nothing is worked out twice; None where the proof goes back to the rows.
     """
 
-    X: Any
-    Y: np.ndarray
-    weight: np.ndarray | None
-    present: np.ndarray | None
-
-    @classmethod
-    def of(cls, block: Block) -> Table:
-        """Leave out the rows of weight zero."""
-        present = None if block.weight is None or block.weight.all() else block.weight > 0
-        kept = block if present is None else block.take(present)
-        return cls(double(kept.X), columns(kept.y), kept.weight, present)
+    def __init__(self, rows: Rows, model: KernelModel) -> None:
+        super().__init__(rows, model)
+        self.block: Block = rows.array()
+        if not is_finite(np.asarray(self.block.y)):
+            refuse_missing(rows, model)
+            raise overflowed(model)
+        self.claims: list[Claim] | None = None
+        X, Y, weight = self.block.X, columns(self.block.y), self.block.weight
+        self.given = X if is_sparse(X) else np.asarray(X)
+        self.present: np.ndarray | None = None
+        if weight is not None and not weight.all():
+            self.present = weight > 0
+            X, Y, weight = model._similarity.chosen(X, self.present), Y[self.present], weight[self.present]
+        self.X, self.Y, self.weight = as_double(X), Y, weight
 
     @property
     def counts(self) -> np.ndarray:
@@ -83,10 +81,9 @@ class Table:
         """Give values (or features) of all rows for those that count."""
         return values if self.present is None else values[self.present]
 
-
-def double(X: Any) -> Any:
-    """Give a table in float64, dense or sparse as it is."""
-    return X.astype(np.float64, copy=False)
+    def shaped(self, values: np.ndarray) -> np.ndarray:
+        """Give values of shape (n, q) of the rows that count in the form of the target, for all rows."""
+        return self.spread(values[:, 0] if self.target_ndim == 1 else values)
 
 
 def columns(values: Any) -> np.ndarray:
@@ -95,144 +92,30 @@ def columns(values: Any) -> np.ndarray:
     return found.reshape(len(found), -1)
 
 
-class KernelModel(Regressor):
+class KernelModel(WithKernel, Regressor):
     """A regression whose predictions are weighted similarities to the rows fitted, for one output or several."""
 
     passes: ClassVar[str] = "in memory"
     sparse: ClassVar[bool] = True
-    kernel: Any
-    gamma: float | None
-    degree: int
-    coef0: float
     dual_coef_: np.ndarray
     X_fit_: Any
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _kernel(self) -> Kernel:
-        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.input_tags.pairwise = self._is_precomputed
         return tags
 
-    def _look(self, rows: Rows) -> Table:
-        """Read the rows, refuse what is missing, and remember what the model needs of them."""
-        summary = rows.fold(Summary.of)
-        block = rows.array()
-        if not summary.is_complete or not is_finite(np.asarray(block.y)):
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        self.fingerprint_ = Fingerprint.of(summary)
-        self.X_fit_ = block.X if hasattr(block.X, "tocsr") else np.asarray(block.X)
-        return Table.of(block)
+    def _problem(self, rows: Rows) -> KernelProblem:
+        return KernelProblem(rows, self)
 
-    def _gram(self, table: Table) -> np.ndarray:
-        """Give the kernel matrix of the rows that count: symmetric, in float64, and free to be overwritten."""
-        n = table.X.shape[0]
-        try:
-            if not self._is_precomputed:
-                kernel = self._kernel()
-                K = kernel(table.X)
-                return K if kernel._is_symmetric else _symmetric(K, type(self).__name__)
-            K = table.X.toarray() if hasattr(table.X, "toarray") else np.array(table.X)
-            K = np.ascontiguousarray(table.chosen(K.T))
-            if K.shape != (n, n):
-                raise InputError(
-                    f"{type(self).__name__}: a precomputed kernel matrix compares the rows fitted with each other, so it is "
-                    f"square, not of shape {table.X.shape}."
-                )
-            return _symmetric(K, type(self).__name__)
-        except MemoryError:
-            raise InputError(
-                f"{type(self).__name__}: the kernel matrix of {n} rows needs {8 * n**2 / 2**30:.0f} gigabytes, more than there "
-                "are. Fit fewer rows, or take a kernel with few explicit features, such as 'linear' or 'poly'."
-            ) from None
-
-    def _diagonal(self, X: Any, table: Table) -> np.ndarray:
-        """Give the similarity of each row that counts to itself; `X` are all rows fitted."""
-        if self._is_precomputed:
-            return np.asarray(table.chosen(X.diagonal()), dtype=np.float64)
-        return self._kernel().diagonal(table.X)
+    def _settle(self, problem: KernelProblem) -> None:
+        self.X_fit_ = problem.given
+        super()._settle(problem)
 
     def _similar(self, X: Any, right: np.ndarray) -> np.ndarray:
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""
-        used = right.any(axis=1)
-        if self._is_precomputed:
-            return np.asarray(X @ right if used.all() else X[:, used] @ right[used])
-        known = double(self.X_fit_ if used.all() else self.X_fit_[used])
-        right = right[used]
-        if len(right) == 0:
-            return np.zeros((X.shape[0], right.shape[1]))
-        size = max(1, PART // len(right))
-        starts = range(0, X.shape[0], size)
-        tasks = (partial(_product, self._kernel(), known, X[start : start + size], right) for start in starts)
-        return np.concatenate(list(work(tasks)))
+        return self._similarity.combined(X, self.X_fit_, right)
 
     def _predict(self, block: Block) -> np.ndarray:
         found = self._similar(block.X, columns(self.dual_coef_))
         return found.reshape(len(block), *self.dual_coef_.shape[1:]).astype(block.X.dtype, copy=False)
-
-
-def _product(kernel: Kernel, known: Any, X: Any, right: np.ndarray) -> np.ndarray:
-    # The rows fitted come first, so that rounding does not depend on which rows are predicted together.
-    return np.asarray(kernel(known, double(X)).T @ right)
-
-
-def _symmetric(K: np.ndarray, name: str) -> np.ndarray:
-    """Check that a matrix from elsewhere is finite and symmetric, and remove its rounding."""
-    if not is_finite(K):
-        i, j = (int(k) for k in np.argwhere(~np.isfinite(K))[0])
-        raise InputError(f"{name}: the kernel matrix must be finite, but entry ({i}, {j}) is {K[i, j]}.")
-    gap = np.abs(K - K.T)
-    if gap.max(initial=0.0) > 1e-8 * np.abs(K).max(initial=0.0):
-        i, j = (int(k) for k in np.unravel_index(gap.argmax(), gap.shape))
-        raise InputError(
-            f"{name}: a kernel is symmetric, but entry ({i}, {j}) of its matrix is {K[i, j]:g} and entry ({j}, {i}) is "
-            f"{K[j, i]:g}."
-        )
-    return np.asarray((K + K.T) / 2)
-
-
-class FeatureRows(View):
-    """Rows whose columns are the explicit features of a kernel, made block by block.
-
-    Parameters
-    ----------
-    source : Rows
-        The rows.
-    kernel : Kernel
-        A kernel with a finite feature map.
-
-    Examples
-    --------
-    >>> from qed.base.sources.rows import rows
-    >>> from qed.kernels import Polynomial
-    >>> FeatureRows(rows(np.array([[2.0]])), Polynomial(2)).array().X.round(4)
-    array([[1.    , 2.8284, 4.    ]])
-    """
-
-    def __init__(self, source: Rows, kernel: Kernel) -> None:
-        super().__init__(source)
-        self.kernel = kernel
-        self.n_features, self.feature_names = kernel.n_features(source.n_features) or 0, None
-        self.dtype = np.dtype(np.float64)
-
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
-        return self.source.tasks(_with_features, self.kernel, function, *args)
-
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        return self.source.fold(_with_features, self.kernel, function, *args)
-
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
-        return self.source.each(_with_features, self.kernel, function, *args)
-
-
-def _with_features(block: Block, kernel: Kernel, function: Callable[..., Any], *args: Any) -> Any:
-    if block.weight is not None and not block.weight.all():
-        block = block.take(block.weight > 0)
-    return function(Block(kernel.features(double(block.X)), block.y, block.weight, block.start), *args)

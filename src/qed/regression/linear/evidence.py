@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS, equilibrate, solve
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import equilibrate, solve
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
@@ -53,7 +55,7 @@ class Evidence:
     @classmethod
     def from_rows(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> Evidence:
         """Go back to the rows; `coef` has shape (p, q). About zero unless `centered`."""
-        seen = rows.fold(_residual_moments, coef, intercept)
+        seen = rows.fold(residual_moments, coef, intercept)
         seen, q = seen if centered else about_zero(seen), coef.shape[1]
         square = np.diagonal(seen.yy)
         means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
@@ -69,7 +71,7 @@ class Evidence:
         return cls(seen.weight, seen.x_mean, seen.y_mean, r_mean, seen.xx, seen.xy - image, yy, rr)
 
 
-def _residual_moments(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
+def residual_moments(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
     """Give the moments of features, target and residual of one block."""
     y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
     residual = y - np.asarray(block.X @ coef, dtype=np.float64) - intercept

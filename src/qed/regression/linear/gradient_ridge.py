@@ -22,9 +22,11 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.problem import RowsProblem
+from qed.base.numbers import TINY, ratio
 from qed.base.running.steps import Step
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.linear import LinearPredictor
 
 
@@ -91,14 +93,11 @@ class GradientRidge(LinearPredictor, Iterative):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
-        self._center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
-        weight, total = rows.fold(_sum_target)
-        self._target_center = total / weight if self.fit_intercept else np.zeros(len(total))
-        self._target_ndim = rows.target_ndim
+    def _problem(self, rows: Rows) -> CenteredRows:
+        return CenteredRows(rows.cached(), self, centered=self.fit_intercept)
 
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
-        right, size = rows.fold(_correlate, self._center, self._target_center)
+    def _steps(self, problem: CenteredRows, start: Step | None = None) -> Iterator[Step]:
+        right, size = problem.right, problem.size
         if start is None:
             coef, residual, direction = np.zeros_like(right), right, right
         else:
@@ -110,35 +109,32 @@ class GradientRidge(LinearPredictor, Iterative):
                 gap = self._gap(length, value, right)
                 yield Step(value.sum(), gap, coef=coef, residual=residual, direction=direction)
             start = None
-            image = rows.fold(_gram_times, self._center, direction) + self.alpha * direction
+            image = problem.rows.fold(_gram_times, problem.center, direction) + self.alpha * direction
             curvature = (direction * image).sum(axis=0)
-            step = _ratio((residual * direction).sum(axis=0), curvature)
+            step = ratio((residual * direction).sum(axis=0), curvature)
             coef = coef + step * direction
             residual = residual - step * image
             before, length = length, (residual**2).sum(axis=0)
-            kept = direction * _ratio(length, before) if self.method == "conjugate" else 0.0
+            kept = direction * ratio(length, before) if self.method == "conjugate" else 0.0
             direction = residual + kept
 
     def _gap(self, length: np.ndarray, value: np.ndarray, right: np.ndarray) -> float:
         """Bound the relative distance from the minimum; without a penalty, compare the gradient with that at zero."""
         if self.alpha > 0:
-            return float(_ratio(length, self.alpha * np.maximum(value, 0.0)).max())
-        return float(_ratio(length, (right**2).sum(axis=0)).max())
+            return float(ratio(length, self.alpha * np.maximum(value, 0.0)).max())
+        return float(ratio(length, (right**2).sum(axis=0)).max())
 
-    def _finish(self, rows: Rows, step: Step) -> None:
-        self._set_coef(step.coef, self._center, self._target_center)
+    def _finish(self, problem: CenteredRows, step: Step) -> None:
+        self._set_coef(step.coef, problem.center, problem.target_center, flat=problem.target_ndim == 1)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        summary = rows.fold(Summary.of)
-        center = summary.mean if self.fit_intercept else np.zeros(rows.n_features)
+    def _prove(self, problem: CenteredRows) -> list[Claim]:
         coef, intercept = self._columns()
-        weight, total = rows.fold(_sum_target)
-        gradient, error, lost = rows.fold(_residual_sums, center, coef, intercept)
-        target = total / weight if self.fit_intercept else 0.0 * total
-        right, size = rows.fold(_correlate, center, target)
+        center, target, weight = problem.center, problem.target_center, problem.weight
+        gradient, error, lost = problem.rows.fold(_residual_sums, center, coef, intercept)
+        right, size = problem.right, problem.size
         length = ((gradient - self.alpha * coef) ** 2).sum(axis=0)
         value = error + self.alpha * (coef**2).sum(axis=0)
-        scale = np.sqrt(np.maximum(size, np.finfo(float).tiny))
+        scale = np.sqrt(np.maximum(size, TINY))
         offset = np.abs(target) + np.abs(center) @ np.abs(coef)
         noise = float((1e-15 * weight**0.5 * offset / scale).max())
         words = (
@@ -154,9 +150,25 @@ class GradientRidge(LinearPredictor, Iterative):
         return claims
 
 
-def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
-    """Divide, with zero over zero being zero."""
-    return np.divide(top, bottom, out=np.where(top > 0, np.inf, 0.0), where=bottom > 0)
+class CenteredRows(RowsProblem):
+    """Ridge regression on rows, about the means of columns and target (about zero without an intercept).
+
+    Attributes
+    ----------
+    center, target_center : ndarray
+        Where columns and targets are taken from.
+    right, size : ndarray
+        Products of columns and targets, and squares of the targets.
+    weight : float
+        The sum of the weights.
+    """
+
+    def __init__(self, rows: Rows, model: Any, *, centered: bool) -> None:
+        super().__init__(rows, model)
+        self.weight, total = rows.fold(_sum_target)
+        self.center = self.summary.mean if centered else np.zeros(rows.n_features)
+        self.target_center = total / self.weight if centered else np.zeros(len(total))
+        self.right, self.size = rows.fold(_correlate, self.center, self.target_center)
 
 
 class _Sums(tuple):
@@ -166,16 +178,12 @@ class _Sums(tuple):
         return _Sums(mine + theirs for mine, theirs in zip(self, other))
 
 
-def _weights(block: Block) -> np.ndarray:
-    return np.ones(len(block)) if block.weight is None else block.weight
-
-
 def _target(block: Block) -> np.ndarray:
     return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
 
 
 def _sum_target(block: Block) -> _Sums:
-    weight = _weights(block)
+    weight = block.weights
     return _Sums((weight.sum(), weight @ _target(block)))
 
 
@@ -185,17 +193,17 @@ def _times(block: Block, center: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _correlate(block: Block, center: np.ndarray, target_center: np.ndarray) -> _Sums:
-    weight, y = _weights(block)[:, None], _target(block) - target_center
+    weight, y = block.weights[:, None], _target(block) - target_center
     return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0)))
 
 
 def _gram_times(block: Block, center: np.ndarray, direction: np.ndarray) -> np.ndarray:
     image = np.asarray(block.X @ direction, dtype=np.float64) - center @ direction
-    return _times(block, center, _weights(block)[:, None] * image)
+    return _times(block, center, block.weights[:, None] * image)
 
 
 def _residual_sums(block: Block, center: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> _Sums:
-    weight = _weights(block)[:, None]
+    weight = block.weights[:, None]
     residual = _target(block) - np.asarray(block.X @ coef, dtype=np.float64) - intercept
     weighted = weight * residual
     return _Sums((_times(block, center, weighted), (weighted * residual).sum(axis=0), weighted.sum(axis=0)))

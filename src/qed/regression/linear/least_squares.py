@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,13 +22,16 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
+from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate
 from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.precise import solve_by_factor, solve_precisely
+from qed.regression.linear.problem import LinearProblem
 from qed.stats.factor import Factor
-from qed.stats.moments import Moments
+from qed.stats.inference.coefficients import Inference
 
 DIGITS_WANTED = 10.0
 
@@ -81,18 +83,20 @@ class LinearRegression(LinearModel):
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
-    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
-        self.__dict__.pop("_inference", None)
-        super()._learn(statistic, rows)
+    def _settle(self, problem: StatisticProblem) -> None:
+        super()._settle(problem)
         self._warn_of_collinear()
 
-    def _solve(self, statistic: Moments) -> None:
-        moments = self._centered(statistic)
+    def _penalties(self, n_outputs: int) -> np.ndarray:
+        return np.zeros(n_outputs)
+
+    def _solve(self, problem: LinearProblem) -> None:
+        seen = problem.statistic
         solution, self.factor_ = solve_precisely(
-            moments, 0.0, self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
+            self._centered(seen), 0.0, problem.look, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
         )
         self.rank_, self.condition_ = solution.rank, solution.condition
-        self._set_coef(solution.coef, statistic.x_mean, statistic.y_mean)
+        self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
     def _warn_of_collinear(self) -> None:
         p = self.n_features_in_
@@ -117,18 +121,12 @@ class LinearRegression(LinearModel):
         shown = [repr(names[j]) if names is not None else f"number {j}" for j in involved[:4]]
         return [*shown, "..."] if len(involved) > 4 else shown
 
-    def _claims_from(self, statistic: Moments) -> list[Claim]:
-        coef, intercept = self._columns()
-        seen = Evidence.from_moments(statistic, coef, intercept, centered=self.fit_intercept)
-        return [*self._claims_about(seen), condition_claim(self.condition_)]
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        seen = Evidence.from_rows(rows, *self._columns(), centered=self.fit_intercept)
-        return [*self._claims_about(seen), condition_claim(self._condition(seen, rows))]
-
-    def _claims_about(self, seen: Evidence) -> list[Claim]:
-        coef, _ = self._columns()
-        return least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        seen, (coef, _) = self._seen(problem), self._columns()
+        claims = least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
+        if problem.source == "data" and problem.rows is not None:
+            return [*claims, condition_claim(self._condition(seen, problem.rows))]
+        return [*claims, condition_claim(self.condition_)]
 
     def _condition(self, seen: Evidence, rows: Rows) -> float:
         """Recompute the condition number from the data: from moments where they can tell, else from a QR."""
@@ -140,10 +138,10 @@ class LinearRegression(LinearModel):
             return float(np.sqrt(value[-1] / value[0]))
         return solve_by_factor(rows.fold(Factor.of), centered=self.fit_intercept).condition
 
-    @cached_property
-    def _inference(self) -> Any:
-        from qed.stats.inference.coefficients import Inference
-
+    @property
+    def inference_(self) -> Any:
+        """Standard errors, t and p values and intervals of the coefficients."""
+        self._check_fitted()
         p, spare = self.n_features_in_, self.statistic_.weight - self.rank_ - self.fit_intercept
         if self.rank_ < p:
             raise NotAvailableError(
@@ -163,9 +161,3 @@ class LinearRegression(LinearModel):
             fit_intercept=self.fit_intercept,
             names=getattr(self, "feature_names_in_", None),
         )
-
-    @property
-    def inference_(self) -> Any:
-        """Standard errors, t and p values and intervals of the coefficients."""
-        self._check_fitted()
-        return self._inference

@@ -25,10 +25,11 @@ import numpy as np
 from qed.base.compile import kernel
 from qed.base.engine import blas_for, work
 from qed.base.errors import DegenerateWarning, InputError
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.ridge import DIGITS_WANTED
-from qed.regression.linear.ridge_path import coefficients, diagonals, intercepts
+from qed.regression.linear.precise import DIGITS_WANTED, second_look
+from qed.regression.linear.ridge_basis import coefficients, diagonals, intercepts
 from qed.stats.moments import Moments
 from qed.stats.parts import Part
 from qed.stats.products import dense, present_rows
@@ -112,7 +113,7 @@ def leave_one_out(
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> data = rows(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 2.0]))
     >>> found = leave_one_out(data, data.fold(Moments.of), np.array([[0.0]]), centered=True, keep=True)
     >>> found.table().ravel().round(12)
@@ -136,7 +137,7 @@ def _fitted_again(rows: Rows, row: int, alphas: np.ndarray, centered: bool) -> n
     chosen = np.arange(rows.count()) == row
     others, one = Part(rows, ~chosen), Part(rows, chosen).array()
     moments = others.fold(Moments.of)
-    coef = coefficients(moments, alphas, others, centered=centered)
+    coef = coefficients(moments, alphas, second_look(others), centered=centered)
     predicted = dense(one.X)[0] @ coef + intercepts(moments, coef, centered=centered)
     return np.asarray(np.asarray(one.y, dtype=np.float64).ravel() - predicted)
 
@@ -187,7 +188,7 @@ class ClosedForm:
                 DegenerateWarning,
                 stacklevel=4,
             )
-        coef = coefficients(moments, alphas, rows, centered=centered)
+        coef = coefficients(moments, alphas, second_look(rows), centered=centered)
         product = np.hstack([*factors, coef.transpose(1, 0, 2).reshape(coef.shape[1], -1)])
         share = 1 / moments.weight if centered else 0.0
         return cls(product, weights, settings.reshape(alphas.shape), seen.x_mean, seen.y_mean, share, noise)

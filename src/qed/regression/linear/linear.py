@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from qed.base.models.estimator import OnePass
+from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
-from qed.regression.linear.evidence import about_zero
+from qed.base.models.searching import Answer, Question
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.regression.linear.evidence import Evidence, about_zero
+from qed.regression.linear.problem import LinearProblem
+from qed.regression.linear.search import linear_search
 from qed.stats.moments import Moments
 
 
@@ -20,17 +25,18 @@ class LinearPredictor(Regressor):
     coef_: np.ndarray
     intercept_: Any
     fit_intercept: bool
-    _target_ndim: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    def _set_coef(self, coef: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray) -> None:
-        """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q) and the point that the plane goes through."""
+    def _set_coef(self, coef: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray, *, flat: bool) -> None:
+        """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q) and the point that the plane goes through.
+
+        With `flat`, for a target that is a vector, the axis of outputs is dropped.
+        """
         intercept = y_mean - x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1])
-        flat = self._target_ndim == 1
         self.coef_ = np.ascontiguousarray(coef[:, 0] if flat else coef.T)
         self.intercept_ = float(intercept[0]) if flat else intercept
 
@@ -47,21 +53,31 @@ class LinearPredictor(Regressor):
 class LinearModel(LinearPredictor, OnePass):
     """A linear predictor that is learned from moments."""
 
+    statistic_parameters = ()
+
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
 
-    def _collect(self, rows: Rows) -> Moments:
-        self._target_ndim = rows.target_ndim
-        return super()._collect(rows)
+    def _problem(self, rows: Rows) -> Any:
+        return LinearProblem(self, rows)
 
-    def _learn(self, statistic: Moments, rows: Rows | None) -> None:
-        """Keep the rows at hand while solving: where moments are too coarse, `_solve` takes a second look at them."""
-        self._rows = rows
-        try:
-            super()._learn(statistic, rows)
-        finally:
-            del self._rows
+    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> Any:
+        return LinearProblem(self, rows, statistic, target_ndim=target_ndim)
+
+    def _penalties(self, n_outputs: int) -> np.ndarray | None:
+        """Give one squared penalty for each output, with which the model is least squares; None where it is something else."""
+        return None
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return linear_search(self, question)
 
     def _centered(self, moments: Moments) -> Moments:
         """Give the moments about the means, or about zero when there is no intercept."""
         return moments if self.fit_intercept else about_zero(moments)
+
+    def _seen(self, problem: StatisticProblem) -> Evidence:
+        """Give what proves the coefficients: from the data themselves, or from the moments that a fit has folded."""
+        coef, intercept = self._columns()
+        if problem.source == "data" and problem.rows is not None:
+            return Evidence.from_rows(problem.rows, coef, intercept, centered=self.fit_intercept)
+        return Evidence.from_moments(problem.statistic, coef, intercept, centered=self.fit_intercept)

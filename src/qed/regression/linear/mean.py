@@ -16,14 +16,13 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.models.estimator import OnePass
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter
+from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block, Rows
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.stats.both import Both
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class MeanRegressor(Regressor, OnePass):
@@ -67,28 +66,18 @@ class MeanRegressor(Regressor, OnePass):
         target = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
         return Both(Summary.of(block), Summary.of(Block(target, weight=block.weight)))
 
-    def _collect(self, rows: Rows) -> Any:
-        self._target_ndim = rows.target_ndim
-        return super()._collect(rows)
-
-    def _solve(self, statistic: Both) -> None:
-        mean = statistic.target.mean
-        self.mean_ = float(mean[0]) if self._target_ndim == 1 else mean.copy()
-
-    def _fingerprint(self, statistic: Both) -> Fingerprint:
-        return Fingerprint.of(statistic.features)
+    def _solve(self, problem: StatisticProblem) -> None:
+        mean = problem.statistic.target.mean
+        self.mean_ = float(mean[0]) if problem.target_ndim == 1 else mean.copy()
 
     def _predict(self, block: Block) -> np.ndarray:
         mean = np.asarray(self.mean_, dtype=block.X.dtype)
         return np.broadcast_to(mean, (len(block), *mean.shape)).copy()
 
-    def _claims_from(self, statistic: Both) -> list[Claim]:
-        target = statistic.target
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        target = problem.statistic.target
         mean = np.atleast_1d(np.asarray(self.mean_, dtype=np.float64))
         size = np.abs(target.mean) + np.sqrt(target.variance)
         off = np.abs(target.mean - mean) / np.where(size > 0, size, 1.0)
         bound = EPS * (16 + 4 * np.log2(max(target.count, 2)))
         return [Claim("residuals sum to zero (their mean, relative)", float(off.max()), float(bound))]
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return self._claims_from(rows.fold(self._statistic))

@@ -21,13 +21,11 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
-from qed.base.sources.rows import Rows
-from qed.regression.linear.evidence import Evidence, least_squares_claims
+from qed.base.models.problem import StatisticProblem
+from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.precise import solve_precisely
-from qed.stats.moments import Moments
-
-DIGITS_WANTED = 9.0
+from qed.regression.linear.problem import LinearProblem
 
 
 class Ridge(LinearModel):
@@ -84,27 +82,22 @@ class Ridge(LinearModel):
             )
         return np.broadcast_to(alphas, n_outputs)
 
-    def _solve(self, statistic: Moments) -> None:
-        moments = self._centered(statistic)
+    def _penalties(self, n_outputs: int) -> np.ndarray:
+        return self._alphas(n_outputs)
+
+    def _solve(self, problem: LinearProblem) -> None:
+        seen = problem.statistic
+        moments = self._centered(seen)
         alphas = self._alphas(moments.xy.shape[1])
         coef = np.empty_like(moments.xy)
         for alpha in np.unique(alphas):
             chosen = alphas == alpha
-            solution, _ = solve_precisely(
-                moments, float(alpha), self._rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
-            )
+            solution, _ = solve_precisely(moments, float(alpha), problem.look, centered=self.fit_intercept)
             coef[:, chosen] = solution.coef[:, chosen]
-        self._set_coef(coef, statistic.x_mean, statistic.y_mean)
+        self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
-    def _claims_from(self, statistic: Moments) -> list[Claim]:
-        coef, intercept = self._columns()
-        return self._claims_about(Evidence.from_moments(statistic, coef, intercept, centered=self.fit_intercept))
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        return self._claims_about(Evidence.from_rows(rows, *self._columns(), centered=self.fit_intercept))
-
-    def _claims_about(self, seen: Evidence) -> list[Claim]:
-        coef, _ = self._columns()
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+        seen, (coef, _) = self._seen(problem), self._columns()
         return least_squares_claims(seen, coef, alpha=self._alphas(coef.shape[1]), centered=self.fit_intercept)
 
     @property

@@ -1,15 +1,9 @@
 r"""Ridge regression for a whole path of penalties, from one decomposition.
 
-With a basis :math:`B` in which error and penalty are both diagonal, :math:`B^\top S B = \mathrm{diag}(e)` and
-:math:`B^\top B = \mathrm{diag}(c)`, every solution is a matter of dividing by :math:`e + \alpha c`:
-
-.. math:: w_\alpha = (S_{xx} + \alpha I)^{-1} S_{xy} = B\,\mathrm{diag}\Big(\frac{1}{e + \alpha c}\Big) B^\top S_{xy},
-   \qquad \mathrm{df}(\alpha) = \sum_i \frac{e_i}{e_i + \alpha c_i}.
-
-The eigenvectors of :math:`S_{xx}` are such a basis (:math:`e` its eigenvalues, the squared singular values of
-:math:`X`; :math:`c = 1`) and a precise one, unless the columns have very different units and the penalty is small; then
-the eigenvectors that belong to columns of length one are taken (:math:`e = 1`). Cost: the one pass of a ridge fit, :math:`O(p^3)`, and
-:math:`O(p^2)` for each penalty; leaving out each row in turn, in closed form, takes a second pass.
+Coefficients, training errors and degrees of freedom of all penalties follow from one basis in which error and penalty are diagonal
+(:mod:`qed.regression.linear.ridge_basis`), and the errors on rows left out have a closed form
+(:mod:`qed.regression.linear.leave_one_out`). Cost: the one pass of a ridge fit, :math:`O(p^3)`, and :math:`O(p^2)` for each penalty;
+leaving out each row in turn takes a second pass.
 
 Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, sections 3.4.1 and 7.10.
 """
@@ -20,135 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
 
 from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
-from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.models.problem import collect
+from qed.base.numbers import EPS
 from qed.regression.linear import squared_errors
-from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import solve_precisely
-from qed.regression.linear.ridge import DIGITS_WANTED, Ridge
-from qed.stats.moments import Moments
-
-
-@dataclass(frozen=True)
-class Diagonal:
-    """A basis in which error and penalty are both diagonal.
-
-    Attributes
-    ----------
-    basis : ndarray of shape (p, p)
-        The basis vectors, as columns.
-    error, penalty : ndarray of shape (p,)
-        What a unit step along each of them adds to the squared error and to the squared length.
-    condition : float
-        By how much rounding was magnified in making the basis.
-    """
-
-    basis: np.ndarray
-    error: np.ndarray
-    penalty: np.ndarray
-    condition: float = 1.0
-
-    @classmethod
-    def of_columns(cls, gram: np.ndarray) -> Diagonal:
-        """Take the eigenvectors of the Gram matrix."""
-        # NumPy's routine, unlike SciPy's, lets other threads run meanwhile: the folds of a search are solved side by side.
-        value, vector = np.linalg.eigh(gram)
-        return cls(vector, np.maximum(value, 0.0), np.ones(len(gram)))
-
-    @classmethod
-    def of_unit_columns(cls, gram: np.ndarray) -> Diagonal | None:
-        """Take the eigenvectors of the penalty for columns of length one; None where columns are dependent."""
-        scaled, length = equilibrate(gram)
-        lower, failed = lapack.dpotrf(scaled, lower=1, clean=1)
-        reciprocal = 0.0 if failed else lapack.dpocon(lower, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
-        if reciprocal <= 4 * len(gram) * EPS:
-            return None
-        inverse = solve_triangular(lower, np.eye(len(gram)), lower=True, check_finite=False)
-        value, vector = np.linalg.eigh((inverse / length**2) @ inverse.T)
-        basis = inverse.T @ vector / length[:, None]
-        return cls(basis, np.ones(len(gram)), np.maximum(value, 0.0), 1 / reciprocal)
-
-    def weights(self, alphas: np.ndarray) -> np.ndarray:
-        """Give ``1 / (error + alpha penalty)``, a column for each penalty; zero where rounding hides the sum."""
-        total = self.error[:, None] + self.penalty[:, None] * alphas
-        floor = 4 * len(total) * EPS * self.error.max(initial=0.0)
-        return np.asarray(np.divide(1.0, total, out=np.zeros_like(total), where=total > floor))
-
-    def digits(self, alphas: np.ndarray) -> np.ndarray:
-        """Give about how many decimal digits of the solution for each penalty are right."""
-        total = self.error[:, None] + self.penalty[:, None] * alphas
-        spread = total.max(axis=0) / np.maximum(total.min(axis=0), 1e-300)
-        return np.asarray(-np.log10(EPS * np.maximum(spread, self.condition)))
-
-    def coef(self, right: np.ndarray, alphas: np.ndarray) -> np.ndarray:
-        """Give the solutions for all penalties, of shape (n_alphas, p, q)."""
-        p, q = right.shape
-        parts = self.weights(alphas)[:, :, None] * (self.basis.T @ right)[:, None, :]
-        return np.asarray(self.basis @ parts.reshape(p, -1)).reshape(p, -1, q).transpose(1, 0, 2)
-
-
-def diagonals(gram: np.ndarray, alphas: np.ndarray) -> list[tuple[Diagonal, np.ndarray, np.ndarray]]:
-    """Give one or two bases, each with the penalties (their positions) that it serves best and its digits there.
-
-    Examples
-    --------
-    >>> ((first, places, digits),) = diagonals(np.diag([4.0, 1.0]), np.array([1.0, 3.0]))
-    >>> first.weights(np.array([1.0, 3.0]))[-1], places
-    (array([0.2       , 0.14285714]), array([0, 1]))
-    """
-    plain = Diagonal.of_columns(gram)
-    found = plain.digits(alphas)
-    poor = found < DIGITS_WANTED
-    unit = Diagonal.of_unit_columns(gram) if poor.any() else None
-    if unit is None:
-        return [(plain, np.arange(len(alphas)), found)]
-    other = unit.digits(alphas)
-    better = poor & (other > found)
-    choices = [(plain, np.flatnonzero(~better), found[~better]), (unit, np.flatnonzero(better), other[better])]
-    return [choice for choice in choices if len(choice[1])]
-
-
-def coefficients(moments: Moments, alphas: np.ndarray, rows: Rows, *, centered: bool) -> np.ndarray:
-    """Solve ridge regression for many settings of the penalty at once.
-
-    Parameters
-    ----------
-    moments : Moments
-        Of the training rows.
-    alphas : ndarray of shape (m, q)
-        For each setting one penalty per output.
-    rows : Rows
-        The training rows, for a second look where moments are too coarse.
-    centered : bool
-        Whether there is an intercept.
-
-    Returns
-    -------
-    ndarray of shape (m, p, q)
-        What `Ridge` would find for each setting, to nine digits or as many as the data allow.
-    """
-    seen = moments if centered else about_zero(moments)
-    values, places = np.unique(alphas, return_inverse=True)
-    found = np.empty((len(values), *seen.xy.shape))
-    for basis, chosen, digits in diagonals(seen.xx, values):
-        found[chosen] = basis.coef(seen.xy, values[chosen])
-        for k in chosen[digits < DIGITS_WANTED]:
-            alpha = float(values[k])
-            solution, _ = solve_precisely(seen, alpha, rows, centered=centered, digits_wanted=DIGITS_WANTED)
-            found[k] = solution.coef
-    if alphas.shape[1] == 1:
-        return found[places.ravel()]
-    outputs = np.arange(alphas.shape[1])
-    return found[places.reshape(alphas.shape), :, outputs].transpose(0, 2, 1)
-
-
-def intercepts(moments: Moments, coef: np.ndarray, *, centered: bool) -> np.ndarray:
-    """Give the constants that go with coefficients of shape (m, p, q)."""
-    return moments.y_mean - moments.x_mean @ coef if centered else np.zeros((len(coef), coef.shape[2]))
+from qed.regression.linear.leave_one_out import leave_one_out
+from qed.regression.linear.precise import second_look
+from qed.regression.linear.ridge import Ridge
+from qed.regression.linear.ridge_basis import coefficients, intercepts
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,17 +114,15 @@ def ridge_path(
     >>> path.training_error.round(4), path.degrees_of_freedom.round(4)
     (array([0.0843, 0.1333, 0.2495]), array([1.561 , 1.3333, 1.0769]))
     """
-    from qed.regression.linear.leave_one_out import leave_one_out
-
     model = Ridge(fit_intercept=fit_intercept)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
-    moments = model._collect(rows)
+    moments = collect(rows, model, model._statistic)
     with blas_for(rows.n_features):
         seen = model._centered(moments)
         spectrum = np.maximum(np.linalg.eigvalsh(seen.xx), 0.0)
         values = penalties_of(alphas, spectrum)
         wanted = np.repeat(values[:, None], moments.n_targets, axis=1)
-        coef = coefficients(moments, wanted, rows, centered=fit_intercept)
+        coef = coefficients(moments, wanted, second_look(rows), centered=fit_intercept)
         intercept = intercepts(moments, coef, centered=fit_intercept)
         error = squared_errors.precise(moments, rows, coef, intercept, _coarse)
     floor = 4 * len(spectrum) * EPS * spectrum.max(initial=0.0)

@@ -13,8 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.stats.moments import Moments
 
 STRIP = 1024
@@ -39,7 +40,7 @@ def from_moments(moments: Moments, coef: np.ndarray, intercept: np.ndarray) -> t
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> seen = rows(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 2.0])).fold(Moments.of)
     >>> error, noise = from_moments(seen, np.array([[[1.0]]]), np.array([[1.0]]))
     >>> error.round(12), bool(noise.max() < 1e-13)
@@ -70,7 +71,7 @@ def from_rows(rows: Rows, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray
 def _squares(block: Block, coef: np.ndarray, intercept: np.ndarray, m: int) -> np.ndarray:
     total = np.zeros(coef.shape[1])
     y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
-    weight = np.ones(len(block)) if block.weight is None else block.weight
+    weight = block.weights
     for start in range(0, len(block), STRIP):
         strip = slice(start, start + STRIP)
         residual = np.tile(y[strip], m) - (np.asarray(block.X[strip] @ coef, dtype=np.float64) + intercept)

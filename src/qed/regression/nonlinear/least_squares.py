@@ -13,7 +13,7 @@ Bates and Watts (1988), Nonlinear Regression Analysis and Its Applications.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -25,12 +25,13 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number
 from qed.base.models.roles import Regressor
 from qed.base.running.steps import Halt, Reason, Rule, Step
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.minimize import as_method
 from qed.regression.nonlinear.claims import nonlinear_claims
 from qed.regression.nonlinear.rows import (
     Curve,
+    CurveProblem,
     Function,
     RowResiduals,
     best_curve,
@@ -154,28 +155,31 @@ class NonlinearLeastSquares(Regressor, Iterative):
         # rests, another may overtake it. Methods say themselves when no step helps.
         return replace(super()._rule(), patience=self.max_iter)
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
+    def _problem(self, rows: Rows) -> CurveProblem:
         if rows.target_ndim > 1:
             raise InputError("NonlinearLeastSquares predicts one column, but the target has several.")
-        self.parameter_names_, self._starts = read_starts(self.start)
-        self._curve = self._given(self.jacobian)
-        few, first = some_rows(rows), self._starts[0]
-        check_company(self._curve, few, first)
+        problem = CurveProblem(rows.cached(), self, *read_starts(self.start), self._given(self.jacobian))
+        few, first = some_rows(problem.rows), problem.starts[0]
+        check_company(problem.curve, few, first)
         if callable(self.jacobian):
-            check_slopes(self._curve, few, first)
+            check_slopes(problem.curve, few, first)
         elif self.jacobian == "auto":
-            self._curve = best_curve(self._curve, few, first)
+            problem.curve = best_curve(problem.curve, few, first)
+        return problem
+
+    def _evidence(self, rows: Rows) -> CurveProblem:
+        return CurveProblem(rows, self, *read_starts(self.start), self._given(self.jacobian))
 
     def _given(self, jacobian: Any) -> Curve:
         first = read_starts(self.start)[1][0]
         return Curve(self.function, jacobian, np.where(first == 0, 1.0, 1e-3 * np.abs(first)))
 
-    def _steps(self, rows: Rows, start: Step | None = None) -> Generator[Step, None, Halt]:
-        objective, method = RowResiduals(rows, self._curve), as_method(self.method)
-        before = [None] * len(self._starts) if start is None else start.runs
-        runs = [Run(objective, method, point, step) for point, step in zip(self._starts, before)]
+    def _steps(self, problem: CurveProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
+        objective, method = problem.residuals, as_method(self.method)
+        before = [None] * len(problem.starts) if start is None else start.runs
+        runs = [Run(objective, method, point, step) for point, step in zip(problem.starts, before)]
         if not any(run.is_finite for run in runs):
-            raise self._nowhere(rows)
+            raise self._nowhere(problem)
         if start is None:
             yield together(runs, self.tol)
         while True:
@@ -186,32 +190,33 @@ class NonlinearLeastSquares(Regressor, Iterative):
         best = lowest(runs)
         lost = best.undetermined()
         if lost.any():
-            return Halt(Reason.DEGENERATE, self._lost(lost), "Fix some of them, or begin elsewhere.")
+            return Halt(Reason.DEGENERATE, self._lost(problem.names, lost), "Fix some of them, or begin elsewhere.")
         return best.halt or Halt(Reason.STALLED)
 
-    def _nowhere(self, rows: Rows) -> InputError:
-        first = self._starts[0]
-        found = [row for row in rows.each(self._curve.first_bad, first) if row >= 0]
+    def _nowhere(self, problem: CurveProblem) -> InputError:
+        first = problem.starts[0]
+        found = [row for row in problem.rows.each(problem.curve.first_bad, first) if row >= 0]
         where = f"for row {found[0]} (counted from 0)" if found else "in its sum of squares or its slopes"
         return InputError(
             f"NonlinearLeastSquares: the function is not finite at the start {first}, {where}. Begin elsewhere."
         )
 
-    def _lost(self, lost: np.ndarray) -> str:
-        names = [repr(name) for name, gone in zip(self.parameter_names_, lost) if gone]
+    def _lost(self, known: Sequence[str], lost: np.ndarray) -> str:
+        names = [repr(name) for name, gone in zip(known, lost) if gone]
         if len(names) == 1:
             return f"The parameter {names[0]} has no effect on the predictions."
         return f"The parameters {', '.join(names[:-1])} and {names[-1]} can not be told apart by these data."
 
-    def _finish(self, rows: Rows, step: Step) -> None:
+    def _finish(self, problem: CurveProblem, step: Step) -> None:
+        self.parameter_names_ = problem.names
         self.coef_ = np.array(step.point)
-        self.start_ = self._starts[step.run].copy()
-        plane = RowResiduals(rows, self._curve).tangent(self.coef_)
+        self.start_ = problem.starts[step.run].copy()
+        plane = problem.residuals.tangent(self.coef_)
         spare = plane.factor.weight - len(self.coef_)
         self.cost_ = plane.cost
         self.residual_variance_ = 2 * plane.cost / spare if spare > 0 else None
         self.covariance_ = None
-        if self.residual_variance_ is not None and not plane.undetermined(self.coef_, self._curve.scale).any():
+        if self.residual_variance_ is not None and not plane.undetermined(self.coef_, problem.curve.scale).any():
             self.covariance_ = self.residual_variance_ * plane.covariance()
 
     def _predict(self, block: Block) -> np.ndarray:
@@ -244,10 +249,10 @@ class NonlinearLeastSquares(Regressor, Iterative):
             log_likelihood=log_likelihood(n, 2 * self.cost_, None),
         )
 
-    def _claims(self, rows: Rows) -> list[Claim]:
+    def _prove(self, problem: CurveProblem) -> list[Claim]:
         w = np.asarray(self.coef_, dtype=np.float64)
-        curve = best_curve(self._given(self.jacobian), some_rows(rows), w)
-        return nonlinear_claims(RowResiduals(rows, curve), w, self.cost_, read_starts(self.start)[1], self.tol)
+        curve = best_curve(self._given(self.jacobian), some_rows(problem.rows), w)
+        return nonlinear_claims(RowResiduals(problem.rows, curve), w, self.cost_, problem.starts, self.tol)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

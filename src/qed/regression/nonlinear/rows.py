@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.sources.rows import Block, Rows
+from qed.base.models.problem import RowsProblem
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.residuals import PROBE, SumOfSquares, second_difference
 from qed.optim.functions.slopes import SLOPE_ERRORS, agree, best_method, slopes
 from qed.optim.functions.tangent import Tangent
@@ -126,6 +128,29 @@ class Curve:
         bad = np.flatnonzero(~np.isfinite(self.values(block.X, w))) if len(X) else np.empty(0)
         used = bad if block.weight is None else [row for row in bad if block.weight[row] > 0]
         return block.start + int(used[0]) if len(used) else -1
+
+
+class CurveProblem(RowsProblem):
+    """A curve of the user's on rows, and where to begin.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the parameters.
+    starts : ndarray of shape (m, d)
+        Where to begin.
+    curve : Curve
+        The function, with the way in which its slopes are found.
+    """
+
+    def __init__(self, rows: Rows, model: Any, names: tuple[str, ...], starts: np.ndarray, curve: Curve) -> None:
+        super().__init__(rows, model)
+        self.names, self.starts, self.curve = names, starts, curve
+
+    @property
+    def residuals(self) -> RowResiduals:
+        """The sum of squares to be minimised."""
+        return RowResiduals(self.rows, self.curve)
 
 
 class RowResiduals(SumOfSquares):

@@ -11,7 +11,7 @@ That makes it a dual point: for every plane :math:`\sum s_i |r_i| \ge \sum s_i \
 
 From some :math:`\delta` on, the rows with :math:`|r_i| \le \delta` are those that the solution goes through: then the plane through
 them is exact, and :math:`\theta` proves it. The smoothed plane and :math:`\delta` are kept, so that anyone can recompute
-:math:`\theta` and the proof from the data: :math:`p + 2` numbers in place of :math:`n`. A pass costs :math:`O(np)`; there are about
+:math:`\theta` and the proof from the data: :math:`p + 2` numbers in point of :math:`n`. A pass costs :math:`O(np)`; there are about
 fifty.
 
 Madsen and Nielsen (1993), A finite smoothing algorithm for linear l1 estimation.
@@ -26,17 +26,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
+from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.rows import Block, Rows
-from qed.base.summary import Summary
-from qed.linalg.normal import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.optim.searches.downhill import downhill
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Columns, Plane
-from qed.regression.robust.descent import descend
-from qed.regression.robust.frame import Frame, Way
+from qed.regression.robust.design import Design, Direction
 from qed.regression.robust.sums import HuberSums
 from qed.stats.products import present_rows
 
@@ -106,52 +105,44 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
         tags.target_tags.multi_output = False
         return tags
 
-    def _look_at(self, rows: Rows, summary: Summary) -> Frame:
-        frame = Frame.of(rows, summary, intercept=bool(self.fit_intercept))
-        if frame is None:
-            raise overflowed(self)
-        return frame
+    def _problem(self, rows: Rows) -> Design:
+        return Design(rows.cached(), self, intercept=bool(self.fit_intercept))
 
     def _rule(self) -> Rule:
         """Be patient: where there are many solutions, planes change for a while and their objective does not."""
         return replace(super()._rule(), patience=12)
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
-        self._summary = summary
-
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
-        frame = self._look_at(rows, self._summary)
+    def _steps(self, design: Design, start: Step | None = None) -> Iterator[Step]:
         if start is None:
-            plane = frame.nearest(frame.total)
-            delta = frame.deviation(plane) or 1.0
+            plane = design.nearest(design.total)
+            delta = design.deviation(plane) or 1.0
         else:
             plane, delta = Plane(start.ahead_coef, start.ahead_intercept), start.ahead_delta
         while True:
-            smooth = Smoothed(frame, plane, delta, frame.at(plane, delta))
+            smooth = Smoothed(design, plane, delta, design.at(plane, delta))
             while smooth.imbalance > BALANCED * self.tol and (lower := smooth.lower()) is not None:
                 smooth = lower
                 yield _step(
                     smooth, smooth.plane, smooth.sums.absolute, smooth.gap, ahead=smooth.plane, ahead_delta=delta
                 )
-            way = frame.nearest(smooth.sums.inside)
+            way = design.nearest(smooth.sums.inside)
             plane = smooth.plane.moved(way, 1.0 - SHRINK)
-            proof = Proof(frame, smooth.plane.moved(way, 1.0), smooth.plane, delta)
+            proof = Proof(design, smooth.plane.moved(way, 1.0), smooth.plane, delta)
             if proof.objective > smooth.sums.absolute:
                 plane = smooth.plane
-                proof = Proof(frame, plane, plane, delta)
+                proof = Proof(design, plane, plane, delta)
             delta *= SHRINK
             gap = max(0.0, proof.relative - proof.rounding)
             yield _step(smooth, proof.plane, proof.objective, gap, ahead=plane, ahead_delta=delta)
 
-    def _finish(self, rows: Rows, step: Step) -> None:
+    def _finish(self, design: Design, step: Step) -> None:
         self.coef_, self.intercept_ = step.coef, step.intercept
         self.smooth_coef_, self.smooth_intercept_, self.delta_ = step.smooth_coef, step.smooth_intercept, step.delta
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        frame = self._look_at(rows, rows.fold(Summary.of))
+    def _prove(self, design: Design) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
         smooth = Plane(np.asarray(self.smooth_coef_, dtype=np.float64), float(self.smooth_intercept_))
-        proof = Proof(frame, plane, smooth, float(self.delta_))
+        proof = Proof(design, plane, smooth, float(self.delta_))
         return [Claim("objective above its minimum, at most (relative)", proof.relative, self.tol + proof.rounding)]
 
 
@@ -175,7 +166,7 @@ def _step(smooth: Smoothed, plane: Plane, objective: float, gap: float, ahead: P
 class Smoothed:
     """A plane on the way to the minimum of Huber's loss."""
 
-    frame: Frame
+    design: Design
     plane: Plane
     delta: float
     sums: HuberSums
@@ -184,30 +175,36 @@ class Smoothed:
     def imbalance(self) -> float:
         """By how much the equations of the minimum miss, as a share of the sum of absolute residuals."""
         level = self.sums.level / self.delta
-        return 2 * self.frame.imbalance(self.sums.pull / self.delta - self.frame.centre * level, level)[0]
+        return 2 * self.design.imbalance(self.sums.pull / self.delta - self.design.centre * level, level)[0]
 
     @property
     def gap(self) -> float:
         """How far this plane itself is from the least sum of absolute residuals, at most, relative."""
-        size = max(self.sums.absolute, np.finfo(float).tiny)
+        size = max(self.sums.absolute, TINY)
         return min(1.0, max(0.0, size - self.sums.product / self.delta) / size + self.imbalance)
 
-    def slope(self, way: Way) -> float:
+    def slope(self, way: Direction) -> float:
         """Give the slope of Huber's loss along a way."""
-        return -self.frame.slope(self.sums.pull, self.sums.level, way)
+        return -self.design.slope(self.sums.pull, self.sums.level, way)
 
     def lower(self) -> Smoothed | None:
         """Make a step of Newton's method; None where rounding leaves nothing to gain."""
-        frame, sums = self.frame, self.sums
-        way = frame.direction(sums.inside, sums.pull, sums.level)
+        design, sums = self.design, self.sums
+        way = design.direction(sums.inside, sums.pull, sums.level)
 
         def at(step: float) -> Smoothed:
             plane = self.plane.moved(way.plane, step)
-            return Smoothed(frame, plane, self.delta, frame.at(plane, self.delta))
+            return Smoothed(design, plane, self.delta, design.at(plane, self.delta))
 
-        trial = frame.trial(way, sums.absolute / sums.weight + self.delta)
-        found = descend(at, lambda place: place.slope(way), self.slope(way), trial=trial, rounding=EPS * sums.loss)
-        change, rounding = found.sums.loss - sums.loss, 4 * EPS * sums.loss
+        trial = design.trial(way, sums.absolute / sums.weight + self.delta)
+        rounding = 4 * EPS * sums.loss
+        found = downhill(
+            at, lambda point: point.slope(way), self.slope(way), lambda point: point.sums.loss - sums.loss,
+            noise=rounding, trial=trial, rounding=EPS * sums.loss,
+        )  # fmt: skip
+        if found is None:
+            return None
+        change = found.sums.loss - sums.loss
         balanced = found.imbalance < 0.5 * self.imbalance and change <= rounding
         return found if balanced or change < -rounding else None
 
@@ -227,16 +224,16 @@ class Proof:
         How much of it rounding can explain.
     """
 
-    def __init__(self, frame: Frame, plane: Plane, smooth: Plane, delta: float) -> None:
-        found = frame.rows.fold(_proof_sums, plane, smooth, delta, frame.columns)
+    def __init__(self, design: Design, plane: Plane, smooth: Plane, delta: float) -> None:
+        found = design.rows.fold(_proof_sums, plane, smooth, delta, design.columns)
         (target, self.objective, product, level, inside), pull = found[:5].tolist(), found[5:]
-        eta, _ = frame.imbalance(pull - frame.centre * level, level)
-        size = max(self.objective, np.finfo(float).tiny)
+        eta, _ = design.imbalance(pull - design.centre * level, level)
+        size = max(self.objective, TINY)
         # No sum of sizes is below zero, so the bound never says more than one.
         self.relative = min(1.0, max(0.0, self.objective - product) / size + 2 * eta)
-        numbers, equations = frame.rounding(plane, target)
+        numbers, equations = design.rounding(plane, target)
         # Where rows are inside, theta is a residual over delta: its rounding is that of the residual, so many times larger.
-        theta = min(MOST_NOISE, numbers / frame.total.weight / delta * inside / frame.total.weight)
+        theta = min(MOST_NOISE, numbers / design.total.weight / delta * inside / design.total.weight)
         self.rounding = 64 * (equations + numbers / size + theta)
         self.plane = plane
 

@@ -14,14 +14,15 @@ Golub and Van Loan (2013), Matrix Computations, section 5.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS, equilibrate, shortest
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import equilibrate, shortest
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 from qed.stats.products import dense
@@ -91,7 +92,7 @@ class Columns:
         gram = (total.xx if intercept else total.uncentered()[:p, :p]) + ridge * np.eye(p)
         there = np.flatnonzero(np.diagonal(gram) > 0)
         least = np.linalg.eigvalsh(equilibrate(gram[np.ix_(there, there)])[0]).min(initial=1.0)
-        if least >= COARSE or hasattr(getattr(rows, "X", None), "tocsr"):
+        if least >= COARSE or rows.is_sparse:
             return plain
         factor = rows.fold(Factor.of)
         triangle = (factor.R if intercept else factor.uncentered())[:, :p]
@@ -106,6 +107,13 @@ class Columns:
         short = shortest(mix, vector[~kept].T / rounding[:, None])
         same = np.abs(triangle @ (short - mix)).max() < ALIKE
         return cls(shift, short if same else mix, size[kept, None] * vector[kept] * rounding)
+
+    def view(self, rows: Rows) -> Rows:
+        """Give rows whose columns are the combinations."""
+        if self.mix is None:
+            return rows
+        facts: dict[str, Any] = {"feature_names": None, "dtype": np.dtype(np.float64), "is_sparse": False}
+        return rows.through(_combined, self, n_features=self.mix.shape[1], **facts)
 
     def read(self, X: Any) -> Any:
         """Give the combinations of the columns of `X`."""
@@ -131,6 +139,5 @@ class Columns:
         return gradient if self.back is None else self.back.T @ gradient
 
 
-def of_columns(block: Block, columns: Columns, function: Callable[..., Any], *args: Any) -> Any:
-    """Apply a function to a block whose columns are combined."""
-    return function(Block(columns.read(block.X), block.y, block.weight, block.start), *args)
+def _combined(block: Block, columns: Columns) -> Block:
+    return replace(block, X=columns.read(block.X))

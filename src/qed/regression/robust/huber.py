@@ -21,15 +21,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Rows
-from qed.base.summary import Summary
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Plane
-from qed.regression.robust.frame import Frame
+from qed.regression.robust.design import Design
 from qed.regression.robust.problem import HuberProblem, is_outlier
 
 
@@ -121,37 +119,32 @@ class HuberRegressor(LinearPredictor, Iterative):
         tags.target_tags.multi_output = False
         return tags
 
-    def _problem(self, rows: Rows, summary: Summary) -> HuberProblem:
-        frame = Frame.of(rows, summary, intercept=bool(self.fit_intercept), alpha=float(self.alpha))
-        if frame is None:
-            raise overflowed(self)
+    def _problem(self, rows: Rows) -> HuberProblem:
+        design = Design(rows.cached(), self, intercept=bool(self.fit_intercept), alpha=float(self.alpha))
         scale = None if isinstance(self.scale, str) else float(self.scale)
-        return HuberProblem(frame, float(self.epsilon), float(self.alpha), scale)
+        return HuberProblem(design, float(self.epsilon), float(self.alpha), scale)
 
-    def _prepare(self, rows: Rows, summary: Summary) -> None:
-        self._summary = summary
-
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
-        problem = self._problem(rows, self._summary)
+    def _steps(self, problem: HuberProblem, start: Step | None = None) -> Iterator[Step]:
         if start is None:
-            place = problem.at(*problem.beginning())
+            point = problem.at(*problem.beginning())
         else:
-            place = problem.at(Plane(start.coef, start.intercept), start.scale)
+            point = problem.at(Plane(start.coef, start.intercept), start.scale)
         while True:
             if start is None:
-                relative, rounding = problem.gap(place)
-                plane = place.plane
+                relative, rounding = problem.gap(point)
+                plane = point.plane
                 gap = max(0.0, relative - rounding)
-                yield Step(place.objective, gap, coef=plane.coef, intercept=plane.intercept, scale=place.scale)
+                yield Step(point.objective, gap, coef=plane.coef, intercept=plane.intercept, scale=point.scale)
             start = None
-            place = problem.descend(place)
+            point = problem.descend(point)
 
-    def _finish(self, rows: Rows, step: Step) -> None:
+    def _finish(self, problem: HuberProblem, step: Step) -> None:
         self.coef_, self.intercept_, self.scale_ = step.coef, step.intercept, step.scale
-        self.outliers_ = rows.map(is_outlier, Plane(step.coef, step.intercept), float(self.epsilon) * step.scale)
+        self.outliers_ = problem.rows.map(
+            is_outlier, Plane(step.coef, step.intercept), float(self.epsilon) * step.scale
+        )
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        problem = self._problem(rows, rows.fold(Summary.of))
+    def _prove(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
         relative, rounding = problem.gap(problem.at(plane, float(self.scale_)))
         return [Claim("objective above its minimum, at most (relative)", relative, self.tol + rounding)]

@@ -1,4 +1,4 @@
-r"""The objective of robust regression with a scale, Newton's step on it, and how far from the minimum a place can be at most.
+r"""The objective of robust regression with a scale, Newton's step on it, and how far from the minimum a point can be at most.
 
 .. math:: F(w, b, \sigma) = \sum_i s_i \Bigl(\sigma + H_\varepsilon\bigl(\tfrac{r_i}{\sigma}\bigr)\,\sigma\Bigr) + \alpha \|w\|^2, \qquad
           H_\varepsilon\bigl(\tfrac{r}{\sigma}\bigr)\,\sigma = \tfrac2\sigma\, \rho_{\varepsilon\sigma}(r),
@@ -14,7 +14,7 @@ another plane, at a distance :math:`\Delta`,
           + e^\top \Delta - \alpha \|\Delta_w\|^2, \qquad e = \sum_i s_i u_i (x_i, 1) - (2\alpha w, 0).
 
 :math:`u = 2k \operatorname{clip}(r / \sigma, -\varepsilon, \varepsilon)` makes the sum vanish at the minimum, where :math:`k = 1` and
-:math:`e = 0`; what they miss is bounded by :class:`~qed.regression.robust.frame.Frame` and by the penalty.
+:math:`e = 0`; what they miss is bounded by :class:`~qed.regression.robust.design.Design` and by the penalty.
 
 Huber (1981), Robust Statistics, sections 7.7 and 7.8; Owen (2007), A robust hybrid of lasso and ridge regression.
 """
@@ -26,10 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from qed.linalg.normal import EPS
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.problem import Problem
+from qed.base.numbers import EPS, TINY
+from qed.base.sources.rows import Rows
+from qed.optim.searches.downhill import downhill
 from qed.regression.robust.columns import Plane
-from qed.regression.robust.descent import descend
-from qed.regression.robust.frame import Frame
+from qed.regression.robust.design import Design
 from qed.regression.robust.sums import HuberSums
 
 # The least scale, relative to the spread of the target. Where so many rows lie on a plane that no scale above zero is best, it is taken.
@@ -38,7 +41,7 @@ SHRINK = 0.2
 
 
 @dataclass(frozen=True)
-class Place:
+class Point:
     """A plane and a scale, with the objective there."""
 
     plane: Plane
@@ -47,13 +50,12 @@ class Place:
     objective: float
 
 
-@dataclass(frozen=True)
-class HuberProblem:
+class HuberProblem(Problem):
     """The objective on some rows.
 
-    Attributes
+    Parameters
     ----------
-    frame : Frame
+    design : Design
         The rows, and what is known of them as a whole.
     epsilon, alpha : float
         Where the loss becomes linear, in scales; the weight of the penalty.
@@ -61,17 +63,22 @@ class HuberProblem:
         The scale, or None where it is to be found.
     """
 
-    frame: Frame
-    epsilon: float
-    alpha: float
-    scale: float | None
+    rows: Rows
+
+    def __init__(self, design: Design, epsilon: float, alpha: float, scale: float | None) -> None:
+        self.design, self.epsilon, self.alpha, self.scale = design, epsilon, alpha, scale
+        self.rows, self.target_ndim = design.rows, design.target_ndim
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self.design.fingerprint
 
     @property
     def least(self) -> float:
         """The least scale that is looked at."""
-        total = self.frame.total
+        total = self.design.total
         square = float(total.uncentered()[-1, -1])
-        spread = float(total.scatter[-1, -1]) if self.frame.intercept else square
+        spread = float(total.scatter[-1, -1]) if self.design.intercept else square
         return max(
             LEAST_SCALE * float(np.sqrt(spread / total.weight)),
             64 * EPS * float(np.sqrt(square / total.weight)),
@@ -80,65 +87,70 @@ class HuberProblem:
 
     def beginning(self) -> tuple[Plane, float]:
         """Begin with ridge regression, and the mean deviation from it."""
-        plane = self.frame.nearest(self.frame.total, self.frame.ridge)
-        return plane, max(self.frame.deviation(plane), self.least) if self.scale is None else self.scale
+        plane = self.design.nearest(self.design.total, self.design.ridge)
+        return plane, max(self.design.deviation(plane), self.least) if self.scale is None else self.scale
 
-    def at(self, plane: Plane, scale: float) -> Place:
+    def at(self, plane: Plane, scale: float) -> Point:
         """Work out the objective: one pass over the rows."""
-        sums = self.frame.at(plane, self.epsilon * scale)
+        sums = self.design.at(plane, self.epsilon * scale)
         objective = 2 * sums.loss / scale + self.alpha * float(plane.coef @ plane.coef)
-        return Place(plane, scale, sums, objective + (sums.weight * scale if self.scale is None else 0.0))
+        return Point(plane, scale, sums, objective + (sums.weight * scale if self.scale is None else 0.0))
 
     def _shrinking(self, plane: Plane) -> np.ndarray:
         """Give half the gradient of the penalty."""
-        return self.frame.columns.gradient(self.alpha * plane.coef)
+        return self.design.columns.gradient(self.alpha * plane.coef)
 
-    def _pull(self, place: Place) -> tuple[np.ndarray, float, float]:
+    def _pull(self, point: Point) -> tuple[np.ndarray, float, float]:
         """Give minus the gradient in coefficients, constant and scale, times half the scale."""
-        sums, scale = place.sums, place.scale
-        pull = sums.pull - scale * self._shrinking(place.plane)
+        sums, scale = point.sums, point.scale
+        pull = sums.pull - scale * self._shrinking(point.plane)
         return pull, sums.level, 0.5 * (sums.square / scale - sums.weight * scale)
 
-    def descend(self, place: Place) -> Place:
+    def descend(self, point: Point) -> Point:
         """Go along Newton's direction; the scale becomes smaller by no more than a factor at a time."""
-        pull, level, widen = self._pull(place)
-        free = self.scale is None and not (place.scale <= self.least and widen <= 0)
-        scale = (place.scale, widen, max(SHRINK * place.scale, self.least)) if free else None
-        way = self.frame.direction(place.sums.inside, pull, level, self.alpha * place.scale, scale)
+        pull, level, widen = self._pull(point)
+        free = self.scale is None and not (point.scale <= self.least and widen <= 0)
+        scale = (point.scale, widen, max(SHRINK * point.scale, self.least)) if free else None
+        way = self.design.direction(point.sums.inside, pull, level, self.alpha * point.scale, scale)
 
-        def at(step: float) -> Place:
-            return self.at(place.plane.moved(way.plane, step), place.scale + step * way.scale)
+        def at(step: float) -> Point:
+            return self.at(point.plane.moved(way.plane, step), point.scale + step * way.scale)
 
-        def slope(found: Place) -> float:
+        def slope(found: Point) -> float:
             pull, level, widen = self._pull(found)
-            return -(self.frame.slope(pull, level, way) + widen * way.scale) / found.scale
+            return -(self.design.slope(pull, level, way) + widen * way.scale) / found.scale
 
-        trial = self.frame.trial(way, place.sums.absolute / place.sums.weight + place.scale)
+        trial = self.design.trial(way, point.sums.absolute / point.sums.weight + point.scale)
         longest = 1.0 if way.scale < 0 else np.inf
-        return descend(at, slope, slope(place), trial=trial, longest=longest, rounding=EPS * place.objective)
+        noise = EPS * point.objective
+        found = downhill(
+            at, slope, slope(point), lambda found: found.objective - point.objective,
+            noise=8 * noise, trial=trial, longest=longest, rounding=noise,
+        )  # fmt: skip
+        return found or point
 
-    def gap(self, place: Place) -> tuple[float, float]:
+    def gap(self, point: Point) -> tuple[float, float]:
         """Bound the distance from the minimum, relative to the objective; say how much of it rounding can explain."""
-        sums, scale, frame = place.sums, place.scale, self.frame
+        sums, scale, design = point.sums, point.scale, self.design
         weight, k, left, others = sums.weight, 1.0, 0.0, 0.0
         if self.scale is None:
             k = scale * float(np.sqrt(weight / sums.square)) if sums.square > weight * scale**2 else 1.0
             idle = max(0.0, weight - k * k * sums.square / scale**2)
             left = weight * scale + (2 * (1 - k) * sums.product - sums.square) / scale - min(self.least, scale) * idle
-            others = 0.5 * place.objective
+            others = 0.5 * point.objective
         else:
-            others = (place.objective + weight * self.epsilon**2 * scale) / (2 * self.epsilon)
-        pull = 2 * k / scale * (sums.pull - frame.centre * sums.level)
+            others = (point.objective + weight * self.epsilon**2 * scale) / (2 * self.epsilon)
+        pull = 2 * k / scale * (sums.pull - design.centre * sums.level)
         level = 2 * k / scale * sums.level
-        eta, made_up = frame.imbalance(pull - 2 * self._shrinking(place.plane), level)
+        eta, made_up = design.imbalance(pull - 2 * self._shrinking(point.plane), level)
         between = eta * (sums.absolute + others)
         if self.alpha > 0:
-            constant = abs(level) / weight * (sums.absolute + others) if frame.intercept else 0.0
-            miss = frame.columns.own(pull) - 2 * self.alpha * place.plane.coef
-            lost = miss - frame.columns.own(made_up)
+            constant = abs(level) / weight * (sums.absolute + others) if design.intercept else 0.0
+            miss = design.columns.own(pull) - 2 * self.alpha * point.plane.coef
+            lost = miss - design.columns.own(made_up)
             between = min(between + lost @ lost / (4 * self.alpha), constant + miss @ miss / (4 * self.alpha))
-        size = max(place.objective, np.finfo(float).tiny)
-        numbers, equations = frame.rounding(place.plane, sums.target)
+        size = max(point.objective, TINY)
+        numbers, equations = design.rounding(point.plane, sums.target)
         rounding = 64 * (equations + numbers / (weight * scale) + numbers / size)
         return min(1.0, max(0.0, left + between) / size), float(rounding)
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from qed.base.sources.rows import Block
+from qed.base.sources.block import Block
 from qed.regression.robust.columns import Columns, Plane
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows

@@ -15,28 +15,29 @@ Zou and Hastie (2005), Regularization and variable selection via the elastic net
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from qed.base.certificate import Certificate, Claim
-from qed.base.errors import InputError
-from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.problem import Problem, StatisticProblem
+from qed.base.models.searching import Answer, Question
+from qed.base.numbers import ratio
 from qed.base.running.steps import Step
-from qed.base.sources.rows import Block, Rows
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.linear import LinearPredictor
+from qed.regression.linear.precise import second_look
 from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.regression.sparse.search import sparse_search
+from qed.regression.sparse.solvers import method_rounds
 from qed.stats.moments import Moments
-
-# Up to so many numbers a search keeps the moments of all folds, and needs the rows no more: 256 megabytes.
-MOST_SUMS = 1 << 25
 
 WORDS = {
     "auto": "coordinate descent, then Newton steps on the support",
@@ -105,6 +106,7 @@ class ElasticNet(LinearPredictor, Iterative):
     """
 
     passes = "one"
+    statistic_parameters: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "l1_ratio": number(0, 1),
@@ -142,59 +144,35 @@ class ElasticNet(LinearPredictor, Iterative):
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
 
-    def _collect(self, rows: Rows) -> Any:
-        """Fold the moments; a search asks for those of every fold in the same way."""
-        self._target_ndim = rows.target_ndim
-        statistic = rows.fold(self._statistic)
-        if not statistic.is_finite:
-            refuse_missing(rows, self)
-            raise overflowed(self)
-        return statistic
+    def _problem(self, rows: Rows) -> SparseProblem:
+        return problem_for(rows, self)
 
-    def _look(self, rows: Rows, known: Fingerprint | None = None) -> None:
-        self._target_ndim = rows.target_ndim
-        self._problem: SparseProblem = problem_for(rows, self)
-        difference = "" if known is None else known.difference(self._problem.fingerprint)
-        if difference:
-            raise InputError(f"{type(self).__name__} was fitted on other data: {difference}. Call fit to begin anew.")
-        self.fingerprint_ = self._problem.fingerprint
+    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> SparseProblem:
+        return GramProblem(statistic, rows, centered=bool(self.fit_intercept))
 
-    def _iterate(self, rows: Rows, start: Step | None) -> None:
-        try:
-            super()._iterate(rows, start)
-        finally:
-            self.__dict__.pop("_problem", None)
+    def _evidence(self, rows: Rows) -> StatisticProblem:
+        return StatisticProblem(self, rows, source="data")
 
-    def _steps(self, rows: Rows, start: Step | None = None) -> Iterator[Step]:
-        problem = self._problem
+    def _steps(self, problem: SparseProblem, start: Step | None = None) -> Iterator[Step]:
         penalty = self._penalty(problem.weight)
         if penalty.l1 == 0 and not penalty.positive:
-            yield self._ridge_step(rows, penalty)
+            yield self._ridge_step(problem, penalty)
             return
         if self.solver not in ("auto", "coordinate"):
-            yield from self._other_steps(penalty, start)
+            before = None if start is None else start.inner
+            for objective, gap, coef, inner in method_rounds(problem.outputs, penalty, self.solver, before):
+                yield _step(problem, objective, gap, coef, inner=inner)
             return
         if start is not None:
             problem.begin_at(start.coef)
         for objective, gap in problem.rounds(penalty, self.tol, newton=self.solver == "auto"):
-            yield self._step(objective, gap, problem.coef)
+            yield _step(problem, objective, gap, problem.coef)
 
-    def _other_steps(self, penalty: L1L2, start: Step | None) -> Iterator[Step]:
-        from qed.regression.sparse.solvers import method_rounds
-
-        before = None if start is None else start.inner
-        for objective, gap, coef, inner in method_rounds(self._problem.outputs, penalty, self.solver, before):
-            yield self._step(objective, gap, coef, inner=inner)
-
-    def _step(self, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
-        relative = max(_ratio(*pair) for pair in zip(gap, objective))
-        weight = self._problem.weight
-        return Step(objective.sum() / weight, relative, coef=coef, gaps=gap / weight, **state)
-
-    def _ridge_step(self, rows: Rows, penalty: L1L2) -> Step:
+    def _ridge_step(self, problem: SparseProblem, penalty: L1L2) -> Step:
         """Solve without a penalty on sizes, which is linear algebra."""
-        problem = self._problem
-        coef = problem.ridge(penalty.l2, rows)
+        rows = problem.rows
+        assert rows is not None
+        coef = problem.ridge(penalty.l2, second_look(rows))
         intercept = problem.y_mean - problem.x_mean @ coef
         centered = bool(self.fit_intercept)
         seen = SparseEvidence.from_rows(rows, coef, intercept, centered=centered, lengths=True)
@@ -203,21 +181,21 @@ class ElasticNet(LinearPredictor, Iterative):
         gap = claim.value if claim.value > claim.bound else 0.0
         return Step(objective.sum() / problem.weight, gap, coef=coef, gaps=claim.value * objective / problem.weight)
 
-    def _finish(self, rows: Rows, step: Step) -> None:
-        problem, penalty = self._problem, self._penalty(self._problem.weight)
-        self._set_coef(np.array(step.coef), problem.x_mean, problem.y_mean)
-        self.dual_gap_ = float(step.gaps[0]) if self._target_ndim == 1 else np.asarray(step.gaps)
+    def _finish(self, problem: SparseProblem, step: Step) -> None:
+        penalty, flat = self._penalty(problem.weight), problem.target_ndim == 1
+        self._set_coef(np.array(step.coef), problem.x_mean, problem.y_mean, flat=flat)
+        self.dual_gap_ = float(step.gaps[0]) if flat else np.asarray(step.gaps)
         share = problem.weight * float(self.l1_ratio)
         self.alpha_max_ = problem.largest(penalty.positive) / share if share > 0 else np.inf
-        self.solver_ = self._words(penalty)
+        self.solver_ = self._words(problem, penalty)
 
-    def _words(self, penalty: L1L2) -> str:
+    def _words(self, problem: SparseProblem, penalty: L1L2) -> str:
         if penalty.l1 == 0 and not penalty.positive:
             other = "Ridge" if penalty.l2 > 0 else "LinearRegression"
             return f"normal equations: without a penalty on sizes, qed.{other} does the same and tells more"
         if self.alpha >= self.alpha_max_:
             return f"alpha is not below alpha_max_ = {self.alpha_max_:.6g}: all coefficients are zero"
-        return f"{self._problem.way}: {WORDS[self.solver]}"
+        return f"{problem.way}: {WORDS[self.solver]}"
 
     @property
     def sparse_coef_(self) -> Any:
@@ -225,16 +203,14 @@ class ElasticNet(LinearPredictor, Iterative):
         self._check_fitted()
         return sparse.csr_array(np.atleast_2d(self.coef_))
 
-    def _certificate(self, rows: Rows) -> Certificate:
+    def _prove(self, problem: Problem) -> list[Claim]:
         """Prove the fit from the moments, where it has them, or from the rows."""
-        if not isinstance(self._problem, GramProblem):
-            return Certificate(self._claims(rows))
         coef, intercept = self._columns()
-        seen = SparseEvidence.from_moments(self._problem.moments, coef, intercept, centered=bool(self.fit_intercept))
-        return Certificate(self._claims_about(seen), source="statistics")
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        coef, intercept = self._columns()
+        if isinstance(problem, GramProblem):
+            seen = SparseEvidence.from_moments(problem.moments, coef, intercept, centered=bool(self.fit_intercept))
+            return self._claims_about(seen)
+        rows = problem.rows
+        assert rows is not None
         # What rounding can do is asked only where it matters, as it takes another look at every value.
         for lengths in (False, True):
             seen = SparseEvidence.from_rows(rows, coef, intercept, centered=bool(self.fit_intercept), lengths=lengths)
@@ -250,23 +226,10 @@ class ElasticNet(LinearPredictor, Iterative):
             seen, coef, penalty, self.tol, centered=bool(self.fit_intercept), exact=self.solver == "auto"
         )
 
-    @staticmethod
-    def _solve_together(models: Sequence[ElasticNet], moments: Moments) -> tuple[np.ndarray, np.ndarray]:
-        """Fit many models to rows whose moments are known: one path for those that differ in alpha only."""
-        from qed.regression.sparse.path import solve_together
-
-        return solve_together(models, moments)
-
-    def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
-        """Score along paths on the rows of each fold; None where the moments of the folds are enough, or a pass is dear."""
-        from qed.regression.sparse.path import path_scores
-
-        few = folds.n_splits * (rows.n_features + 1) ** 2 <= MOST_SUMS
-        if not rows.in_memory or (few and folds.assignment is not None and getattr(scorer, "additive", False)):
-            return None
-        return path_scores(self, rows, candidates, folds, scorer)
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return sparse_search(self, question)
 
 
-def _ratio(gap: float, objective: float) -> float:
-    """Give the gap relative to the objective; nothing relative to nothing is nothing."""
-    return 0.0 if gap <= 0 else gap / objective if objective > 0 else np.inf
+def _step(problem: SparseProblem, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
+    relative = float(ratio(np.maximum(gap, 0.0), objective).max())
+    return Step(objective.sum() / problem.weight, relative, coef=coef, gaps=gap / problem.weight, **state)

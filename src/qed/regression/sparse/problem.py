@@ -10,7 +10,7 @@ belongs to columns whose coefficients are zero; then it is formed for a working 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,23 +20,23 @@ from qed.base.engine import one_blas_thread
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.problem import Problem, collect
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.quadratic import SparseQuadratic
 from qed.optim.sparse.working_set import WorkingSet
 from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import solve_precisely
+from qed.regression.linear.precise import SecondLook, solve_precisely
 from qed.stats.moments import Moments
-from qed.stats.parts import Known
 from qed.stats.products import present_rows
 
 # Up to so many columns a Gram matrix is cheaper than looking for the columns that matter; and it may not take more than a gigabyte.
 FEW_COLUMNS, MOST_COLUMNS = 512, 11_000
 
 
-class SparseProblem(ABC):
+class SparseProblem(Problem):
     """Sparse least squares on a table.
 
     Attributes
@@ -47,8 +47,6 @@ class SparseProblem(ABC):
         Means of features and target; zero when there is no intercept.
     outputs : list of SparseQuadratic or WorkingSet
         The problem of each output.
-    fingerprint : Fingerprint
-        Of the data.
     way : str
         How the problem is solved, in words.
     """
@@ -57,7 +55,6 @@ class SparseProblem(ABC):
     x_mean: np.ndarray
     y_mean: np.ndarray
     outputs: list[Any]
-    fingerprint: Fingerprint
     way: str
 
     @property
@@ -71,7 +68,7 @@ class SparseProblem(ABC):
         """Products of the columns with the target, of shape (p, q)."""
 
     @abstractmethod
-    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
+    def ridge(self, l2: float, look: SecondLook | None) -> np.ndarray:
         """Give the coefficients without a penalty on their sizes, the shortest where there are many."""
 
     def begin_at(self, coef: np.ndarray) -> None:
@@ -134,24 +131,26 @@ class GramProblem(SparseProblem):
     """
 
     way = "Gram matrix from one pass over the rows"
+    source = "statistics"
 
-    def __init__(self, moments: Moments, *, centered: bool) -> None:
+    def __init__(self, moments: Moments, rows: Rows | None = None, *, centered: bool) -> None:
+        self.rows, self.target_ndim = rows, 2 if rows is None else rows.target_ndim
         self.seen = moments if centered else about_zero(moments)
         self.moments, self.centered, self.weight = moments, centered, float(moments.weight)
         self.x_mean, self.y_mean = self.seen.x_mean, self.seen.y_mean
         gram, square = np.ascontiguousarray(self.seen.xx), np.diagonal(self.seen.yy)
         self.outputs = [SparseQuadratic(gram, right, one) for right, one in zip(self.seen.xy.T, square)]
-        spread = np.diagonal(moments.xx)
-        self.fingerprint = _fingerprint(
-            moments.count, self.weight, moments.x_mean, spread, moments.y_mean, moments.xy, moments.yy
-        )
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self.moments.fingerprint()
 
     @property
     def correlations(self) -> np.ndarray:
         return self.seen.xy
 
-    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
-        found, _ = solve_precisely(self.seen, l2, rows, centered=self.centered, digits_wanted=9.0)
+    def ridge(self, l2: float, look: SecondLook | None) -> np.ndarray:
+        found, _ = solve_precisely(self.seen, l2, look, centered=self.centered)
         return found.coef
 
 
@@ -169,6 +168,7 @@ class ColumnProblem(SparseProblem):
     way = "columns in memory, a working set of them at a time"
 
     def __init__(self, rows: Rows, *, centered: bool) -> None:
+        self.rows, self.target_ndim = rows, rows.target_ndim
         X, Y, weight = present_rows(rows.array(), target=True)
         self.weight = float(len(Y)) if weight is None else float(weight.sum())
         with one_blas_thread, np.errstate(invalid="ignore", over="ignore"):
@@ -185,17 +185,21 @@ class ColumnProblem(SparseProblem):
             return
         with one_blas_thread:
             self.outputs = [WorkingSet(self.columns, np.ascontiguousarray(column)) for column in self.target.T]
-        lost = 0.0 if centered else self.weight
-        self.fingerprint = _fingerprint(
-            len(Y), self.weight, self.columns.mean, self.columns.length**2 - lost * self.columns.mean**2,
-            mean, self.correlations - lost * np.outer(self.columns.mean, mean), away.T @ away,
-        )  # fmt: skip
+        self.count, self.middle, self.scatter = len(Y), mean, away.T @ away
+        self.lost = 0.0 if centered else self.weight
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        mean = self.columns.mean
+        spread = self.columns.length**2 - self.lost * mean**2
+        products = self.correlations - self.lost * np.outer(mean, self.middle)
+        return Fingerprint.of_sums(self.count, self.weight, mean, spread, self.middle, products, self.scatter)
 
     @property
     def correlations(self) -> np.ndarray:
         return np.column_stack([output.right for output in self.outputs])
 
-    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
+    def ridge(self, l2: float, look: SecondLook | None) -> np.ndarray:
         """Solve for as many unknowns as there are rows: ``w = X' v`` with ``(X X' + l2 I) v = y``."""
         if len(self.target) > MOST_COLUMNS:
             raise NotAvailableError(
@@ -207,22 +211,6 @@ class ColumnProblem(SparseProblem):
         kept = shifted > 4 * len(value) * EPS * shifted.max(initial=0.0)
         dual = vector[:, kept] / shifted[kept] @ (vector[:, kept].T @ self.target)
         return np.column_stack([self.columns.correlate(np.ascontiguousarray(column)) for column in dual.T])
-
-
-def _fingerprint(
-    count: int,
-    weight: float,
-    x_mean: np.ndarray,
-    spread: np.ndarray,
-    y_mean: np.ndarray,
-    xy: np.ndarray,
-    yy: np.ndarray,
-) -> Fingerprint:
-    """Make a fingerprint from sums about the means, so that it costs no pass."""
-    mix = np.cos(np.arange(len(y_mean)))
-    mean = float(y_mean @ mix)
-    target = np.concatenate([[mean, mix @ yy @ mix / weight + mean**2], xy @ mix / weight + x_mean * mean])
-    return Fingerprint(int(count), weight, x_mean, np.maximum(spread, 0.0) / weight, target)
 
 
 def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:
@@ -244,7 +232,7 @@ def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:
             f"solver={model.solver!r} needs a matrix of {rows.n_features} x {rows.n_features} numbers: use solver='auto'."
         )
     if general or wants_gram(rows, many=many):
-        return GramProblem(model._collect(rows), centered=centered)
+        return GramProblem(collect(rows, model, model._statistic), rows, centered=centered)
     problem = ColumnProblem(rows, centered=centered)
     if not problem.is_finite:
         refuse_missing(rows, model)
@@ -255,6 +243,6 @@ def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:
 def wants_gram(rows: Rows, *, many: bool = False) -> bool:
     """Say whether a Gram matrix of all columns is the cheaper way."""
     p = rows.n_features
-    if isinstance(rows, Known) or not rows.in_memory:
+    if not rows.in_memory:
         return p <= MOST_COLUMNS
     return p <= FEW_COLUMNS or (many and p <= min(4 * FEW_COLUMNS, rows.count()))

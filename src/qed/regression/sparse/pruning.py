@@ -16,6 +16,7 @@ import numpy as np
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.parameters import Parameter
+from qed.base.models.problem import TableProblem
 from qed.base.saving.known import savable
 from qed.base.sources.rows import Rows
 from qed.regression.linear.linear import LinearPredictor
@@ -47,10 +48,13 @@ class PrunedModel(LinearPredictor):
             "A pruned model can not be fitted: fit the model that it came from, and call qed.prune."
         )
 
-    def _fit(self, rows: Rows) -> NoReturn:
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows)
+
+    def _solve(self, problem: Any) -> NoReturn:
         self.fit(None)
 
-    def _claims(self, rows: Rows) -> list[Claim]:
+    def _prove(self, problem: Any) -> list[Claim]:
         return [Claim("largest coefficient of the columns left out", self.dropped_, 0.0)]
 
 
@@ -89,5 +93,5 @@ def prune(model: Any) -> PrunedModel:
         small.feature_names_in_ = np.asarray(names)[columns]
     small.coef_, small.intercept_ = np.ascontiguousarray(coef[..., columns]), model.intercept_
     small.dropped_ = float(np.abs(np.delete(coef, columns, axis=-1)).max(initial=0.0))
-    small.certificate_ = Certificate(small._claims(None))  # type: ignore[arg-type]
+    small.certificate_ = Certificate(small._prove(None))
     return small

@@ -28,11 +28,15 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
-from qed.base.sources.rows import Block, Rows
-from qed.linalg.normal import EPS
+from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.linalg.normal import table_of
+from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
-from qed.regression.total.directions import Directions, root
-from qed.stats.factor import Factor
+from qed.regression.linear.problem import LinearProblem
+from qed.regression.total.directions import Directions
 from qed.stats.moments import Moments
 
 DIGITS_WANTED = 10.0
@@ -93,11 +97,12 @@ class TotalLeastSquares(LinearModel):
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
-    def _solve(self, statistic: Moments) -> None:
+    def _solve(self, problem: LinearProblem) -> None:
+        statistic = problem.statistic
         seen, d = self._centered(statistic), statistic.n_features
-        found = Directions.of(root(seen), d, SINGLE)
-        if self._rows is not None and found.digits < DIGITS_WANTED:
-            factor = self._rows.fold(Factor.of)
+        found = Directions.of(table_of(seen.scatter), d, SINGLE)
+        if problem.look is not None and found.digits < DIGITS_WANTED:
+            factor = problem.look()
             far = np.sqrt(statistic.weight) * float(np.abs(seen.x_mean).max())
             table = factor.R if self.fit_intercept else factor.uncentered()
             found = Directions.of(table, d, 16 * len(seen.mean) * EPS, far)
@@ -105,7 +110,7 @@ class TotalLeastSquares(LinearModel):
         self._warn_of_dependent(found.rank, int(statistic.count))
         self.singular_values_, self.smallest_, self.rank_ = found.all_values, found.smallest, found.rank
         self.error_ = float((found.values[found.rank :] ** 2).sum())
-        self._set_coef(found.coefficients(), statistic.x_mean, statistic.y_mean)
+        self._set_coef(found.coefficients(), statistic.x_mean, statistic.y_mean, flat=problem.target_ndim == 1)
 
     def _check_exists(self, found: Directions) -> None:
         """Refuse where the smallest singular direction has no part in the target."""
@@ -168,22 +173,17 @@ class TotalLeastSquares(LinearModel):
         self._check_fitted()
         return self._open(X, y, reset=False, target=self.target)
 
-    def _claims_from(self, statistic: Moments) -> list[Claim]:
+    def _prove(self, problem: StatisticProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        seen = self._centered(statistic)
-        xr = seen.xy - seen.xx @ coef
-        yr = seen.yy - seen.xy.T @ coef
+        if problem.source == "data" and problem.rows is not None:
+            q = coef.shape[1]
+            both = problem.rows.fold(residual_moments, coef, intercept)
+            seen = self._centered(both)
+            xr, yr = seen.xy[:, q:], seen.yy[:q, q:]
+            return self._claims_about(_without_residual(seen, q), xr, yr, both.y_mean[q:])
+        seen, statistic = self._centered(problem.statistic), problem.statistic
         r_mean = statistic.y_mean - statistic.x_mean @ coef - intercept
-        return self._claims_about(seen, xr, yr, r_mean)
-
-    def _claims(self, rows: Rows) -> list[Claim]:
-        coef, intercept = self._columns()
-        q = coef.shape[1]
-        seen = rows.fold(_with_residual, coef, intercept)
-        r_mean = seen.y_mean[q:]
-        seen = self._centered(seen)
-        xr, yr = seen.xy[:, q:], seen.yy[:q, q:]
-        return self._claims_about(_without_residual(seen, q), xr, yr, r_mean)
+        return self._claims_about(seen, seen.xy - seen.xx @ coef, seen.yy - seen.xy.T @ coef, r_mean)
 
     def _claims_about(self, seen: Moments, xr: np.ndarray, yr: np.ndarray, r_mean: np.ndarray) -> list[Claim]:
         """Make the claims from the moments of ``(x, y)`` and the products of both with the residuals."""
@@ -214,13 +214,6 @@ class TotalLeastSquares(LinearModel):
             off = float(np.sqrt(seen.weight) * np.abs(r_mean).max()) / reach
             claims.append(Claim("residuals sum to zero", off, bound))
         return claims
-
-
-def _with_residual(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
-    """Give the moments of features, target and residual."""
-    y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
-    residual = y - np.asarray(block.X @ coef, dtype=np.float64) - intercept
-    return Moments.of(Block(block.X, np.hstack([y, residual]), block.weight, block.start))
 
 
 def _without_residual(seen: Moments, q: int) -> Moments:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError, QedError
+from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
-from qed.base.sources.rows import rows as rows_of
 from qed.features.stream import changed
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.contenders import Contender, contenders
@@ -179,8 +179,7 @@ def _silent(share: float, words: str) -> None:
 def _opened(X: Any, y: Any) -> tuple[ArrayRows, np.ndarray | None]:
     source = X if isinstance(X, Rows) else rows_of(X, y)
     block = source.table().array()
-    found = ArrayRows(block.X, block.y, None, source.feature_names)
-    found.target_names = source.target_names
+    found = ArrayRows(block.X, block.y, None, source.feature_names, target_names=source.target_names)
     return found, block.y
 
 

@@ -13,17 +13,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.certificate import Certificate, Claim
-from qed.base.errors import InputError, NotAvailableError
-from qed.base.models.checks import check_table, check_target
+from qed.base.certificate import Claim
+from qed.base.errors import NotAvailableError
+from qed.base.models.checks import check_table
 from qed.base.models.estimator import Estimator
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, anything, boolean, integer
-from qed.base.sources.frames import check_lengths
-from qed.base.sources.rows import ArrayRows, Rows, _is_dask, _is_path
-from qed.base.sources.rows import rows as rows_of
+from qed.base.models.problem import TableProblem
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
+from qed.features.maps.polynomial import PolynomialFeatures
+from qed.features.scaling.standard_scaler import StandardScaler
 from qed.features.stream import changed
+from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.searching.candidates import fresh
 
 
@@ -86,40 +88,31 @@ class TableModel(Estimator):
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
     ) -> Rows:
-        if isinstance(X, Rows) or _is_path(X) or _is_dask(X):
-            source = check_table(self, rows_of(X, y, sample_weight=sample_weight), reset=reset)
-            if target is not None and not source.has_target:
-                raise InputError("TableModel requires y to be passed: name the column, qed.rows(..., target='name').")
-            return source
-        source = check_table(self, X, sample_weight, reset=reset)
-        if target is None:
-            return source
-        whole = source.array()
-        name = getattr(y, "name", None)
-        y = check_target(self, y, target)
-        check_lengths(len(whole), y, None)
-        found = ArrayRows(whole.X, y, whole.weight, source.feature_names)
-        found.target_names = (name,) if isinstance(name, str) else ()
-        return found
+        return check_table(self, X, y, sample_weight, reset=reset, target=target)
 
-    def _fit(self, rows: Rows) -> None:
+    def _problem(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows, source="statistics")
+
+    def _evidence(self, rows: Rows) -> TableProblem:
+        return TableProblem(rows)
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows = problem.rows
         self.changes_: list[Any] = []
         for transformer in self._unfitted():
+            # What was made of the rows so far is read twice, here and by what comes after.
+            rows = rows.cached() if self.changes_ else rows
             fitted = transformer.fit(rows)
             self.changes_.append(fitted)
             rows = changed(fitted, rows)
+        rows = rows if self.model.passes == "one" else rows.cached()
         self.model_ = fresh(self.model).fit(rows)
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
         self.fingerprint_ = (*self.changes_, self.model_)[1].fingerprint_
-        claims = [part.certificate_ for part in (self.model_, *self.changes_)]
-        sources = {certificate.source for certificate in claims}
-        self.certificate_ = Certificate(self._told(claims), "data" if sources == {"data"} else "statistics")
+        problem.seen = [part.certificate_ for part in (self.model_, *self.changes_)]
+        problem.source = "data" if {part.source for part in problem.seen} == {"data"} else "statistics"
 
     def _unfitted(self) -> Iterable[Any]:
-        from qed.features.maps.polynomial import PolynomialFeatures
-        from qed.features.scaling.standard_scaler import StandardScaler
-        from qed.features.tables.encoder import ColumnEncoder
-
         yield fresh(self.encoder) if self.encoder is not None else ColumnEncoder()
         if self.degree > 1:
             # Products of columns far from zero are nearly collinear, so the columns are scaled before as well.
@@ -128,7 +121,7 @@ class TableModel(Estimator):
         if self.scale:
             yield StandardScaler()
 
-    def _told(self, certificates: Iterable[Iterable[Claim]]) -> list[Claim]:
+    def _together(self, certificates: Iterable[Iterable[Claim]]) -> list[Claim]:
         """Put the claims of the model and of its parts together, each with the name of its part."""
         found: list[Claim] = []
         for part, claims in zip((None, *self.changes_), certificates):
@@ -136,13 +129,15 @@ class TableModel(Estimator):
             found += [Claim(words + claim.says, claim.value, claim.bound) for claim in claims]
         return found
 
-    def _claims(self, rows: Rows) -> list[Claim]:
-        certificates = []
+    def _prove(self, problem: TableProblem) -> list[Claim]:
+        if problem.seen is not None:
+            return self._together(problem.seen)
+        certificates, rows = [], problem.rows
         for part in self.changes_:
-            certificates.append(part._claims(part._open(rows, reset=False)))
-            rows = changed(part, rows)
+            certificates.append(part._prove(part._evidence(part._open(rows, reset=False))))
+            rows = changed(part, rows).cached()
         inside = self.model_._open(rows, reset=False, target=self.model_.target)
-        return self._told([self.model_._claims(inside), *certificates])
+        return self._together([self.model_._prove(self.model_._evidence(inside)), *certificates])
 
     def encoded(self, X: Any) -> Rows:
         """Give the rows as the model sees them, without making them all at once.
@@ -171,7 +166,7 @@ class TableModel(Estimator):
         self._check_fitted()
         # Of the encoded columns in their own units: after scaling, all would look alike.
         rows = self._changed(self._open(X, reset=False), self.changes_[:1])
-        return Fingerprint.of(rows.fold(Summary.of))
+        return rows.fold(Summary.of).fingerprint()
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target (the cluster, if the model is a clusterer) of every row.

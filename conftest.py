@@ -1,0 +1,100 @@
+"""Shared settings of the tests and of the examples in docstrings.
+
+Property tests draw the same examples every time, so that a change is judged by what it changed; set ``HYPOTHESIS_PROFILE=explore`` to draw
+new ones. ``--shuffle SEED`` runs files, and the tests inside them, in another order. Whatever a test changed for the whole process it has
+to put back; figures are closed for it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+
+from qed.base.engine import n_threads
+from qed.base.running.watch import watches
+
+matplotlib.use("Agg")
+
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None, max_examples=1000)
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
+settings.load_profile(PROFILE)
+
+# Hypothesis also draws constants that it finds in the source of whatever modules are loaded at the time. That depends on which tests a
+# worker has run before, so the examples of a steady run would not be the same from run to run.
+if PROFILE == "steady" and hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = lambda: providers._local_constants
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in the random order of this seed")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("--shuffle")
+    return None if seed is None else f"shuffled: --shuffle {seed} gives this order again"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the files, and the tests of each file, which stay together so that what they share is made once."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        return
+    order = random.Random(seed)
+    files = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
+    order.shuffle(files)
+    for file in files:
+        order.shuffle(file)
+    items[:] = [item for file in files for item in file]
+
+
+# What libraries set when they are first imported, in whichever test that is.
+SET_BY_LIBRARIES = {"PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "_RJEM_MALLOC_CONF"}
+
+
+def state() -> dict[str, Any]:
+    """Give what belongs to the whole process, and so to no test."""
+    return {
+        "the environment": {name: value for name, value in os.environ.items() if name not in SET_BY_LIBRARIES},
+        "the working directory": os.getcwd(),
+        "the search path of modules": list(sys.path),
+        "the handler of interrupts": signal.getsignal(signal.SIGINT),
+        "NumPy's handling of floating-point errors": np.geterr(),
+        "matplotlib's settings": dict.copy(matplotlib.rcParams),
+        "the watchers of fits": watches(),
+        "the number of threads": n_threads(),
+    }
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind() -> Iterator[None]:
+    # Who draws from the global generators, as some checks of scikit-learn do, draws the same in any order of the tests.
+    random.seed(0)
+    np.random.seed(0)
+    before = state()
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+    after = state()
+    left = [name for name, value in before.items() if value != after[name]]
+    assert not left, f"the test changed {', '.join(left)} and did not put it back"
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let interrupts interrupt, here and in new processes: a runner in the background ignores them, and so do its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

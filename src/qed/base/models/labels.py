@@ -1,0 +1,103 @@
+"""Labels as class numbers: which classes there are, what they weigh, and blocks that hold numbers in the place of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from qed.base.counts import Counts
+from qed.base.errors import InputError, ParameterError
+from qed.base.models.checks import refuse_amounts
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+
+
+def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Give the classes of the rows' target, in order, and the weight of each; a class without weight is none.
+
+    Examples
+    --------
+    >>> from qed.base.sources.open import rows
+    >>> learn_classes(rows([[0.0], [1.0], [2.0]], ["no", "yes", "no"]), "Model")
+    (array(['no', 'yes'], dtype='<U3'), array([2., 1.]))
+    """
+    counts = rows.fold(Counts.of)
+    labels = counts.values()
+    if None in labels:
+        raise InputError(f"The target of {name} has missing labels: drop those rows.")
+    if len(labels) < 2:
+        raise InputError(
+            f"{name} needs at least two classes, but the target has only one class, {labels[0]!r}: "
+            "give rows of another class too."
+        )
+    refuse_amounts(name, labels)
+    return np.array(labels, dtype=rows.target_dtype), counts.weights()
+
+
+def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """Give the number of each label's class; labels of rows without weight need not be known.
+
+    Examples
+    --------
+    >>> encode(np.array(["b", "a", "b"]), np.array(["a", "b"]))
+    array([1, 0, 1])
+    """
+    y = np.asarray(y)
+    if y.dtype == object or classes.dtype == object:
+        numbers = {label: number for number, label in enumerate(classes.tolist())}
+        codes = np.fromiter((numbers.get(label, -1) for label in y.tolist()), np.intp, len(y))
+    else:
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        codes[classes[codes] != y] = -1
+    lost = codes < 0
+    if lost.any():
+        if weight is None or weight[lost].any():
+            unknown = y[lost if weight is None else lost & (weight > 0)].tolist()[0]
+            raise InputError(f"The label {unknown!r} is not among the classes that were learned: {classes.tolist()}.")
+        codes[lost] = 0
+    return codes
+
+
+def coded(rows: Rows, classes: np.ndarray) -> Rows:
+    """Give rows in whose blocks ``y`` holds class numbers; labels that can be kept are turned into them once.
+
+    Examples
+    --------
+    >>> from qed.base.sources.open import rows
+    >>> coded(rows([[0.0], [1.0]], ["no", "yes"]), np.array(["no", "yes"])).array().y
+    array([0, 1])
+    """
+    return rows.through(_with_codes, classes, target_only=True, target_dtype=np.dtype(np.intp)).cached()
+
+
+def _with_codes(block: Block, classes: np.ndarray) -> Block:
+    return replace(block, y=encode(block.y, classes, block.weight))
+
+
+def class_factors(class_weight: Any, classes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Give the factor by which each class weighs more: from None, "balanced" or a mapping of labels to factors.
+
+    Examples
+    --------
+    >>> class_factors("balanced", np.array([0, 1]), np.array([30.0, 10.0]))
+    array([0.66666667, 2.        ])
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str):
+        return np.asarray(weight.sum() / (len(classes) * weight))
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(f"class_weight must be None, 'balanced' or a dict, not {class_weight!r}.")
+    labels = classes.tolist()
+    lost = [label for label in class_weight if label not in labels]
+    if lost:
+        raise ParameterError(f"class_weight names the class {lost[0]!r}, but there are only: {labels}.")
+    factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+    if not (np.isfinite(factors).all() and (factors >= 0).all() and (factors > 0).sum() >= 2):
+        raise ParameterError(
+            f"class_weight must be finite numbers >= 0, at least two of them positive: {class_weight!r}."
+        )
+    return factors

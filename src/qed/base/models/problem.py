@@ -1,0 +1,146 @@
+"""What a model solves, made from its rows once: the noun between rows and steps.
+
+A fit is ``problem = model._problem(rows)``, then the way to its solution (``_solve``, or ``_steps`` one after another), then the proof
+``_prove(problem)``. A problem knows the rows, a fingerprint of them, and whether a proof from it goes back to the data or rests on
+sums that were collected on the way. A method's own problem (a likelihood, a Gram matrix, columns in memory) inherits from `RowsProblem`
+or `Problem`; the problem of a model in closed form is its statistic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Literal
+
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.fingerprint import Fingerprint, target_sums
+from qed.base.sources.rows import Rows
+from qed.base.summary import Summary
+
+Source = Literal["data", "statistics"]
+
+
+class Problem:
+    """What a method solves.
+
+    Attributes
+    ----------
+    rows : Rows or None
+        The rows; None where only a statistic of them is left.
+    target_ndim : int
+        Whether the target is one column (1) or a matrix of them (2).
+    source : {"data", "statistics"}
+        What a proof from this problem rests on.
+    """
+
+    rows: Rows | None
+    target_ndim: int
+    source: Source = "data"
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        """What tells these data from others; None for tables of mixed columns, which have no means."""
+        return None
+
+
+class TableProblem(Problem):
+    """Rows of mixed columns, and what an encoder has learned of them.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    seen : object
+        What was learned in one pass, or is learned while solving.
+    source : {"data", "statistics"}
+        Whether a proof may rest on that or has to go back to the rows.
+    """
+
+    rows: Rows
+
+    def __init__(self, rows: Rows, seen: Any = None, *, source: Source = "data") -> None:
+        self.rows, self.seen, self.source, self.target_ndim = rows, seen, source, rows.target_ndim
+
+
+class RowsProblem(Problem):
+    """Rows that were looked at once: all is there, and it is known how the columns are spread.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    model : Estimator
+        Who solves it; named where values are missing.
+    source : {"data", "statistics"}
+        Whether a proof goes back to the rows or rests on what was seen in the fit.
+
+    Attributes
+    ----------
+    summary : Summary
+        Weight, mean, spread and range of every column.
+    """
+
+    rows: Rows
+
+    def __init__(self, rows: Rows, model: Any, *, source: Source = "data") -> None:
+        self.rows, self.target_ndim, self.source = rows, rows.target_ndim, source
+        self.summary: Summary = rows.fold(Summary.of)
+        self._supervised = model.target is not None
+        if not self.summary.is_complete:
+            refuse_missing(rows, model)
+            raise overflowed(model)
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        return self.summary.fingerprint(self.rows.fold(target_sums) if self._supervised else None)
+
+
+class StatisticProblem(Problem):
+    """A statistic of the rows, from which the model follows in closed form or by steps.
+
+    Parameters
+    ----------
+    model : Estimator
+        Has ``_statistic``, what to make of a block.
+    rows : Rows or None
+        The rows, for a second look; None where they are gone.
+    statistic : qed.base.statistic.Statistic, optional
+        What folding would give, where it is known; otherwise the rows are folded when it is first asked for.
+    source : {"data", "statistics"}
+        Whether a proof may rest on the statistic or has to go back to the rows.
+    target_ndim : int, optional
+        Where there are no rows to tell.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        rows: Rows | None,
+        statistic: Any = None,
+        *,
+        source: Source = "statistics",
+        target_ndim: int = 1,
+    ) -> None:
+        self.model, self.rows, self.source = model, rows, source
+        self.target_ndim = target_ndim if rows is None else rows.target_ndim
+        if statistic is not None:
+            self.statistic = statistic
+
+    @cached_property
+    def statistic(self) -> Any:
+        assert self.rows is not None
+        return collect(self.rows, self.model, self.model._statistic)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        found: Fingerprint = self.statistic.fingerprint()
+        return found
+
+
+def collect(rows: Rows, model: Any, function: Callable[..., Any], *args: Any) -> Any:
+    """Fold a statistic; where something missing or infinite has got into it, say which row and column it was."""
+    statistic = rows.fold(function, *args)
+    if not statistic.is_finite:
+        refuse_missing(rows, model)
+        raise overflowed(model)
+    return statistic

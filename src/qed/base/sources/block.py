@@ -1,0 +1,170 @@
+"""A block: some consecutive rows with their features, target and weights, the piece of data that models work on.
+
+The features of a block are a matrix, dense or sparse, or for encoders an Arrow table. The few things that depend on which of them it is
+(how rows are taken out, how blocks are joined) are here, so that nothing above has to ask.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+BLOCK_VALUES = 1 << 20
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Say whether a matrix is sparse.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> is_sparse(sparse.eye_array(2)), is_sparse(np.eye(2))
+    (True, False)
+    """
+    return hasattr(matrix, "tocsr")
+
+
+class Sliced(ABC):
+    """A matrix of which only some rows at a time can be had, by a slice or an array of their numbers.
+
+    Attributes
+    ----------
+    shape, dtype
+        As of an array.
+    in_memory : bool
+        Whether giving rows means no more than copying them.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    in_memory: bool = False
+
+    @abstractmethod
+    def __getitem__(self, rows: slice | np.ndarray) -> Any:
+        """Give some rows as a matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some consecutive rows.
+
+    Attributes
+    ----------
+    X : ndarray or scipy.sparse.csr_array of shape (n, p), or pyarrow.Table
+        The features: numbers for models, a table for encoders.
+    y : ndarray or None
+        The target, as it came: numbers or labels, one or several columns.
+    weight : ndarray or None
+        The weight of each row, float64; None when all weigh one.
+    start : int
+        The number of the first row, counted over all blocks.
+
+    Examples
+    --------
+    >>> block = Block(np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]))
+    >>> block.weights, block.take(block.y == 1).X.tolist()
+    (array([1., 1., 1.]), [[2.0], [4.0]])
+    """
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+    start: int = 0
+
+    def __len__(self) -> int:
+        return int(self.X.num_rows if isinstance(self.X, pa.Table) else self.X.shape[0])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weight of each row: ones where there are none."""
+        found: np.ndarray = np.ones(len(self)) if self.weight is None else self.weight
+        return found
+
+    def take(self, chosen: np.ndarray) -> Block:
+        """Give the rows of a boolean mask or of an index array."""
+        if isinstance(self.X, pa.Table):
+            X = self.X.filter(chosen) if chosen.dtype == bool else self.X.take(chosen)
+        else:
+            X = self.X[chosen]
+        return Block(
+            X,
+            None if self.y is None else self.y[chosen],
+            None if self.weight is None else self.weight[chosen],
+            self.start,
+        )
+
+    def between(self, start: int, stop: int) -> Block:
+        """Give the consecutive rows `start` to `stop`, counted from the block's first, as a view."""
+        X = self.X.slice(start, stop - start) if isinstance(self.X, pa.Table) else self.X[start:stop]
+        y = None if self.y is None else self.y[start:stop]
+        weight = None if self.weight is None else self.weight[start:stop]
+        return Block(X, y, weight, self.start + start)
+
+
+@dataclass(slots=True)
+class Piece:
+    """A block that has not been read yet: its rows are `start` to ``start + count``, and ``read()`` gives them."""
+
+    start: int
+    count: int
+    read: Callable[[], Block]
+
+    def task(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any]:
+        """Give the task of reading the block and applying ``function(block, *args)``."""
+        return partial(_read_and_apply, self.read, function, args)
+
+
+def _read_and_apply(read: Callable[[], Block], function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return function(read(), *args)
+
+
+def join(parts: Sequence[Any]) -> Any:
+    """Put the rows of arrays, of sparse matrices or of tables below each other.
+
+    Examples
+    --------
+    >>> join([np.ones((1, 2)), np.zeros((1, 2))])
+    array([[1., 1.],
+           [0., 0.]])
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], pa.Table):
+        return pa.concat_tables(parts, promote_options="permissive")
+    if is_sparse(parts[0]):
+        from scipy import sparse
+
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+def join_blocks(blocks: Sequence[Block]) -> Block:
+    """Put blocks that follow each other together."""
+    first = blocks[0]
+    return Block(
+        join([block.X for block in blocks]),
+        None if first.y is None else join([block.y for block in blocks]),
+        None if first.weight is None else join([block.weight for block in blocks]),
+        first.start,
+    )
+
+
+def block_rows(n_features: int) -> int:
+    """Say how many rows a block holds: a power of two, of eight megabytes of float64 or less.
+
+    Where there are many columns it is more, up to 64 megabytes, so that a block's work outweighs that of adding its result.
+
+    Examples
+    --------
+    >>> block_rows(100), block_rows(2)
+    (16384, 131072)
+    """
+    p = max(1, n_features)
+    wanted = max(256, min(max(BLOCK_VALUES // p, 1 << 14), 8 * BLOCK_VALUES // p, 1 << 17))
+    return 1 << (wanted.bit_length() - 1)

@@ -1,0 +1,292 @@
+"""Blocks written to disk once, to be read many times: a cache that the system maps into memory.
+
+Dense features become one ``.npy`` file into which all threads write at once, each block at the place of its rows; sparse ones become the
+three arrays of a CSR matrix, appended block after block. Targets are numbers, or labels that are written as numbers with a
+dictionary. Nothing but the blocks at work is held in memory. The files go to the directory ``QED_CACHE_DIR``, or else to that for
+temporary files, and whoever asked for them removes the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from io import BufferedWriter, BytesIO, FileIO
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import QedError, SourceError
+from qed.base.sources.block import Block, Sliced
+from qed.base.sources.facts import Facts
+
+# Gives the results of a function of every block, in order, worked out in this process.
+Visit = Callable[..., Iterable[Any]]
+
+
+class MappedMatrix(Sliced):
+    """A CSR matrix whose three arrays are mapped from files; only the rows that are asked for become a matrix.
+
+    Examples
+    --------
+    >>> parts = np.array([1.0, 2.0]), np.array([0, 1], np.int32), np.array([0, 1, 1, 2])
+    >>> MappedMatrix(*parts, n_features=2)[1:3].toarray()
+    array([[0., 0.],
+           [0., 2.]])
+    """
+
+    format = "csr"
+    in_memory = True
+
+    def __init__(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> None:
+        self.data, self.indices, self.indptr = data, indices, indptr
+        self.shape, self.dtype, self.nnz = (len(indptr) - 1, n_features), data.dtype, len(data)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Any:
+        from scipy import sparse
+
+        if isinstance(rows, slice):
+            start, stop, _ = rows.indices(self.shape[0])
+            places: Any = slice(int(self.indptr[start]), int(self.indptr[stop]))
+            indptr = self.indptr[start : stop + 1] - self.indptr[start]
+        else:
+            length = self.indptr[rows + 1] - self.indptr[rows]
+            indptr = np.concatenate([[0], np.cumsum(length)])
+            places = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], length)
+        shape = (len(indptr) - 1, self.shape[1])
+        return sparse.csr_array((self.data[places], self.indices[places], indptr), shape)
+
+    def tocsr(self) -> Any:
+        """Give the whole matrix."""
+        return self[:]
+
+
+class MappedLabels:
+    """Labels as numbers mapped from a file, with the dictionary that gives them back.
+
+    Examples
+    --------
+    >>> MappedLabels(np.array([1, 0, 1]), np.array(["no", "yes"], dtype=object))[:2]
+    array(['yes', 'no'], dtype=object)
+    """
+
+    def __init__(self, codes: np.ndarray, values: np.ndarray) -> None:
+        self.codes, self.values = codes, values
+        self.shape, self.ndim, self.dtype = codes.shape, codes.ndim, values.dtype
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        return np.asarray(self.values[self.codes[rows]])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:].astype(dtype or self.dtype, copy=False)
+
+
+class _Column:
+    """One array in a file, appended to part by part; `files` closes it."""
+
+    def __init__(self, path: str, files: ExitStack) -> None:
+        self.path, self.files = path, files
+        self.file: BufferedWriter | None = None
+        self.dtype: np.dtype[Any] = np.dtype(np.float64)
+        self.shape: tuple[int, ...] = (0,)
+
+    def append(self, values: np.ndarray) -> None:
+        """Write more rows, in a type that holds those before as well."""
+        if self.file is None:
+            self.file = self.files.enter_context(BufferedWriter(FileIO(self.path, "wb")))
+            self.dtype, self.shape = values.dtype, (0, *values.shape[1:])
+        elif values.dtype != self.dtype:
+            self._promote(np.promote_types(values.dtype, self.dtype))
+        self.file.write(_bytes(np.ascontiguousarray(values, self.dtype)))
+        self.shape = (self.shape[0] + len(values), *self.shape[1:])
+
+    def _promote(self, dtype: np.dtype[Any]) -> None:
+        """Write all anew in another type: once, when the first hole is found in a column of whole numbers."""
+        known, wider = self.mapped(), _Column(self.path + ".wider", self.files)
+        for start in range(0, max(1, len(known)), 1 << 20):
+            wider.append(known[start : start + (1 << 20)].astype(dtype))
+        os.replace(wider.path, self.path)
+        self.file, self.dtype = wider.file, dtype
+
+    def mapped(self) -> np.ndarray:
+        """Give the array as it is in the file."""
+        if self.file is None or 0 in self.shape:
+            return np.zeros(self.shape, self.dtype)
+        self.file.flush()
+        return np.memmap(self.path, self.dtype, "r", shape=self.shape)
+
+
+def _bytes(values: np.ndarray) -> memoryview:
+    return memoryview(values.ravel().view(np.uint8))  # type: ignore[arg-type]
+
+
+class _Labels:
+    """Labels that become numbers in the order in which they are met."""
+
+    def __init__(self, path: str, files: ExitStack) -> None:
+        self.column = _Column(path, files)
+        self.codes: dict[tuple[type, Any], int] = {}
+        self.values: list[Any] = []
+
+    def append(self, values: np.ndarray) -> None:
+        codes = np.fromiter((self._code(label) for label in values.ravel().tolist()), np.int32, values.size)
+        self.column.append(codes.reshape(values.shape))
+
+    def _code(self, label: Any) -> int:
+        # True and 1 are equal, and NaN is not equal to itself.
+        key = type(label), label if label == label else "nan"
+        code = self.codes.get(key)
+        if code is None:
+            code = self.codes[key] = len(self.values)
+            self.values.append(label)
+        return code
+
+    def mapped(self) -> MappedLabels:
+        values = np.empty(len(self.values), dtype=object)
+        values[:] = self.values
+        return MappedLabels(self.column.mapped(), values)
+
+
+class _Dense:
+    """Dense rows in a ``.npy`` file, whose header is written again when their number is known."""
+
+    def __init__(self, folder: str, facts: Facts, files: ExitStack) -> None:
+        self.path, self.facts, self.rows = os.path.join(folder, "X.npy"), facts, 0
+        self.file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        # Closed with the object only: after an error, threads that are still at work hold it, and no other file gets the number.
+        weakref.finalize(self, os.close, self.file)
+        self.offset = self._write_header()
+
+    def _write_header(self) -> int:
+        header = BytesIO()
+        shape = (self.rows, self.facts.n_features)
+        told = {"descr": self.facts.dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(header, told)
+        return self._write_at(0, memoryview(header.getvalue()))
+
+    def _write_at(self, place: int, left: memoryview) -> int:
+        """Write by a system call: on a full disk that is an error, where a write to mapped memory kills the process."""
+        while left:
+            written = os.pwrite(self.file, left, place)
+            place, left = place + written, left[written:]
+        return place
+
+    def write(self, block: Block) -> int:
+        """Write a block at the place of its rows, from any thread."""
+        matrix = np.ascontiguousarray(block.X, self.facts.dtype)
+        place = self.offset + block.start * matrix.shape[1] * matrix.itemsize
+        self._write_at(place, _bytes(matrix))
+        return len(matrix)
+
+    def append(self, rows: int) -> None:
+        self.rows += rows
+
+    def mapped(self) -> np.ndarray:
+        # NumPy leaves room in a header for more rows, so that it can grow without moving what follows.
+        assert self._write_header() == self.offset
+        found: np.ndarray = np.load(self.path, mmap_mode="r")
+        return found
+
+
+class _Sparse:
+    """Sparse rows as the three arrays of a CSR matrix."""
+
+    def __init__(self, folder: str, facts: Facts, files: ExitStack) -> None:
+        self.facts = facts
+        self.data, self.indices, self.indptr = (
+            _Column(os.path.join(folder, f"{name}.bin"), files) for name in ("data", "indices", "indptr")
+        )
+        self.data.append(np.empty(0, facts.dtype))
+        self.indices.append(np.empty(0, np.int32 if facts.n_features < 2**31 else np.int64))
+        self.indptr.append(np.zeros(1, np.int64))
+
+    def write(self, block: Block) -> Any:
+        """Leave the writing to `append`: where a block begins, only those before it tell."""
+        return block.X.tocsr()
+
+    def append(self, matrix: Any) -> None:
+        before = self.data.shape[0]
+        self.data.append(matrix.data.astype(self.facts.dtype, copy=False))
+        self.indices.append(matrix.indices.astype(self.indices.dtype, copy=False))
+        self.indptr.append(before + matrix.indptr[1:].astype(np.int64))
+
+    def mapped(self) -> MappedMatrix:
+        return MappedMatrix(self.data.mapped(), self.indices.mapped(), self.indptr.mapped(), self.facts.n_features)
+
+
+def spill(visit: Visit, facts: Facts, count: int | None, *, features: bool = True) -> tuple[Block, str]:
+    """Write rows to disk, and give them as one block of mapped arrays and the folder that they are in.
+
+    Parameters
+    ----------
+    visit : callable
+        ``visit(function, *args)`` gives ``function(block, *args)`` of all blocks, in order.
+    facts : Facts
+        What is known of the rows.
+    count : int or None
+        Their number, where it is known.
+    features : bool
+        Whether the features are written too, or only target and weights.
+    """
+    needed = None if count is None or facts.is_sparse else count * facts.n_features * facts.dtype.itemsize
+    with _folder(needed) as folder, ExitStack() as files:
+        X = (_Sparse if facts.is_sparse else _Dense)(folder, facts, files) if features else None
+        labels = facts.target_dtype is not None and facts.target_dtype.kind in "OUST"
+        y = (_Labels if labels else _Column)(os.path.join(folder, "y.bin"), files)
+        weight = _Column(os.path.join(folder, "weight.bin"), files)
+        for written, target, weights in visit(_write, X):
+            if X is not None:
+                X.append(written)
+            if facts.has_target:
+                y.append(np.asarray(target))
+            if facts.has_weight:
+                weight.append(np.asarray(weights))
+        return (
+            Block(
+                None if X is None else X.mapped(),
+                y.mapped() if facts.has_target else None,
+                weight.mapped() if facts.has_weight else None,
+            ),
+            folder,
+        )
+
+
+def _write(block: Block, X: _Dense | _Sparse | None) -> tuple[Any, Any, Any]:
+    """Write what can be written by any thread, and give what has to be written in order."""
+    return None if X is None else X.write(block), block.y, block.weight
+
+
+@contextmanager
+def _folder(needed: int | None) -> Iterator[str]:
+    """Make a directory for `needed` bytes; whatever goes wrong inside removes it, and a full disk is said to be one."""
+    asked = os.environ.get("QED_CACHE_DIR") or None
+    try:
+        if asked is not None:
+            os.makedirs(asked, exist_ok=True)
+        folder = tempfile.mkdtemp(prefix="qed-", dir=asked)
+    except OSError as error:
+        raise _no_room(asked or tempfile.gettempdir(), needed, str(error.strerror)) from error
+    try:
+        free = shutil.disk_usage(folder).free
+        if needed is not None and free < needed:
+            raise _no_room(folder, needed, f"{free / 2**20:,.1f} MiB are free")
+        yield folder
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, QedError):
+            raise _no_room(folder, needed, str(error.strerror)) from error
+        raise
+
+
+def _no_room(folder: str, needed: int | None, why: str) -> SourceError:
+    amount = "more room" if needed is None else f"{needed / 2**20:,.1f} MiB"
+    return SourceError(
+        f"The decoded rows need {amount} in {folder!r}, which can not be had ({why}): "
+        "set the environment variable QED_CACHE_DIR to a directory with more room."
+    )

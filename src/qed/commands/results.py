@@ -1,0 +1,195 @@
+"""The results of commands, printed: for people by default, as JSON for machines. Notes for people go to the standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from qed.commands.terminal import Screen, certificate_table, leaderboard, print_json, table
+from qed.report.words import NOT_PROVEN, PROVEN, counted, number, score_words, seconds_words, setting_words
+
+if TYPE_CHECKING:
+    from qed.base.certificate import Certificate
+    from qed.commands.certify import Checked
+    from qed.commands.compare import Compared
+    from qed.commands.predict import Predicted
+    from qed.commands.warmup import Warmed
+    from qed.report.explanation import Explanation
+    from qed.selection.comparing.comparison import Entry
+
+MOST_NOTES = 3
+MOST_OUTPUTS = 6
+
+
+def note(words: str) -> None:
+    """Print a note for people."""
+    print(f"note: {words}", file=sys.stderr)
+
+
+def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
+    """Print the leaderboard of ``qed compare``."""
+    if json:
+        print_json(found.to_dict())
+        return
+    screen, data, comparison = Screen(), found.data, found.comparison
+    shape = f"{counted(data.table.num_rows, 'row')}, {counted(data.table.num_columns, 'column')}"
+    aim = f"{comparison.task} of {data.target!r}" if data.target else "clustering"
+    words, sign = score_words(comparison.scoring)
+    better = "" if sign == 1 else ", lower is better"
+    screen.show(Text.assemble((data.name, "bold"), f": {shape}; {aim} ({comparison.why})"))
+    screen.show(f"{comparison.n_folds} folds, seed {comparison.seed}; {words} ± standard error{better}\n")
+    screen.show(leaderboard(comparison), "")
+    if comparison.task == "clustering":
+        screen.show(path_words(comparison.best, words), "")
+    for place, what in ((found.report, "report"), (found.model, "best model")):
+        if place is not None:
+            screen.show(f"{what:<12}{place}")
+    screen.show(f"{'time':<12}{seconds_words(found.seconds)}")
+    if not quiet:
+        _notes_on(found)
+
+
+def path_words(entry: Entry, score: str) -> str:
+    """Write the score of every setting of a model."""
+    means = entry.scores.mean(axis=1)
+    settings = (", ".join(map(str, setting.values())) for setting in entry.contender.candidates)
+    pairs = ", ".join(f"{setting}: {mean:.3f}" for setting, mean in zip(settings, means))
+    return f"{score} by {', '.join(entry.contender.grid)}: {pairs}"
+
+
+def _notes_on(found: Compared) -> None:
+    data = found.data
+    if data.n_lost:
+        note(f"{counted(data.n_lost, 'row')} without a target left out.")
+    if data.target is None and data.known_target is not None:
+        note(f"no target was given, so rows were clustered; to predict, add --target {data.known_target}.")
+    notes = [(entry.name, words) for entry in found.comparison.entries for words in entry.notes]
+    seen = {words: name for name, words in reversed(notes)}
+    for words, name in list(seen.items())[:MOST_NOTES]:
+        note(words if words.startswith(name.split()[0]) else f"{name}: {words}")
+
+
+def write_predicted(found: Predicted, output: str | None, *, json: bool) -> None:
+    """Say what ``qed predict`` wrote; nothing, if it wrote to the standard output itself."""
+    if json:
+        print_json({"rows": found.rows, "columns": found.columns, "output": output})
+    elif output is not None:
+        Screen().show(f"{counted(found.rows, 'row')} written to {output}: {', '.join(found.columns)}")
+
+
+def write_checked(found: Checked, *, json: bool) -> None:
+    """Print what ``qed certify`` found."""
+    if json:
+        print_json(found.to_dict())
+        return
+    screen = Screen()
+    same = "the data it was fitted on" if not found.difference else f"not the data it was fitted on: {found.difference}"
+    screen.show(f"{found.kind}, checked on {counted(found.rows, 'row')}: {same}\n")
+    _write_proof(screen, found.certificate)
+    if found.n_lost:
+        note(f"{counted(found.n_lost, 'row')} without a target left out.")
+
+
+def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
+    """Print what ``qed explain`` found."""
+    if json:
+        print_json(found.to_dict())
+        return
+    screen = Screen()
+    goal = f" for {found.target!r}" if found.target else ""
+    fitted = f", fitted on {counted(found.rows, 'row')}" if found.rows is not None else ", not fitted"
+    screen.show(Text.assemble((found.kind, "bold"), f"{goal}{fitted}"))
+    if found.parameters:
+        screen.show(f"parameters  {setting_words(found.parameters)}")
+    if found.ending:
+        screen.show(f"ending      {found.ending}")
+    _write_effects(screen, found, most)
+    if found.inference:
+        screen.show(f"\n{found.inference}")
+        if found.scaled and "\n" in found.inference:
+            screen.show("These are the coefficients of columns scaled to mean zero and variance one.")
+    if found.decisions:
+        screen.show("")
+        lines = table("column", "encoded as")
+        for one in found.decisions:
+            lines.add_row(Text(one["column"]), Text(one["how"]))
+        screen.show(lines)
+    if found.certificate is not None:
+        screen.show("")
+        _write_proof(screen, found.certificate)
+
+
+def _write_proof(screen: Screen, certificate: Certificate) -> None:
+    screen.show(certificate_table(certificate))
+    screen.show(Text(PROVEN, style="green") if certificate else Text(NOT_PROVEN, style="bold red"))
+
+
+def _write_effects(screen: Screen, found: Explanation, most: int) -> None:
+    if not found.effects:
+        return
+    outputs = found.outputs[:MOST_OUTPUTS]
+    per_unit = len(found.outputs) == 1 and bool(found.effects[0].per_unit)
+    heads = [*(f"per deviation: {name}" if len(found.outputs) == 1 else name for name in outputs)]
+    lines = table("coefficient", *heads, *(["per unit"] if per_unit else []), numbers=(*heads, "per unit"))
+    for effect in found.effects[:most]:
+        values = [number(value) for value in effect.standardised[:MOST_OUTPUTS]]
+        units = [number(effect.per_unit[0])] if per_unit else []
+        lines.add_row(Text(effect.name), *values, *units)
+    screen.show("")
+    screen.show(lines)
+    left = len(found.effects) - most
+    if left > 0:
+        screen.show(f"and {left} more, smaller (--most {len(found.effects)} shows all)")
+
+
+def write_datasets(found: list[dict[str, Any]], *, json: bool) -> None:
+    """Print the bundled data sets."""
+    if json:
+        print_json(found)
+        return
+    lines = table("name", "task", "target", "rows", "columns", "what it is", numbers=("rows", "columns"))
+    for one in found:
+        target = ", ".join(one["target"])
+        lines.add_row(one["name"], one["task"], target, str(one["rows"]), str(one["columns"]), Text(one["title"]))
+    Screen().show(lines)
+
+
+def write_about(found: dict[str, Any], *, json: bool) -> None:
+    """Print what is known about one data set."""
+    if json:
+        print_json(found)
+        return
+    screen, target = Screen(), ", ".join(found["target"])
+    shape = f"{counted(found['rows'], 'row')}, {counted(found['columns'], 'column')}"
+    screen.show(Text.assemble((found["name"], "bold"), f": {found['title']}"), found["description"], "")
+    for what, says in (("shape", shape), ("task", f"{found['task']} of {target}")):
+        screen.show(f"{what:<12}{says}")
+    screen.show(f"{'source':<12}{found['source']}", f"{'licence':<12}{found['licence']}")
+
+
+def write_export(name: str, output: str, rows: int, *, json: bool) -> None:
+    """Say that a data set was written."""
+    if json:
+        print_json({"name": name, "rows": rows, "output": output})
+    else:
+        Screen().show(f"{name}, {counted(rows, 'row')}, written to {output}")
+
+
+def write_warmed(found: list[Warmed], *, json: bool) -> None:
+    """Print what ``qed warmup`` compiled."""
+    total = sum(one.seconds for one in found)
+    if json:
+        models = [{"model": one.name, "seconds": one.seconds, "kernels": list(one.kernels)} for one in found]
+        print_json({"seconds": total, "models": models})
+        return
+    lines = table("model", "time", "kernels made ready", numbers=("time",))
+    for one in found:
+        lines.add_row(one.name, seconds_words(one.seconds), Text(", ".join(one.kernels)))
+    screen = Screen()
+    screen.show(lines)
+    kernels = sum(len(one.kernels) for one in found)
+    screen.show(
+        f"\n{counted(kernels, 'kernel')} ready, {counted(len(found), 'model')} fitted in {seconds_words(total)}"
+    )

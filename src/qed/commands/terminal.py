@@ -1,0 +1,92 @@
+"""Results as people read them in a terminal: tables with few lines, in colour where the terminal has it."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from qed.report.words import PROVEN, decimals_for, plus_minus, proof_words, score_words, seconds_words, setting_words
+
+if TYPE_CHECKING:
+    from qed.base.certificate import Certificate
+    from qed.selection.comparing.comparison import Comparison
+
+WIDTH = 120
+
+
+class Screen(Console):
+    """A console on the standard output; what is not a terminal gets lines wide enough for tables, without blanks at their ends."""
+
+    def __init__(self) -> None:
+        self._plain = not sys.stdout.isatty()
+        super().__init__(width=WIDTH if self._plain else None, highlight=False)
+
+    def show(self, *parts: Any) -> None:
+        """Print tables and texts; strings are taken as they are, never as markup."""
+        for part in parts:
+            with self.capture() as seen:
+                self.print(Text(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str | Text))
+            lines = seen.get().split("\n")
+            sys.stdout.write("\n".join(line.rstrip() for line in lines) if self._plain else seen.get())
+
+
+def print_json(content: Any) -> None:
+    """Print one JSON value and nothing else; numbers that are not finite become null."""
+    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, default=_plain))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    """Make an empty table; columns named in `numbers` are aligned to the right."""
+    found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        found.add_column(Text(name), justify="right" if name in numbers else "left", overflow="fold")
+    return found
+
+
+def leaderboard(comparison: Comparison) -> Table:
+    """Make the leaderboard."""
+    words, sign = score_words(comparison.scoring)
+    decimals = decimals_for(comparison.best.standard_error)
+    found = table("#", "model", words, "settings", "fit", "proof", numbers=("#", words, "fit"))
+    for rank, entry in enumerate(comparison.entries, start=1):
+        if entry.failure:
+            found.add_row(str(rank), Text(entry.name), "–", "", "", Text(f"failed: {entry.failure}", style="red"))
+            continue
+        proof = proof_words(entry.model.certificate_)
+        found.add_row(
+            str(rank),
+            Text(entry.name),
+            plus_minus(sign * entry.score, entry.standard_error, decimals),
+            Text(setting_words(entry.setting)),
+            seconds_words(entry.seconds),
+            Text(proof, style="green" if proof == PROVEN else "red"),
+            style="bold" if rank == 1 else "",
+        )
+    return found
+
+
+def certificate_table(certificate: Certificate) -> Table:
+    """Make the table of claims."""
+    found = table("claim", "value", "bound", "holds", numbers=("value", "bound"))
+    for claim in certificate:
+        answer = Text("yes", style="green") if claim.holds else Text("NO", style="bold red")
+        found.add_row(Text(claim.says), f"{claim.value:.1e}", f"{claim.bound:.1e}", answer)
+    return found

@@ -1,0 +1,22 @@
+"""The first block of some rows."""
+
+from __future__ import annotations
+
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+
+
+def first_block(rows: Rows) -> Block:
+    """Give the first block, without reading many more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from qed.base.sources.open import rows
+    >>> len(first_block(rows(np.ones((5, 2)))))
+    5
+    """
+    blocks = rows.blocks()
+    found = next(iter(blocks))
+    blocks.close()  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,188 @@
+"""What a fitted model is, what it learned and what proves it, in words and numbers, without the data it was fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from qed.base.certificate import Certificate
+from qed.base.errors import NotAvailableError
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one encoded column does.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    standardised : tuple of float
+        The change of the prediction (or of each class's score) for one standard deviation of the column.
+    per_unit : tuple of float
+        The same for one unit of the column; empty where columns are products.
+    """
+
+    name: str
+    standardised: tuple[float, ...]
+    per_unit: tuple[float, ...] = ()
+
+    @property
+    def size(self) -> float:
+        return float(np.linalg.norm(self.standardised))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a model is, what it learned, and what proves it.
+
+    Attributes
+    ----------
+    kind : str
+        The class of the model.
+    target : str or None
+        The column that it predicts.
+    parameters : dict
+        Its parameters.
+    columns : list of str
+        The columns of the table it was fitted on.
+    decisions : list of dict
+        How each of them is encoded: ``column`` and ``how``.
+    outputs : list of str
+        What the coefficients belong to: the classes, the clusters, or the target.
+    effects : list of Effect
+        The encoded columns, the largest effect first.
+    inference : str
+        The table of standard errors and tests, or the reason why there is none; empty where nobody would ask.
+    certificate : Certificate or None
+        The proof that came with the fit.
+    rows : int or None
+        How many rows it was fitted on.
+    ending : str
+        Why an iterative fit ended.
+    scaled : bool
+        Whether the model sees columns of mean zero and variance one.
+    """
+
+    kind: str
+    target: str | None
+    parameters: dict[str, Any]
+    columns: list[str]
+    decisions: list[dict[str, str]] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    inference: str = ""
+    certificate: Certificate | None = None
+    rows: int | None = None
+    ending: str = ""
+    scaled: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as lists, numbers and strings."""
+        effects = [
+            {"name": one.name, "standardised": list(one.standardised), "per_unit": list(one.per_unit)}
+            for one in self.effects
+        ]
+        certificate = None if self.certificate is None else self.certificate.to_dict()
+        return {**vars(self), "effects": effects, "certificate": certificate}
+
+
+def explanation_of(model: Any) -> Explanation:
+    """Say what a fitted model is.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A `qed.TableModel`, or any other model of qed.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("stackloss").Xy()
+    >>> found = explanation_of(qed.LinearRegression().fit(X, y))
+    >>> found.kind, found.rows, found.effects[0].name
+    ('LinearRegression', 21, 'x0')
+    """
+    inner = inner_model(model)
+    fingerprint = getattr(model, "fingerprint_", None)
+    return Explanation(
+        kind=type(inner).__name__,
+        target=getattr(model, "target_name_", None),
+        parameters=_parameters(model, inner),
+        columns=[str(name) for name in getattr(model, "feature_names_in_", ())],
+        decisions=decisions_of(model),
+        outputs=outputs_of(model),
+        effects=effects_of(model),
+        inference=inference_of(inner),
+        certificate=getattr(model, "certificate_", None),
+        rows=None if fingerprint is None else int(fingerprint.count),
+        ending=str(getattr(inner, "ending_", "")),
+        scaled=bool(getattr(model, "scale", False)),
+    )
+
+
+def inner_model(model: Any) -> Any:
+    """Give the model behind the encoder, or the model itself where there is none."""
+    return getattr(model, "model_", model)
+
+
+def _parameters(model: Any, inner: Any) -> dict[str, Any]:
+    shown = {name: _plain(value) for name, value in inner.get_params(deep=False).items()}
+    degree = getattr(model, "degree", 1)
+    return shown if degree == 1 else {**shown, "products of columns up to degree": degree}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (type(None), bool, int, float, str)):
+        return value
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def decisions_of(model: Any) -> list[dict[str, str]]:
+    """Say how each raw column is encoded: one item a column, with its name and what is done with it."""
+    changes = getattr(model, "changes_", [])
+    said = getattr(changes[0], "decisions_", []) if changes else []
+    names = [str(name) for name in getattr(model, "feature_names_in_", range(len(said)))]
+    return [{"column": name, "how": line.removeprefix(f"{name!r}: ")} for name, line in zip(names, said)]
+
+
+def outputs_of(model: Any) -> list[str]:
+    """Name what the coefficients belong to."""
+    inner = inner_model(model)
+    classes = getattr(inner, "classes_", None)
+    if classes is not None:
+        return [str(label) for label in (classes if len(classes) > 2 else classes[-1:])]
+    if hasattr(inner, "cluster_centers_"):
+        return [f"cluster {number}" for number in range(len(inner.cluster_centers_))]
+    return [getattr(model, "target_name_", None) or "prediction"]
+
+
+def effects_of(model: Any) -> list[Effect]:
+    """Give the effect of every encoded column, the largest first; none for models without coefficients."""
+    inner = inner_model(model)
+    found = next((getattr(inner, name) for name in ("coef_", "cluster_centers_") if hasattr(inner, name)), None)
+    if found is None:
+        return []
+    values = np.atleast_2d(np.asarray(found, dtype=np.float64))
+    names = getattr(inner, "feature_names_in_", [f"x{j}" for j in range(values.shape[1])])
+    spread = np.sqrt(inner.fingerprint_.variance)
+    standard, unit = values * spread, values
+    if getattr(model, "changes_", None) and hasattr(model.changes_[-1], "scale_"):
+        scaler = model.changes_[-1]
+        unit = values * scaler.scale_ + scaler.mean_ if hasattr(inner, "cluster_centers_") else values / scaler.scale_
+    if getattr(model, "degree", 1) > 1:
+        unit = np.empty((0, values.shape[1]))
+    effects = [Effect(str(name), tuple(standard[:, j]), tuple(unit[:, j])) for j, name in enumerate(names)]
+    return sorted(effects, key=lambda effect: -effect.size)
+
+
+def inference_of(inner: Any) -> str:
+    """Give the table of standard errors and tests, or the reason why there is none."""
+    if not hasattr(type(inner), "inference_"):
+        return ""
+    try:
+        return str(inner.inference_)
+    except NotAvailableError as error:
+        return str(error)

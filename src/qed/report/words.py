@@ -1,0 +1,101 @@
+"""Numbers, times, scores and proofs in words: what the report and the terminal write alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qed.base.certificate import Certificate
+
+PROVEN, NOT_PROVEN = "∎", "not proven"
+
+
+def counted(count: int, what: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(3, "row")
+    ('1 row', '3 rows')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def score_words(scoring: str) -> tuple[str, int]:
+    """Name a score for people, and give the sign by which it is shown: errors are shown as errors.
+
+    Examples
+    --------
+    >>> score_words("neg_mean_absolute_error"), score_words("r2")
+    (('mean absolute error', -1), ('R²', 1))
+    """
+    sign = -1 if scoring.startswith("neg_") else 1
+    words = scoring.removeprefix("neg_").replace("_", " ")
+    return {"r2": "R²", "roc auc": "ROC AUC"}.get(words, words), sign
+
+
+def number(value: float) -> str:
+    """Write a number in four digits.
+
+    Examples
+    --------
+    >>> number(0.98836), number(12345.678), number(-0.00012)
+    ('0.9884', '12350', '-0.00012')
+    """
+    if not math.isfinite(value):
+        return "–"
+    short = f"{value:.4g}"
+    return short if "e" not in short or abs(value) >= 1e9 or abs(value) < 1e-5 else f"{float(short):.0f}"
+
+
+def decimals_for(error: float) -> int:
+    """Say how many decimals show two digits of a standard error."""
+    return min(6, max(0, 1 - math.floor(math.log10(error)))) if math.isfinite(error) and error > 0 else 4
+
+
+def plus_minus(value: float, error: float, decimals: int | None = None) -> str:
+    """Write a number with its standard error, in as many decimals as show two digits of the error, or as asked for.
+
+    Examples
+    --------
+    >>> plus_minus(0.988363, 0.002909), plus_minus(53.2, 1.9)
+    ('0.9884 ± 0.0029', '53.2 ± 1.9')
+    """
+    if not math.isfinite(error):
+        return number(value)
+    places = decimals_for(error) if decimals is None else decimals
+    return f"{value:.{places}f} ± {error:.{places}f}"
+
+
+def setting_words(setting: Mapping[str, Any]) -> str:
+    """Write a setting of parameters.
+
+    Examples
+    --------
+    >>> setting_words({"alpha": 17.78279, "k": 3})
+    'alpha=17.78, k=3'
+    """
+    return ", ".join(f"{name}={number(v) if isinstance(v, float) else v}" for name, v in setting.items())
+
+
+def seconds_words(seconds: float) -> str:
+    """Write a time.
+
+    Examples
+    --------
+    >>> seconds_words(0.0153), seconds_words(75.2)
+    ('15 ms', '75.2 s')
+    """
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def proof_words(certificate: Certificate) -> str:
+    """Say that a certificate holds, or what fails."""
+    if certificate:
+        return PROVEN
+    if not certificate.failures:
+        return "nothing claimed"
+    worst = max(certificate.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
+    return f"{worst.says}: {worst.value:.1e} > {worst.bound:.1e}"
