@@ -31,12 +31,15 @@ TILE_VALUES = {8: 1 << 17, 4: 1 << 15}
 
 
 @cache
-def beats_blas() -> bool:
-    """Say whether the kernel is worth its compilation: not where registers are narrow or can not multiply and add at once.
+def _target() -> tuple[str, str, str]:
+    """Give what Numba compiles for: the system, the processor and the features of its instruction set."""
+    found: tuple[str, str, str] = cpu_target.target_context.codegen().magic_tuple()
+    return found
 
-    It follows from the instruction set that Numba compiles for.
-    """
-    return _suits(*cpu_target.target_context.codegen().magic_tuple())
+
+def beats_blas() -> bool:
+    """Say whether the kernel is worth its compilation: not where registers are narrow or can not multiply and add at once."""
+    return _suits(*_target())
 
 
 def _suits(triple: str, name: str, features: str) -> bool:
@@ -58,8 +61,8 @@ def _lanes(triple: str, name: str, features: str) -> int:
     return 8 if "+avx512f" in features.split(",") else 4
 
 
-def _vector(context: Any) -> ir.VectorType:
-    return ir.VectorType(ir.DoubleType(), _lanes(*context.codegen().magic_tuple()))
+def _vector() -> ir.VectorType:
+    return ir.VectorType(ir.DoubleType(), _lanes(*_target()))
 
 
 def _integer(value: int) -> ir.Constant:
@@ -90,7 +93,7 @@ def _register_tile(width: int) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             tile, sums, i, j, rows = arguments
-            kind = _vector(context)
+            kind = _vector()
             lanes = _integer(kind.count)
             panels = context.make_array(signature.args[0])(context, builder, tile)
             totals = context.make_array(signature.args[1])(context, builder, sums)
@@ -150,7 +153,7 @@ def _panel_copy(typing: Any, X: Any, shift: Any, tile: Any, i: Any, scale: Any, 
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         i, scale, v, r, kept = arguments[3:]
-        kind = _vector(context)
+        kind = _vector()
         source, centre, goal = (
             context.make_array(array)(context, builder, value) for array, value in zip(signature.args[:3], arguments)
         )
@@ -177,7 +180,7 @@ def _size(typing: Any) -> Any:
     """Make the number of columns of a panel, as a constant of the compiled code."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _integer(_vector(context).count)
+        return _integer(_vector().count)
 
     return types.intp(), generate
 
@@ -297,7 +300,7 @@ def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarra
     array([[8., 0.],
            [0., 2.]])
     """
-    size, columns = _lanes(*cpu_target.target_context.codegen().magic_tuple()), len(shift) + 1
+    size, columns = _lanes(*_target()), len(shift) + 1
     panels = -(-columns // size)
     # One row more than is used keeps the panels from falling on the same lines of the cache.
     tile = _on_cache_lines(panels, 1 + max(8, min(TILE_ROWS, TILE_VALUES[size] // columns)), size)
