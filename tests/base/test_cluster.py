@@ -17,11 +17,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from qed.base.engine import add_pairwise, threads
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.block import Block
 from qed.base.sources.open import rows
+from qed.stats.parts import Part
 
 pytestmark = pytest.mark.xdist_group("cluster")
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -84,7 +86,7 @@ def frame(X, y=None, w=None):
 
 
 @pytest.fixture(params=["here", "cluster"])
-def place(request):
+def place(request, client):
     """Run a test with Dask's scheduler in this process, and on a cluster of two worker processes."""
     if request.param == "cluster":
         yield request.getfixturevalue("cluster")
@@ -244,6 +246,55 @@ def test_cached_partitions_stay_on_the_cluster(place):
     assert (kept is found) == (place is None)
     assert kept.fold(Spread.of).same(found.fold(Spread.of)) and kept.fold(starts) == found.fold(starts)
     assert kept.count() == 1000 and np.array_equal(kept.array().y, y) and kept.has_target
+
+
+def shifted(block, by):
+    return Block(block.X + by if by else block.X, block.y, block.weight, block.start)
+
+
+class Where:
+    """The sum of the features, and the processes that worked it out."""
+
+    def __init__(self, total, places):
+        self.total, self.places = total, places
+
+    @classmethod
+    def of(cls, block):
+        return cls(block.X.sum(axis=0), {os.getpid()})
+
+    def __add__(self, other):
+        return Where(self.total + other.total, self.places | other.places)
+
+
+@pytest.mark.parametrize("chosen", [slice(0, 200), slice(450, None), slice(7, 8), slice(0, None, 3)])
+def test_views_are_folded_where_the_partitions_are(chosen, place):
+    X = np.random.default_rng(0).standard_normal((500, 3))
+    mask = np.zeros(500, dtype=bool)
+    mask[chosen] = True
+    source = rows(da.from_array(X, chunks=(90, 3)), da.from_array(X[:, 0], chunks=90), block_size=32)
+    views = [
+        (source.through(shifted, 3.0), X + 3),
+        (Part(source, mask), X[mask]),
+        (Part(source, mask).through(shifted, 1.0), X[mask] + 1),
+        (Part(source.through(shifted, 1.0), mask), X[mask] + 1),
+    ]
+    for view, expected in views:
+        for found in (view, view.cached()):
+            seen = found.fold(Where.of)
+            np.testing.assert_allclose(seen.total, expected.sum(axis=0), atol=1e-12)
+            assert place is None or os.getpid() not in seen.places
+            assert found.count() == len(expected) == sum(found.each(len))
+            assert found.fold(starts)[0][0] == 0 and sum(found.fold(starts)[-1]) == len(expected)
+            np.testing.assert_array_equal(found.array().X, expected)
+            assert (found.n_features, found.is_sparse, found.target_dtype) == (3, False, np.float64)
+
+
+def test_sparse_chunks_stay_sparse(place):
+    X = sparse.random_array((90, 5), density=0.3, format="csr", rng=np.random.default_rng(0))
+    chunks = [da.from_delayed(dask.delayed(X[k : k + 30]), (30, 5), meta=X[:0]) for k in (0, 30, 60)]
+    found = rows(da.concatenate(chunks))
+    assert found.is_sparse and found.through(shifted, 0).is_sparse
+    assert found.through(shifted, 0).fold(lambda block: float(block.X.sum())) == pytest.approx(X.sum())
 
 
 def test_one_partition_and_one_row():

@@ -89,6 +89,8 @@ class DaskRows(Rows):
         return None if self.views or self._lengths is None else sum(self._lengths)
 
     def numbers(self) -> Rows:
+        if self.views:
+            return self
         if self.decode.layout is not None:
             self.decode.layout.refuse_text()
         if self.decode.numbers:
@@ -97,8 +99,8 @@ class DaskRows(Rows):
         return self._view(replace(self.decode, numbers=True), self.decode.dtype, schema)
 
     def table(self) -> Rows:
-        if self.decode.layout is None:
-            raise InputError("A Dask array can not be read as a table: give a Dask frame.")
+        if self.decode.layout is None or self.views:
+            return super().table()
         # A column of Python objects is promised to hold text, but only its partitions can tell.
         return self._view(replace(self.decode, numbers=False), np.dtype(object), None)
 
@@ -154,6 +156,7 @@ class DaskRows(Rows):
             parts = dask.persist(*self._on_parts(_held))
         found = copy.copy(self)
         found.parts, found.views, found._lengths = [(part, None, None) for part in parts], (), None
+        found.decode = replace(self.decode, layout=None, numbers=True)
         if not self.views:
             found._lengths = [n for n in self.lengths() if n]
         return found
@@ -194,9 +197,10 @@ def _each(rows: Rows, function: Callable[..., Any], args: tuple[Any, ...]) -> li
 
 def _held(rows: Rows) -> ArrayRows | None:
     """Give the rows of a partition as arrays; None where a view leaves none of them."""
-    if isinstance(rows, ArrayRows):
-        return rows
-    return kept(rows) if any(True for _ in rows.pieces()) else None
+    if not any(True for _ in rows.pieces()):
+        return None
+    held = rows.cached()
+    return held if isinstance(held, ArrayRows) else kept(held)
 
 
 def _length(part: Any) -> int:
