@@ -209,10 +209,10 @@ def _check_names(used: Sequence[str], names: Sequence[str]) -> None:
         )
 
 
-def plan(size: int | None, n_features: int) -> int:
-    """Give the rows per block: what was asked for, or what suits the number of columns."""
+def plan(size: int | None, n_features: int, count: int | None = None) -> int:
+    """Give the rows per block: what was asked for, or what suits the number of columns, and of rows where that is known."""
     if size is None:
-        return block_rows(n_features)
+        return block_rows(n_features, count)
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise ParameterError(f"block_size must be a positive whole number, not {size!r}.")
     return int(size)
@@ -251,7 +251,8 @@ def table_of(matrix: np.ndarray, names: Sequence[str] | None) -> pa.Table:
     >>> table_of(np.array([[1.0, np.nan]]), None).to_pydict()
     {'x0': [1.0], 'x1': [None]}
     """
-    columns = [pa.array(np.ascontiguousarray(column), from_pandas=True) for column in matrix.T]
+    native = matrix.dtype.newbyteorder("=")
+    columns = [pa.array(np.ascontiguousarray(column, native), from_pandas=True) for column in matrix.T]
     return pa.table(columns, names=list(names or (f"x{j}" for j in range(len(columns)))))
 
 

@@ -111,7 +111,12 @@ class NewtonSet(WorkingSet):
         cost = penalty.value(start)
         noise = here.noise + 8 * EPS * cost
         rounding = noise + 8 * EPS * float(np.abs(here.pull) @ np.abs(ahead))
-        return downhill(at, slope, slopes((0.0, here))[1], rise, noise=noise, longest=1.0, rounding=rounding)
+        first = slopes((0.0, here))[1]
+        if first >= -rounding:
+            # What is left to gain can not be seen in values: the quadratic is believed if it does no harm.
+            place = at(1.0)
+            return place if rise(place) <= noise else None
+        return downhill(at, slope, first, rise, noise=noise, longest=1.0, rounding=rounding)
 
     def _update_residual(self) -> None:
         scores = np.full(len(self.target), self.constant)

@@ -24,10 +24,10 @@ from scipy import sparse
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError, ParameterError
-from qed.base.models.parameters import integer, number
 from qed.optim.functions.losses import Loss, SquaredLoss
 from qed.optim.functions.penalties import L1, L1L2
 from qed.optim.sparse.columns import columns_of
+from qed.optim.sparse.grid import strengths
 from qed.optim.sparse.newton_set import NewtonSet
 from qed.optim.sparse.proof import prove
 from qed.optim.sparse.scored import ScoredLoss
@@ -196,7 +196,7 @@ def sparse_path(
     with one_blas_thread:
         problem = _problem(table, fit)
         top = max(float((problem.right if penalty.positive else np.abs(problem.right)).max()), 0.0) / penalty.l1
-        values = _multiples(lambdas, eps, top)
+        values = strengths(lambdas, eps, top, name="lambdas", zero=False)
         penalties = [L1L2(value * penalty.l1, value * penalty.l2, penalty.positive) for value in values]
         if start is not None:
             problem.begin_at(_beginning(start, table.shape[1], penalty.positive))
@@ -256,22 +256,6 @@ def _problem(table: Any, fit: ScoredLoss) -> WorkingSet:
         return NewtonSet(columns, fit)
     constant = fit.beginning().constant
     return WorkingSet(columns, (fit.y - constant) * columns.root, constant)
-
-
-def _multiples(lambdas: Any, eps: float, top: float) -> np.ndarray:
-    """Give the multiples of the penalty."""
-    if integer(1).accepts(lambdas):
-        if not number(0, 1, above=True).accepts(eps):
-            raise ParameterError(f"eps must be {number(0, 1, above=True).wanted}, not {eps!r}.")
-        first = top if top > 0 else 1.0
-        return np.geomspace(first, eps * first, lambdas)
-    try:
-        values = np.asarray(lambdas, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
-        raise ParameterError(f"lambdas must be how many, or finite numbers > 0 in one row, not {lambdas!r}.")
-    return values
 
 
 def _beginning(start: Any, p: int, positive: bool) -> np.ndarray:

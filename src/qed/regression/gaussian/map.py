@@ -27,7 +27,7 @@ from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import equilibrate
+from qed.linalg.normal import equilibrate, table_of
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
@@ -175,7 +175,7 @@ class GaussianMAP(LinearModel):
     def _solve(self, problem: LinearProblem | MetricProblem) -> None:
         seen = problem.statistic
         moments = self._centered(seen)
-        table = _table(moments.scatter)
+        table = table_of(moments.scatter)
         if problem.rows is not None and self._digits(moments) < DIGITS_WANTED:
             table = self._precise_table(problem)
         p = self.n_features_in_
@@ -258,10 +258,3 @@ class GaussianMAP(LinearModel):
         if variance > 0 and not mean.any() and np.array_equal(prior, variance * np.eye(len(prior))):
             claims.append(ridge_claim(seen, coef, self._noise / variance))
         return claims
-
-
-def _table(scatter: np.ndarray) -> np.ndarray:
-    """Give a square table whose sums of squares and products are `scatter`."""
-    scaled, length = equilibrate(scatter)
-    value, vector = np.linalg.eigh(scaled)
-    return np.asarray(np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T * length)

@@ -23,7 +23,7 @@ from qed.base.engine import work
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
-from qed.regression.sparse.few_rows import few_rows
+from qed.regression.greedy.few_rows import few_rows
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 

@@ -26,9 +26,9 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer
 from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
+from qed.regression.greedy.few_rows import few_rows
 from qed.regression.greedy.subset_search import best_subsets
 from qed.regression.linear.linear import LinearModel
-from qed.regression.sparse.few_rows import few_rows
 
 TOLERANCE = 1e-9
 

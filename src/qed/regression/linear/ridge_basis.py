@@ -19,10 +19,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
 from qed.base.numbers import EPS
-from qed.linalg.normal import equilibrate
+from qed.linalg.normal import equilibrate, factorised
 from qed.regression.linear.evidence import about_zero
 from qed.regression.linear.precise import DIGITS_WANTED, SecondLook, solve_precisely
 from qed.stats.moments import Moments
@@ -58,8 +58,7 @@ class Diagonal:
     def of_unit_columns(cls, gram: np.ndarray) -> Diagonal | None:
         """Take the eigenvectors of the penalty for columns of length one; None where columns are dependent."""
         scaled, length = equilibrate(gram)
-        lower, failed = lapack.dpotrf(scaled, lower=1, clean=1)
-        reciprocal = 0.0 if failed else lapack.dpocon(lower, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
+        lower, reciprocal = factorised(scaled)
         if reciprocal <= 4 * len(gram) * EPS:
             return None
         inverse = solve_triangular(lower, np.eye(len(gram)), lower=True, check_finite=False)

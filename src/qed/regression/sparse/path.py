@@ -20,12 +20,12 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.engine import blas_for
-from qed.base.errors import ParameterError
-from qed.base.models.parameters import check_parameters, integer, number
+from qed.base.models.parameters import check_parameters
+from qed.optim.sparse.grid import strengths
 from qed.regression.linear.precise import second_look
 from qed.regression.sparse.elastic_net import ElasticNet
 from qed.regression.sparse.evidence import SparseEvidence, path_claims
-from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.regression.sparse.problem import GramProblem, problem_for
 from qed.regression.sparse.search import along
 
 
@@ -177,7 +177,9 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
     check_parameters(model, model.parameters)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     problem = problem_for(rows, model, many=True)
-    values, top = _penalties(model, problem, alphas, eps)
+    share = problem.weight * float(model.l1_ratio)
+    top = problem.largest(bool(model.positive)) / share if share > 0 else np.inf
+    values = strengths(alphas, eps, top, name="alphas", zero=True)
     coef = along(model, problem, values, second_look(rows))
     m, p, q = coef.shape
     intercept = problem.y_mean - problem.x_mean @ coef
@@ -202,23 +204,3 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
         Certificate(claims, source="statistics" if isinstance(problem, GramProblem) else "data"),
         rows.feature_names,
     )
-
-
-def _penalties(model: ElasticNet, problem: SparseProblem, alphas: Any, eps: float) -> tuple[np.ndarray, float]:
-    """Give the penalties, and the smallest one with which all coefficients are zero."""
-    share = problem.weight * float(model.l1_ratio)
-    top = problem.largest(bool(model.positive)) / share if share > 0 else np.inf
-    if integer(1).accepts(alphas):
-        if not number(0, 1, above=True).accepts(eps):
-            raise ParameterError(f"eps must be {number(0, 1, above=True).wanted}, not {eps!r}.")
-        if np.isinf(top):
-            raise ParameterError("With l1_ratio=0 no penalty makes all coefficients zero: give the alphas.")
-        first = top if top > 0 else 1.0
-        return np.geomspace(first, eps * first, alphas), top
-    try:
-        values = np.asarray(alphas, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
-        raise ParameterError(f"alphas must be how many, or finite numbers >= 0 in one row, not {alphas!r}.")
-    return values, top

@@ -32,10 +32,11 @@ from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.normal import table_of
 from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LinearProblem
-from qed.regression.total.directions import Directions, root
+from qed.regression.total.directions import Directions
 from qed.stats.moments import Moments
 
 DIGITS_WANTED = 10.0
@@ -99,7 +100,7 @@ class TotalLeastSquares(LinearModel):
     def _solve(self, problem: LinearProblem) -> None:
         statistic = problem.statistic
         seen, d = self._centered(statistic), statistic.n_features
-        found = Directions.of(root(seen), d, SINGLE)
+        found = Directions.of(table_of(seen.scatter), d, SINGLE)
         if problem.look is not None and found.digits < DIGITS_WANTED:
             factor = problem.look()
             far = np.sqrt(statistic.weight) * float(np.abs(seen.x_mean).max())
