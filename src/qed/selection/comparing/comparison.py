@@ -308,7 +308,7 @@ class _Run:
     @contextmanager
     def _caught(self, name: str) -> Iterator[None]:
         """Keep what a fit warns of for the leaderboard, and a refusal of one model from ending the others."""
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 yield
@@ -316,7 +316,7 @@ class _Run:
                 if name == "encoding":
                     raise
                 self.failures[name] = str(error)
-        self.notes.setdefault(name, []).extend(str(warning.message) for warning in heard)
+        self.notes.setdefault(name, []).extend(str(warning.message) for warning in caught)
 
 
 def scores_of(

@@ -41,8 +41,8 @@ def inspect_folds(table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -
     first = probe._first_reading(rows)
 
     def inspected(reading: Reading) -> list[Inspection]:
-        look = partial(Inspection.of, reading=reading, names=probe._quoted())
-        parts: Grouped = rows.fold(Grouped.of, folds, int(folds.max()) + 1, look)
+        inspect = partial(Inspection.of, reading=reading, names=probe._quoted())
+        parts: Grouped = rows.fold(Grouped.of, folds, int(folds.max()) + 1, inspect)
         return [*parts.others(), parts.total]
 
     found = inspected(first)
