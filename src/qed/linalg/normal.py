@@ -7,6 +7,7 @@ them. Callers compare `Solution.digits` with what they need and turn to a QR fac
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,9 +49,9 @@ def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> length
     array([2., 3.])
     """
-    length = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
-    length = np.where(length > 0, length, 1.0)
-    return gram / np.outer(length, length), length
+    length = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    length[~(length > 0)] = 1.0
+    return gram / (length[:, None] * length), length
 
 
 def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
@@ -104,12 +105,13 @@ def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
     array([0.8, 0.6])
     """
     p = len(gram)
-    shifted = gram + alpha * np.eye(p)
+    shifted = np.array(gram)
+    shifted.flat[:: p + 1] += alpha
     scaled, length = equilibrate(shifted)
     lower, reciprocal = factorised(scaled)
     if reciprocal > 4 * p * EPS:
         coef = lapack.dpotrs(lower, right / length[:, None], lower=1)[0] / length[:, None]
-        return Solution(coef, p, reciprocal**-0.5, -np.log10(EPS / reciprocal))
+        return Solution(coef, p, reciprocal**-0.5, -math.log10(EPS / reciprocal))
     return _solve_deficient(scaled, length, right)
 
 
