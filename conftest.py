@@ -11,10 +11,15 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+import dask
+import distributed
 import matplotlib
 import numpy as np
 import pytest
@@ -41,9 +46,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in the random order of this seed")
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     seed = config.getoption("--shuffle")
-    return None if seed is None else f"shuffled: --shuffle {seed} gives this order again"
+    if seed is not None:
+        terminalreporter.write_line(f"shuffled: --shuffle {seed} gives this order again")
 
 
 @pytest.hookimpl(trylast=True)
@@ -98,3 +104,50 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def public_path() -> Iterator[Path]:
+    """A folder that everybody may read."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+@contextmanager
+def being_nobody() -> Iterator[None]:
+    """Be someone to whom things can be forbidden, which to root nothing is."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.fixture
+def nobody() -> Callable[[], AbstractContextManager[None]]:
+    return being_nobody
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[distributed.Client]:
+    """Two worker processes, started once; the environment that Dask would change for them is left as it is."""
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ": {}}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        ) as running,
+        distributed.Client(running, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def cluster(workers: distributed.Client) -> Iterator[distributed.Client]:
+    """Let the workers do what Dask has to do; tests that ask for this belong to the group "cluster"."""
+    workers.wait_for_workers(2)
+    with workers.as_current():
+        yield workers

@@ -56,13 +56,14 @@ class LeastSquares:
         """The length of y and of all columns times their coefficients: what the residuals are the difference of."""
         return float(np.linalg.norm(self.y) + np.abs(self.coefficients) @ self.lengths)
 
-    def coefficient_errors(self) -> np.ndarray:
-        """Bound the relative errors of the coefficients."""
+    def coefficient_errors(self, off_design: float = 0.0) -> np.ndarray:
+        """Bound the relative errors of the coefficients, where columns may be off by more than rounding."""
         Q, R = np.linalg.qr(self.design / self.lengths)
         inverse = np.linalg.inv(R)
-        moved = np.linalg.norm(inverse @ Q.T, axis=1) * self.size
-        moved += np.abs(inverse @ inverse.T).sum(axis=1) * self.residual
-        return self.moved * moved / (np.abs(self.coefficients) * self.lengths)
+        by_target = np.linalg.norm(inverse @ Q.T, axis=1) * self.size
+        by_columns = np.abs(inverse @ inverse.T).sum(axis=1) * self.residual
+        moved = self.moved * by_target + (self.moved + off_design) * by_columns
+        return moved / (np.abs(self.coefficients) * self.lengths)
 
     def deviation_error(self) -> float:
         """Bound the relative error of standard deviations from a factor of A."""

@@ -8,23 +8,24 @@ import time
 from pathlib import Path
 
 import cloudpickle
+import dask
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from qed.base.engine import add_pairwise, threads
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.block import Block
 from qed.base.sources.open import rows
+from qed.stats.parts import Part
 
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-
+pytestmark = pytest.mark.xdist_group("cluster")
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 NAMES = ["a", "b", "c"]
 
@@ -84,22 +85,11 @@ def frame(X, y=None, w=None):
     return found
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
-        ) as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
-
-
 @pytest.fixture(params=["here", "cluster"])
 def place(request):
     """Run a test with Dask's scheduler in this process, and on a cluster of two worker processes."""
     if request.param == "cluster":
-        yield request.getfixturevalue("client")
+        yield request.getfixturevalue("cluster")
     else:
         with dask.config.set(scheduler="threads"):
             yield None
@@ -185,7 +175,7 @@ def test_same_bits_as_one_table(blocks, place):
     )
 
 
-def test_same_bits_on_any_threads_and_workers(client):
+def test_same_bits_on_any_threads_and_workers(cluster):
     X, _, _ = make(3000)
     collection = da.from_array(X, chunks=(700, 3))
     found = [rows(collection, block_size=64).fold(Spread.of)]
@@ -256,6 +246,55 @@ def test_cached_partitions_stay_on_the_cluster(place):
     assert (kept is found) == (place is None)
     assert kept.fold(Spread.of).same(found.fold(Spread.of)) and kept.fold(starts) == found.fold(starts)
     assert kept.count() == 1000 and np.array_equal(kept.array().y, y) and kept.has_target
+
+
+def shifted(block, by):
+    return Block(block.X + by if by else block.X, block.y, block.weight, block.start)
+
+
+class Where:
+    """The sum of the features, and the processes that worked it out."""
+
+    def __init__(self, total, places):
+        self.total, self.places = total, places
+
+    @classmethod
+    def of(cls, block):
+        return cls(block.X.sum(axis=0), {os.getpid()})
+
+    def __add__(self, other):
+        return Where(self.total + other.total, self.places | other.places)
+
+
+@pytest.mark.parametrize("chosen", [slice(0, 200), slice(450, None), slice(7, 8), slice(0, None, 3)])
+def test_views_are_folded_where_the_partitions_are(chosen, place):
+    X = np.random.default_rng(0).standard_normal((500, 3))
+    mask = np.zeros(500, dtype=bool)
+    mask[chosen] = True
+    source = rows(da.from_array(X, chunks=(90, 3)), da.from_array(X[:, 0], chunks=90), block_size=32)
+    views = [
+        (source.through(shifted, 3.0), X + 3),
+        (Part(source, mask), X[mask]),
+        (Part(source, mask).through(shifted, 1.0), X[mask] + 1),
+        (Part(source.through(shifted, 1.0), mask), X[mask] + 1),
+    ]
+    for view, expected in views:
+        for found in (view, view.cached()):
+            seen = found.fold(Where.of)
+            np.testing.assert_allclose(seen.total, expected.sum(axis=0), atol=1e-12)
+            assert place is None or os.getpid() not in seen.places
+            assert found.count() == len(expected) == sum(found.each(len))
+            assert found.fold(starts)[0][0] == 0 and sum(found.fold(starts)[-1]) == len(expected)
+            np.testing.assert_array_equal(found.array().X, expected)
+            assert (found.n_features, found.is_sparse, found.target_dtype) == (3, False, np.float64)
+
+
+def test_sparse_chunks_stay_sparse(place):
+    X = sparse.random_array((90, 5), density=0.3, format="csr", rng=np.random.default_rng(0))
+    chunks = [da.from_delayed(dask.delayed(X[k : k + 30]), (30, 5), meta=X[:0]) for k in (0, 30, 60)]
+    found = rows(da.concatenate(chunks))
+    assert found.is_sparse and found.through(shifted, 0).is_sparse
+    assert found.through(shifted, 0).fold(lambda block: float(block.X.sum())) == pytest.approx(X.sum())
 
 
 def test_one_partition_and_one_row():
@@ -330,24 +369,24 @@ def kill_one_at_work(client, folder, killed):
         time.sleep(0.01)
 
 
-def test_a_worker_is_killed_in_the_middle_of_a_fold(client, tmp_path):
+def test_a_worker_is_killed_in_the_middle_of_a_fold(cluster, tmp_path):
     X, _, _ = make(1024)
     source = dd.from_pandas(frame(X), chunksize=128, sort=False)
     found = rows(source, block_size=128)
     assert found.count() == 1024
     killed: list[int] = []
-    killer = threading.Thread(target=kill_one_at_work, args=(client, tmp_path, killed))
+    killer = threading.Thread(target=kill_one_at_work, args=(cluster, tmp_path, killed))
     killer.start()
     total = found.fold(interrupted, str(tmp_path))
     killer.join()
-    assert len(killed) == 1 and killed[0] not in client.run(os.getpid).values()
+    assert len(killed) == 1 and killed[0] not in cluster.run(os.getpid).values()
     blocks = [name.split("-")[1] for name in os.listdir(tmp_path) if "-" in name]
     assert len(set(blocks)) == 8 and len(blocks) > 8
     assert total.same(rows(X, block_size=128).fold(Spread.of))
 
 
-def test_work_that_kills_every_worker(client, monkeypatch):
-    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+def test_work_that_kills_every_worker(cluster, monkeypatch):
+    monkeypatch.setattr(cluster.cluster.scheduler, "allowed_failures", 0)
     with pytest.raises(SourceError, match=r"cluster could not finish the work \(KilledWorker"):
         rows(da.ones((4, 2), chunks=4)).fold(lambda block: os._exit(1))
     assert rows(da.ones((4, 2), chunks=4)).fold(len) == 4

@@ -46,7 +46,10 @@ class Part(View):
         return partial(Part, chosen=self.chosen)
 
     def count(self) -> int:
-        return int(np.count_nonzero(self.chosen))
+        if self.source.known_count() in (None, len(self.chosen)):
+            return int(np.count_nonzero(self.chosen))
+        # The source is a partition of the rows that were chosen from.
+        return sum(piece.count for piece in self.pieces())
 
     def known_count(self) -> int:
         return self.count()

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 
-from qed.base.errors import InputError, level_of_user
+from qed.base.errors import InputError, KindError, level_of_user
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.facts import FLOATS
-from qed.base.sources.frames import complex_error
+from qed.base.sources.frames import complex_error, too_large
 from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
 
@@ -119,7 +120,7 @@ def _check_target(model: Any, source: Rows, target: str) -> Rows:
             f"{_name(model)} requires y to be passed, but the target y is None. "
             "Give it as the second argument of fit: an array, or the name of its column."
         )
-    if isinstance(source, ArrayRows):
+    if isinstance(source, ArrayRows) and isinstance(source.y, np.ndarray):
         known = source.y
         y = _numbers(model, known) if target == "number" else known
         y = _check_shape(model, y)
@@ -184,10 +185,23 @@ def _check_labels(model: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
     """Refuse labels that are amounts; missing words are met, and refused, when the classes are learned."""
     if y.dtype.kind == "c":
         raise complex_error()
+    if y.dtype.kind == "O":
+        _check_kinds(model, y.ravel().tolist())
     if y.dtype.kind == "f":
         whole = _check_finite(model, y, weight)
         if (whole != np.floor(whole)).any():
             refuse_amounts(model, whole if weight is None else whole[weight > 0])
+
+
+def _check_kinds(model: Any, labels: list[Any]) -> None:
+    """Refuse labels that are neither words nor numbers; there are few types among many labels."""
+    strange = {type(label) for label in labels} - {str, bytes, bool, int, float, type(None)}
+    strange = {kind for kind in strange if not issubclass(kind, (str, np.generic, Number)) or issubclass(kind, complex)}
+    if strange:
+        name = min(kind.__name__ for kind in strange)
+        raise KindError(f"Unknown label type: {name}. The labels of {_name(model)} must be words or numbers.")
+    if any(type(label) is int and not -(2**63) <= label < 2**64 for label in labels):
+        raise too_large("in the target")
 
 
 def refuse_amounts(model: Any, labels: Any) -> None:

@@ -76,10 +76,10 @@ class DaskRows(Rows):
 
     def lengths(self) -> list[int]:
         """Give the number of rows of every partition, before any view of it, counting them the first time."""
-        import dask
+        from dask.delayed import delayed
 
         if self._lengths is None:
-            self._lengths = list(_compute([dask.delayed(_length)(part) for part, _, _ in self.parts]))
+            self._lengths = list(_compute([delayed(_length)(part) for part, _, _ in self.parts]))
         return self._lengths
 
     def count(self) -> int:
@@ -89,6 +89,8 @@ class DaskRows(Rows):
         return None if self.views or self._lengths is None else sum(self._lengths)
 
     def numbers(self) -> Rows:
+        if self.views:
+            return self
         if self.decode.layout is not None:
             self.decode.layout.refuse_text()
         if self.decode.numbers:
@@ -97,8 +99,8 @@ class DaskRows(Rows):
         return self._view(replace(self.decode, numbers=True), self.decode.dtype, schema)
 
     def table(self) -> Rows:
-        if self.decode.layout is None:
-            raise InputError("A Dask array can not be read as a table: give a Dask frame.")
+        if self.decode.layout is None or self.views:
+            return super().table()
         # A column of Python objects is promised to hold text, but only its partitions can tell.
         return self._view(replace(self.decode, numbers=False), np.dtype(object), None)
 
@@ -114,25 +116,25 @@ class DaskRows(Rows):
 
     def _on_parts(self, work: Callable[..., Any], *args: Any) -> list[Any]:
         """Give a delayed ``work(rows, *args)`` for every partition that has rows."""
-        import dask
+        from dask.delayed import delayed
 
         if self.decode.numbers and self.decode.layout is not None:
             self.decode.layout.refuse_text()
         lengths = self.lengths()
         starts = accumulate(lengths, initial=0)
-        call = dask.delayed(Call(work, args, self.decode, self.views), pure=False, traverse=False)
-        task = dask.delayed(_call, pure=False)
+        call = delayed(Call(work, args, self.decode, self.views), pure=False, traverse=False)
+        task = delayed(_call, pure=False)
         filled = [task(call, *part, start) for part, n, start in zip(self.parts, lengths, starts) if n]
         if not filled:
             raise InputError("Found 0 sample(s) while a minimum of 1 is required: all partitions are empty.")
         return filled
 
     def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        import dask
+        from dask.delayed import delayed
 
         found = self._on_parts(_fold, function, args)
         while len(found) > 1:
-            add = dask.delayed(_add, pure=False)
+            add = delayed(_add, pure=False)
             found = [add(found[i : i + GROUP]) for i in range(0, len(found), GROUP)]
         return add_pairwise(_compute(found)[0])
 
@@ -146,14 +148,15 @@ class DaskRows(Rows):
 
     def cached(self) -> Rows:
         """Give rows whose decoded partitions stay in the memory of the workers, if there is a cluster that has them."""
-        import dask
+        from dask.base import persist
 
         if self.is_table or _client() is None:
             return self
         with _cluster_errors():
-            parts = dask.persist(*self._on_parts(_held))
+            parts = persist(*self._on_parts(_held))
         found = copy.copy(self)
         found.parts, found.views, found._lengths = [(part, None, None) for part in parts], (), None
+        found.decode = replace(self.decode, layout=None, numbers=True)
         if not self.views:
             found._lengths = [n for n in self.lengths() if n]
         return found
@@ -194,9 +197,10 @@ def _each(rows: Rows, function: Callable[..., Any], args: tuple[Any, ...]) -> li
 
 def _held(rows: Rows) -> ArrayRows | None:
     """Give the rows of a partition as arrays; None where a view leaves none of them."""
-    if isinstance(rows, ArrayRows):
-        return rows
-    return kept(rows) if any(True for _ in rows.pieces()) else None
+    if not any(True for _ in rows.pieces()):
+        return None
+    held = rows.cached()
+    return held if isinstance(held, ArrayRows) else kept(held)
 
 
 def _length(part: Any) -> int:
@@ -209,17 +213,17 @@ def _itself(value: Any) -> Any:
 
 def _client() -> Any:
     """Give the client of the cluster that Dask would use, or None when it would use this process."""
-    import dask.base
+    from dask.base import get_scheduler
 
-    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    client = getattr(get_scheduler(), "__self__", None)
     return client if hasattr(client, "scheduler_info") else None
 
 
 def _compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
-    import dask
+    from dask.base import compute
 
     with _cluster_errors():
-        found: tuple[Any, ...] = dask.compute(*tasks, num_workers=n_threads())
+        found: tuple[Any, ...] = compute(*tasks, num_workers=n_threads())
         return found
 
 

@@ -251,7 +251,8 @@ def table_of(matrix: np.ndarray, names: Sequence[str] | None) -> pa.Table:
     >>> table_of(np.array([[1.0, np.nan]]), None).to_pydict()
     {'x0': [1.0], 'x1': [None]}
     """
-    columns = [pa.array(np.ascontiguousarray(column), from_pandas=True) for column in matrix.T]
+    native = matrix.dtype.newbyteorder("=")
+    columns = [pa.array(np.ascontiguousarray(column, native), from_pandas=True) for column in matrix.T]
     return pa.table(columns, names=list(names or (f"x{j}" for j in range(len(columns)))))
 
 

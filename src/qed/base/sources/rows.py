@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -111,7 +112,9 @@ class Rows(Stated, ABC):
 
     def table(self) -> Rows:
         """Give the rows as a table of mixed columns, for encoders."""
-        raise InputError(f"{type(self).__name__} can not be read as a table.")
+        if self.is_sparse:
+            raise InputError("A sparse matrix can not be read as a table: make it dense first.")
+        return self if self.is_table else self.through(_as_table, self.feature_names, dtype=np.dtype(object))
 
     def cached(self) -> Rows:
         """Give rows that are cheap to read many times: the rows themselves, unless reading means decoding."""
@@ -161,6 +164,10 @@ class Rows(Stated, ABC):
 
 def _same(block: Block) -> Block:
     return block
+
+
+def _as_table(block: Block, names: tuple[str, ...] | None) -> Block:
+    return replace(block, X=table_of(block.X, names))
 
 
 def _write_into(block: Block, X: np.ndarray, first: int) -> Block:
@@ -261,16 +268,12 @@ class ArrayRows(Rows):
     ----------
     X : ndarray of shape (n, p), or a scipy.sparse CSR array, or pyarrow.Table
         The features; also what only gives slices of rows of such a matrix.
-    y : ndarray, optional
-        The target.
-    weight : ndarray, optional
-        The weights.
-    feature_names : sequence of str, optional
+    y, weight : ndarray, optional
+        Target and weights.
+    feature_names, target_names : sequence of str, optional
         The names of the columns.
     size : int, optional
         Rows per block; the default depends on the numbers of rows and columns.
-    target_names : sequence of str, optional
-        The names of the target's columns.
     first : int
         The number of the first row, where these are a part of other rows.
     """
@@ -350,9 +353,9 @@ class ArrayRows(Rows):
         return self._with_features(numbers_of(self.X)) if self.is_table else self
 
     def table(self) -> Rows:
-        if self.is_sparse:
-            raise InputError("A sparse matrix can not be read as a table: make it dense first.")
-        return self if self.is_table else self._with_features(table_of(self.given[:], self.feature_names))
+        if self.is_sparse or self.is_table:
+            return super().table()
+        return self._with_features(table_of(self.given[:], self.feature_names))
 
     def _with_features(self, X: Any) -> ArrayRows:
         given = (self.y, self.weight, self.feature_names, self.size)
@@ -383,7 +386,7 @@ def kept(rows: Rows, size: int | None = None) -> ArrayRows:
 def _kept_target(rows: Rows) -> Any:
     """Read the target of rows once and keep it, in memory or in a file."""
     if not rows.facts.is_mapped:
-        return join(list(work(rows.tasks(_target))))
+        return join(list(work(rows.tasks(attrgetter("y")))))
     facts = replace(rows.facts, has_weight=False)
     found, folder = spill(partial(_visit, rows), facts, rows.known_count(), features=False)
     weakref.finalize(found.y, shutil.rmtree, folder, ignore_errors=True)
@@ -392,7 +395,3 @@ def _kept_target(rows: Rows) -> Any:
 
 def _visit(rows: Rows, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
     return work(rows.tasks(function, *args))
-
-
-def _target(block: Block) -> np.ndarray:
-    return np.asarray(block.y)
