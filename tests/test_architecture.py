@@ -55,7 +55,7 @@ MOST_ANY = {
     "plots": 48,
     "regression": 223,
     "report": 36,
-    "selection": 356,
+    "selection": 345,
     "stats": 164,
 }
 

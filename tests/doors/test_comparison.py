@@ -1,14 +1,23 @@
 """Comparing models: the rule that decides the task, who takes part, and scores that are those of honest fits."""
 
+import sys
+from types import ModuleType
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 import qed
+from qed.base import lazy
 from qed.base.errors import InputError
+from qed.base.sources.rows import ArrayRows
+from qed.features.tables.inspection import Inspection
 from qed.selection.comparing.comparison import compare
 from qed.selection.comparing.contenders import contenders
+from qed.selection.comparing.encoding import FoldEncoder, inspect_folds
 from qed.selection.comparing.task import check_task, task_of
 from qed.selection.metrics.silhouette import centre_silhouette
+from qed.stats.parts import Part
 
 
 @pytest.mark.parametrize(
@@ -51,6 +60,82 @@ def test_whoever_has_a_grid_takes_part_and_baselines_come_first():
     assert [one.name for one in contenders("regression", 10, 4)][-1] == "Ridge"
     assert contenders("classification", 500, 4)[0].name == "Majority class (baseline)"
     assert {one.model.random_state for one in contenders("clustering", 500, 4, seed=7)} == {7}
+
+
+class Stump(qed.MajorityClassifier):
+    """A classifier that lives in a room of its own."""
+
+    compare_grid: ClassVar = {}
+    compare_name: ClassVar = "Stump"
+
+
+@pytest.fixture
+def room_of_trees(monkeypatch):
+    """Open a room that no task is named after."""
+    room = ModuleType("qed.trees")
+    room.Stump, room.__all__ = Stump, ["Stump"]
+    monkeypatch.setitem(sys.modules, "qed.trees", room)
+    monkeypatch.setattr(lazy, "ROOMS", (*lazy.ROOMS, "trees"))
+
+
+def test_whoever_has_the_role_takes_part_whatever_room_it_lives_in(room_of_trees):
+    assert "Stump" in [one.name for one in contenders("classification", 500, 4)]
+    assert "Stump" not in [one.name for one in contenders("regression", 500, 4)]
+    X, y = qed.data.load("iris").Xy()
+    found = compare(X, y, cv=2)
+    assert next(entry for entry in found.entries if entry.name == "Stump").model.certificate_
+
+
+def mixed_table(n=400):
+    """Give columns with holes, with a level at the edge of being rare, with dates as text, and without anything special."""
+    generator = np.random.default_rng(0)
+    days = np.datetime64("2020-01-01") + generator.integers(0, 300, n)
+    rare = np.where(
+        np.arange(n) % 50 == 0, np.where(np.arange(n) % 100 == 0, "rare", "odd"), generator.choice(["a", "b"], n)
+    )
+    holes = np.where(generator.random(n) < 0.1, np.nan, generator.standard_normal(n))
+    columns = {
+        "level": rare.tolist(),
+        "hole": holes,
+        "when": [str(day) for day in days],
+        "number": generator.standard_normal(n),
+        "flag": (generator.random(n) < 0.3).tolist(),
+    }
+    return qed.rows(columns).table()
+
+
+@pytest.mark.parametrize("full_rank", [False, True])
+def test_a_table_is_encoded_for_each_fold_as_if_it_were_the_only_one(full_rank):
+    rows = mixed_table()
+    table = ArrayRows(rows.array().X, feature_names=rows.feature_names)
+    folds = np.arange(400) % 4
+    # Without fold 0 two rows of each rare level are left, which are not enough for a column of their own; without others there are three.
+    folds[np.arange(0, 400, 50)] = [0, 0, 0, 0, 1, 1, 2, 3]
+    usual = qed.ColumnEncoder(full_rank=full_rank)
+    shared = FoldEncoder(table, folds, usual, inspect_folds(table, folds, usual))
+    shapes = set()
+    for fold in [*range(4), None]:
+        training = table if fold is None else Part(table, folds != fold)
+        alone = qed.ColumnEncoder(full_rank=full_rank).fit(training)
+        encoder = shared.fitted(fold)
+        assert encoder.decisions_ == alone.decisions_ and encoder.certificate_
+        np.testing.assert_allclose(shared.matrix(encoder), alone.transform(table), rtol=1e-12)
+        shapes.add(shared.matrix(encoder).shape)
+    assert len(shapes) == 2
+
+
+def test_all_folds_are_inspected_in_one_pass(monkeypatch):
+    X, y = qed.data.load("penguins").table.select(["island", "bill_length_mm"]), np.arange(344.0)
+    seen = []
+    of = Inspection.of
+
+    def counted(block, reading, names):
+        seen.append(len(block))
+        return of(block, reading, names)
+
+    monkeypatch.setattr(Inspection, "of", counted)
+    compare(X, y, cv=5)
+    assert sum(seen) == 344
 
 
 EVERY = 4

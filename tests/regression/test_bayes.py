@@ -220,6 +220,8 @@ def test_one_variance_can_be_cross_validated_and_an_array_can_not(table):
         coloured.fit(X, y).forget(X[:2], y[:2])
     with pytest.raises(InputError, match="full covariance matrix"):
         GaussianMAP(noise_variance=np.eye(50)).fit(X, y, sample_weight=np.ones(50))
+    with pytest.raises(ParameterError, match="can not be split by cross-validation"):
+        qed.Search(GaussianMAP(MEAN, PRIOR, np.full(len(y), 0.3)), {"fit_intercept": [True]}, cv=3).fit(X, y)
 
 
 @pytest.mark.parametrize(

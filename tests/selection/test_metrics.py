@@ -738,6 +738,16 @@ class TestScorers:
         with pytest.raises(ParameterError, match=message):
             get_scorer(scoring)
 
+    def test_unknown_keywords_are_refused(self):
+        with pytest.raises(ParameterError, match="has an argument 'response_method'. Did you mean 'response'"):
+            make_scorer(numeric.r2_score, response_method="predict")
+        with pytest.raises(
+            ParameterError, match="Neither make_scorer nor the metric fbeta_score has an argument 'bta'"
+        ):
+            make_scorer(precise.fbeta_score, bta=2.0)
+        anything = make_scorer(lambda y_true, y_pred, **options: options["beta"], beta=2.0)
+        assert anything.options == {"beta": 2.0}
+
     def test_custom_scorers(self, problems):
         X, y = problems["X"], problems["number"]
         model = LinearRegression().fit(X, y)

@@ -36,6 +36,7 @@ class CrossValidation(dict[str, Any]):
 
     Examples
     --------
+    >>> from qed.base.models.scoring import Scores
     >>> scores = {"score": Scores.of(np.array([[0.5, 0.7]]))}
     >>> found = CrossValidation(Evaluation(scores, "by hand", np.zeros((1, 2)), np.zeros((1, 2))))
     >>> found.mean, found["test_score"]

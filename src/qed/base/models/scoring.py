@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+Numbers = float | np.ndarray
 OnSingleRows = Literal["squared error", "absolute error", "undefined"] | None
 
 
@@ -29,13 +30,13 @@ class Scoring(Protocol):
     def on_single_rows(self) -> OnSingleRows:
         """What it is on one row, but for the sign; None where that is something else."""
 
-    def from_sums(self, weight: Any, squared_error: Any, scatter: Any) -> Any:
+    def from_sums(self, weight: Numbers, squared_error: Numbers, scatter: Numbers) -> Numbers:
         """Give the score from sums over rows, element by element, where it is additive."""
 
     def asks(self, model: object) -> str | None:
         """Name the method of a model that it will call; None where that can not be known."""
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def __call__(self, estimator: object, X: object, y: object = None, sample_weight: object = None) -> Any:
         """Score a fitted model on rows."""
 
 

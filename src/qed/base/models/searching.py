@@ -78,7 +78,7 @@ from qed.base.sources.rows import Rows
 Candidate = Mapping[str, Any]
 Indices = NDArray[np.intp]
 Statistic = TypeVar("Statistic")
-Model = TypeVar("Model")
+Model = TypeVar("Model", covariant=True)
 
 # So many numbers the statistics of all folds may hold: 256 megabytes.
 MOST_NUMBERS = 1 << 25
@@ -162,7 +162,7 @@ class Answer:
 
     how: str
     scores: Mapping[str, Scores]
-    statistic: Any = None
+    statistic: object = None
 
     def __or__(self, other: Answer | None) -> Answer:
         """Put two answers about different scorers together."""
@@ -273,7 +273,7 @@ class Table:
         For each of them the scores on rows held out and on training rows; not a number where they are not known.
     """
 
-    def __init__(self, question: Question[Any], scorers: Sequence[str]) -> None:
+    def __init__(self, question: Question[object], scorers: Sequence[str]) -> None:
         self.question = question
         shape = (2, len(question.candidates), question.folds.n_splits)
         self.values = {name: np.full(shape, np.nan) for name in scorers}
@@ -298,7 +298,7 @@ class Table:
         for name, values in self.values.items():
             values[int(train), candidate, fold] = question.scorers[name](model, None, question.target[chosen], **weight)
 
-    def answer(self, how: str, statistic: Any = None) -> Answer | None:
+    def answer(self, how: str, statistic: object = None) -> Answer | None:
         """Give the answer; scorers with a score that is not known are left out, and None stands for no scorer at all."""
         wants_train, scores = self.question.train_scores, {}
         for name, (test, train) in self.values.items():
@@ -357,7 +357,7 @@ def alike(first: Candidate, second: Candidate) -> bool:
     return all(a is b or (type(a) is type(b) and np.array_equal(a, b)) for a, b in pairs)
 
 
-def check_answer(model: object, answer: Answer, question: Question[Any]) -> Answer | None:
+def check_answer(model: object, answer: Answer, question: Question[object]) -> Answer | None:
     """Refuse an answer whose tables do not have a score for each candidate and fold; leave out those without wanted training scores."""
     shape = (len(question.candidates), question.folds.n_splits)
     for name, found in answer.scores.items():

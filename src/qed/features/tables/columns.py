@@ -6,7 +6,7 @@ new columns, and name them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pyarrow as pa
@@ -178,3 +178,15 @@ class LevelColumn:
 
 
 Column = NumberColumn | DateColumn | LevelColumn
+
+
+def writes_as(column: Column, other: Column, values: pa.Array) -> bool:
+    """Say whether two columns make the same of some values: all that was learned is the same, but for fillings that fill no hole."""
+    if type(column) is not type(other):
+        return False
+    whole = values.null_count == 0 and not getattr(column, "parsed", False)
+    return all(
+        np.array_equal(getattr(column, field.name), getattr(other, field.name))
+        for field in fields(column)
+        if not (whole and field.name == "fill")
+    )

@@ -25,6 +25,7 @@ from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
+from qed.features.tables.columns import writes_as
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
@@ -182,14 +183,22 @@ class ColumnEncoder(TableTransformer):
             evidence = WAYS[self.impute].evidence(self._amounts(rows, inspection), fill)
         return TableProblem(rows, (inspection, evidence))
 
-    def _solve(self, problem: TableProblem) -> None:
-        rows = problem.rows
+    def _known(self, rows: Rows, statistic: tuple[Reading, Inspection]) -> TableProblem:
+        return TableProblem(rows, statistic, source="statistics")
+
+    def _first_reading(self, rows: Rows) -> Reading:
+        """Say what the columns are read as, by their types and by what was asked for."""
         schema = rows.facts.schema or first_block(rows).X.schema
         names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
         asked = asked_kinds(
             names, rows.n_features, number=self.numeric, levels=self.categorical, date=self.dates, drop=self.drop
         )
-        self.reading_, inspection = inspect_table(rows, Reading.of(schema, asked), self._quoted())
+        return Reading.of(schema, asked)
+
+    def _solve(self, problem: TableProblem) -> None:
+        rows = problem.rows
+        known: tuple[Reading, Inspection] | None = problem.seen
+        self.reading_, inspection = known or inspect_table(rows, self._first_reading(rows), self._quoted())
         fill, evidence = self._fills(rows, inspection)
         decider = Decider(self.reading_, inspection, fill, self._wishes())
         decided = [decider.decide(j, name) for j, name in enumerate(self._quoted())]
@@ -247,6 +256,30 @@ class ColumnEncoder(TableTransformer):
             stop = start + len(column.labels(""))
             column.write(column_of(block.X, column.place), out[:, start:stop], self._named(column.place), block.start)
             start = stop
+
+    def _rewrite(self, table: Block, out: np.ndarray, other: ColumnEncoder) -> bool:
+        """Make the matrix of another encoder that of this one, column by column where they differ; False where widths do.
+
+        Parameters
+        ----------
+        table : Block
+            All rows.
+        out : ndarray
+            What `other` made of them.
+        other : ColumnEncoder
+            An encoder that was fitted to other rows of the same table.
+        """
+        widths, start = [len(column.labels("")) for column in self.columns_], 0
+        if widths != [len(column.labels("")) for column in other.columns_]:
+            return False
+        for column, before, width in zip(self.columns_, other.columns_, widths):
+            values = column_of(table.X, column.place)
+            if not writes_as(column, before, values):
+                part = out[:, start : start + width]
+                part[:] = 0.0
+                column.write(values, part, self._named(column.place), 0)
+            start += width
+        return True
 
     def _change(self, block: Block) -> np.ndarray:
         out = np.zeros((len(block), self._width()), self.dtype)

@@ -148,6 +148,15 @@ class Inspection:
             np.array([reads_as_dates(column_of(block.X, j)) for j in places], dtype=bool),
         )
 
+    def reading(self, reading: Reading) -> Reading:
+        """Read as dates what turned out to be dates written as text."""
+        dates = []
+        for k, j in enumerate(reading.places("levels")):
+            something = k in self.levels.full or any(value is not None for value in self.levels.values(k))
+            if self.as_dates[k] and something and j not in reading.asked:
+                dates.append(j)
+        return reading.with_dates(dates) if dates else reading
+
     def __add__(self, other: Inspection) -> Inspection:
         return Inspection(
             self.weight + other.weight,
@@ -172,12 +181,5 @@ def amounts(block: Block, reading: Reading, names: tuple[str, ...]) -> np.ndarra
 def inspect_table(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Reading, Inspection]:
     """Look at all rows; again, at what turned out to be dates written as text, and then as dates."""
     seen = rows.fold(Inspection.of, reading, names)
-    dates = []
-    for k, j in enumerate(reading.places("levels")):
-        something = k in seen.levels.full or any(value is not None for value in seen.levels.values(k))
-        if seen.as_dates[k] and something and j not in reading.asked:
-            dates.append(j)
-    if not dates:
-        return reading, seen
-    reading = reading.with_dates(dates)
-    return reading, rows.fold(Inspection.of, reading, names)
+    better = seen.reading(reading)
+    return better, seen if better == reading else rows.fold(Inspection.of, better, names)

@@ -197,8 +197,8 @@ class GaussianMAP(LinearModel):
         if isinstance(problem, MetricProblem):
             factor = problem.factor
         else:
-            assert problem.look is not None
-            factor = problem.look()
+            assert problem.lazy_factor is not None
+            factor = problem.lazy_factor()
         return factor.R if self.fit_intercept else factor.uncentered()
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -22,7 +22,7 @@ from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
 from qed.regression.kernel.model import KernelProblem, columns
 from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.precise import second_look
+from qed.regression.linear.precise import lazy_factor
 from qed.regression.linear.ridge_basis import coefficients
 from qed.stats.moments import Moments
 
@@ -118,7 +118,7 @@ class Family:
         """Do the same with the explicit features of the kernel."""
         kernel = self.model._similarity.kernel
         training = feature_rows(self.question.training(fold), kernel)
-        coef = coefficients(training.fold(Moments.of), self.alphas, second_look(training), centered=False)
+        coef = coefficients(training.fold(Moments.of), self.alphas, lazy_factor(training), centered=False)
         return lambda rows: np.asarray(kernel.features(as_double(self.block.X[rows]))) @ coef
 
     def _judge(self, fold: int, predicted: np.ndarray, *, train: bool = False) -> None:

@@ -93,7 +93,7 @@ class LinearRegression(LinearModel):
     def _solve(self, problem: LinearProblem) -> None:
         seen = problem.statistic
         solution, self.factor_ = solve_precisely(
-            self._centered(seen), 0.0, problem.look, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
+            self._centered(seen), 0.0, problem.lazy_factor, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
         )
         self.rank_, self.condition_ = solution.rank, solution.condition
         self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)

@@ -18,19 +18,19 @@ from qed.linalg.normal import Solution, solve
 from qed.stats.factor import Factor, least_squares
 from qed.stats.moments import Moments
 
-SecondLook = Callable[[], Factor]
+LazyFactor = Callable[[], Factor]
 
 # So many digits of a ridge regression are wanted; with fewer from moments, the rows are looked at again.
 DIGITS_WANTED = 9.0
 
 
-def second_look(rows: Rows) -> SecondLook:
+def lazy_factor(rows: Rows) -> LazyFactor:
     """Give a function that folds the R factor of the rows when it is first called, and then knows it."""
     return cache(partial(rows.fold, Factor.of))
 
 
 def solve_precisely(
-    moments: Moments, alpha: float, look: SecondLook | None, *, centered: bool, digits_wanted: float = DIGITS_WANTED
+    moments: Moments, alpha: float, factor: LazyFactor | None, *, centered: bool, digits_wanted: float = DIGITS_WANTED
 ) -> tuple[Solution, Factor | None]:
     """Solve ``min ||y - Xw||^2 + alpha ||w||^2`` from moments, or from a QR of the rows where moments are too coarse.
 
@@ -40,7 +40,7 @@ def solve_precisely(
         About the means when `centered`, about zero when not.
     alpha : float
         The penalty.
-    look : callable or None
+    factor : callable or None
         Gives the R factor of the rows; None when they are gone.
     centered : bool
         Whether there is an intercept.
@@ -54,10 +54,10 @@ def solve_precisely(
     """
     solution = solve(moments.xx, moments.xy, alpha)
     full = solution.rank == len(moments.xx)
-    if look is None or (full and solution.digits >= digits_wanted):
+    if factor is None or (full and solution.digits >= digits_wanted):
         return solution, None
-    factor = look()
-    return solve_by_factor(factor, alpha, centered=centered), factor
+    found = factor()
+    return solve_by_factor(found, alpha, centered=centered), found
 
 
 def solve_by_factor(factor: Factor, alpha: float = 0.0, *, centered: bool = True) -> Solution:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from qed.base.models.problem import StatisticProblem
-from qed.regression.linear.precise import SecondLook, second_look
+from qed.regression.linear.precise import LazyFactor, lazy_factor
 
 
 class LinearProblem(StatisticProblem):
@@ -20,11 +20,11 @@ class LinearProblem(StatisticProblem):
     ----------
     statistic : Moments
         Of the rows.
-    look : callable or None
+    lazy_factor : callable or None
         Gives the R factor of the rows; None where they are gone. A search sets it, to collect the factors of all folds together.
     """
 
     @cached_property
-    def look(self) -> SecondLook | None:
+    def lazy_factor(self) -> LazyFactor | None:
         """Say how to get at the R factor."""
-        return None if self.rows is None else second_look(self.rows)
+        return None if self.rows is None else lazy_factor(self.rows)

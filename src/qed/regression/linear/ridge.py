@@ -92,7 +92,7 @@ class Ridge(LinearModel):
         coef = np.empty_like(moments.xy)
         for alpha in np.unique(alphas):
             chosen = alphas == alpha
-            solution, _ = solve_precisely(moments, float(alpha), problem.look, centered=self.fit_intercept)
+            solution, _ = solve_precisely(moments, float(alpha), problem.lazy_factor, centered=self.fit_intercept)
             coef[:, chosen] = solution.coef[:, chosen]
         self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 

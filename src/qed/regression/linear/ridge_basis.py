@@ -24,7 +24,7 @@ from scipy.linalg import solve_triangular
 from qed.base.numbers import EPS
 from qed.linalg.normal import equilibrate, factorised
 from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import DIGITS_WANTED, SecondLook, solve_precisely
+from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, solve_precisely
 from qed.stats.moments import Moments
 
 
@@ -106,7 +106,7 @@ def diagonals(gram: np.ndarray, alphas: np.ndarray) -> list[tuple[Diagonal, np.n
     return [choice for choice in choices if len(choice[1])]
 
 
-def coefficients(moments: Moments, alphas: np.ndarray, look: SecondLook, *, centered: bool) -> np.ndarray:
+def coefficients(moments: Moments, alphas: np.ndarray, factor: LazyFactor, *, centered: bool) -> np.ndarray:
     """Solve ridge regression for many settings of the penalty at once.
 
     Parameters
@@ -115,7 +115,7 @@ def coefficients(moments: Moments, alphas: np.ndarray, look: SecondLook, *, cent
         Of the training rows.
     alphas : ndarray of shape (m, q)
         For each setting one penalty per output.
-    look : callable
+    factor : callable
         Gives the R factor of the training rows, for where moments are too coarse.
     centered : bool
         Whether there is an intercept.
@@ -132,7 +132,7 @@ def coefficients(moments: Moments, alphas: np.ndarray, look: SecondLook, *, cent
         found[chosen] = basis.coef(seen.xy, values[chosen])
         for k in chosen[digits < DIGITS_WANTED]:
             alpha = float(values[k])
-            solution, _ = solve_precisely(seen, alpha, look, centered=centered)
+            solution, _ = solve_precisely(seen, alpha, factor, centered=centered)
             found[k] = solution.coef
     if alphas.shape[1] == 1:
         return found[places.ravel()]

@@ -31,7 +31,7 @@ from qed.base.models.searching import Answer, Collected, Question
 from qed.base.sources.rows import Rows
 from qed.regression.linear import squared_errors
 from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.precise import SecondLook
+from qed.regression.linear.precise import LazyFactor, lazy_factor
 from qed.regression.linear.ridge_basis import coefficients, intercepts
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
@@ -43,7 +43,7 @@ KEPT = 1 << 22
 
 # Takes the moments of training rows, their R factor on demand, and the rows; gives the coefficients, of shape (m, p, q), and constants,
 # of shape (m, q), of all candidates.
-Solver = Callable[[Moments, SecondLook, Rows], tuple[np.ndarray, np.ndarray]]
+Solver = Callable[[Moments, LazyFactor, Rows], tuple[np.ndarray, np.ndarray]]
 
 
 class Candidate(Protocol):
@@ -64,7 +64,7 @@ class TooCoarse(Exception):
     """The moments of some rows are too coarse to solve from."""
 
 
-def linear_search(model: Any, question: Question[Any]) -> Answer | None:
+def linear_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
     """Score linear models on folds from moments; None where that can not be done.
 
     Parameters
@@ -115,17 +115,17 @@ class Together:
         others = [c for c in penalties if c not in ridge]
         return cls(models, families, others, counted(list(penalties.values()), "from one eigendecomposition each"))
 
-    def solve(self, moments: Moments, look: SecondLook, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, moments: Moments, factor: LazyFactor, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Give coefficients, of shape (m, p, q), and constants, fitted to rows whose moments are known."""
         coef = np.empty((len(self.models), moments.n_features, moments.n_targets))
         intercept = np.empty((len(self.models), moments.n_targets))
         for centered, members, alphas in self.families:
-            coef[members] = coefficients(moments, alphas, look, centered=centered)
+            coef[members] = coefficients(moments, alphas, factor, centered=centered)
             intercept[members] = intercepts(moments, coef[members], centered=centered)
         for c in self.others:
             one = copy(self.models[c])
             problem = one._known(rows, moments)
-            problem.look = look
+            problem.lazy_factor = factor
             one._settle(problem)
             coef[c], intercept[c] = one._columns()
         return coef, intercept
@@ -137,7 +137,7 @@ def counted(penalties: Sequence[np.ndarray | None], words: str) -> str:
     return f", {count} alphas {words}" if count > 1 and all(found is not None for found in penalties) else ""
 
 
-def moments_search(model: Any, question: Question[Any], solve: Solver, words: str) -> Answer | None:
+def moments_search(model: object, question: Question[object], solve: Solver, words: str) -> Answer | None:
     """Score candidates that are solved from moments, by all scorers that follow from squared errors.
 
     Parameters
@@ -165,9 +165,8 @@ def moments_search(model: Any, question: Question[Any], solve: Solver, words: st
     found: dict[int, np.ndarray | None] = dict(zip(folds, work(partial(one_fold, fold, _coarse) for fold in folds)))
     coarse = [fold for fold in folds if found[fold] is None]
     if coarse:
-        factors: Collected[Factor] = question.folds.collect(question.rows, model, Factor.of)
-        looks = {fold: partial(factors.training.__getitem__, fold) for fold in coarse}
-        found |= zip(coarse, work(partial(one_fold, fold, look) for fold, look in looks.items()))
+        factors = _factors(model, question, coarse)
+        found |= zip(coarse, work(partial(one_fold, fold, factor) for fold, factor in zip(coarse, factors)))
     table = np.array([found[fold] for fold in folds]).transpose(1, 2, 3, 0)
     scores = {
         name: Scores.of(test, train if question.train_scores else None) for name, (test, train) in zip(scorers, table)
@@ -176,17 +175,25 @@ def moments_search(model: Any, question: Question[Any], solve: Solver, words: st
     return Answer(f"{question.folds.words} from the sums of {passes}{words}", scores, parts.total)
 
 
+def _factors(model: object, question: Question[object], folds: Sequence[int]) -> list[LazyFactor]:
+    """Give the R factors of training sets: of several from one pass over all rows, of one from its own rows."""
+    if len(folds) == 1:
+        return [lazy_factor(question.training(folds[0]))]
+    factors: Collected[Factor] = question.folds.collect(question.rows, model, Factor.of)
+    return [partial(factors.training.__getitem__, fold) for fold in folds]
+
+
 def _coarse() -> Factor:
     raise TooCoarse
 
 
 def _fold(
-    question: Question[Any],
+    question: Question[object],
     parts: Collected[Moments],
     solve: Solver,
     scorers: Sequence[Scoring],
     fold: int,
-    look: SecondLook,
+    factor: LazyFactor,
 ) -> np.ndarray | None:
     """Score all candidates on one fold, and on its training rows where that is wanted; None where a second look is needed.
 
@@ -202,7 +209,7 @@ def _fold(
     found = np.full((len(scorers), 2, len(question.models)), np.nan)
     with blas_for(rows.n_features):
         try:
-            solution = solve(training, look, rows)
+            solution = solve(training, factor, rows)
         except TooCoarse:
             return None
         found[:, 0] = _scores(held_out, question.held_out(fold), *solution, scorers)
@@ -233,14 +240,14 @@ def _scores(
     return np.array([score(scorer, error).mean(axis=1) for scorer in scorers])
 
 
-def _leave_one_out(model: Any, question: Question[Any]) -> Answer | None:
+def _leave_one_out(model: Candidate, question: Question[Candidate]) -> Answer | None:
     """Score ridge and least squares on every row left out, in closed form."""
     penalties = [one._penalties(question.n_outputs) for one in question.models]
     known = ("squared error", "absolute error")
     scorers = {name: one for name, one in question.scorers.items() if one.on_single_rows in known}
     if not scorers or any(found is None for found in penalties):
         return None
-    moments = collect(question.rows, model, model._statistic)
+    moments: Moments = collect(question.rows, model, Moments.of)
     scores, refitted = {}, 0
     for name, scorer in scorers.items():
         absolute = scorer.on_single_rows == "absolute error"
@@ -254,7 +261,7 @@ def _leave_one_out(model: Any, question: Question[Any]) -> Answer | None:
 
 
 def _left_out(
-    question: Question[Any], moments: Moments, penalties: np.ndarray, *, absolute: bool, sign: int
+    question: Question[Candidate], moments: Moments, penalties: np.ndarray, *, absolute: bool, sign: int
 ) -> tuple[Scores, int]:
     """Give the scores of all candidates, and for how many rows they were fitted once more."""
     m, n, refitted = len(question.models), int(moments.count), 0

@@ -32,7 +32,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.linear import LinearPredictor
-from qed.regression.linear.precise import second_look
+from qed.regression.linear.precise import lazy_factor
 from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
 from qed.regression.sparse.search import sparse_search
@@ -172,7 +172,7 @@ class ElasticNet(LinearPredictor, Iterative):
         """Solve without a penalty on sizes, which is linear algebra."""
         rows = problem.rows
         assert rows is not None
-        coef = problem.ridge(penalty.l2, second_look(rows))
+        coef = problem.ridge(penalty.l2, lazy_factor(rows))
         intercept = problem.y_mean - problem.x_mean @ coef
         centered = bool(self.fit_intercept)
         seen = SparseEvidence.from_rows(rows, coef, intercept, centered=centered, lengths=True)

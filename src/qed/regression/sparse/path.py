@@ -22,7 +22,7 @@ from qed.base.certificate import Certificate
 from qed.base.engine import blas_for
 from qed.base.models.parameters import check_parameters
 from qed.optim.sparse.grid import strengths
-from qed.regression.linear.precise import second_look
+from qed.regression.linear.precise import lazy_factor
 from qed.regression.sparse.elastic_net import ElasticNet
 from qed.regression.sparse.evidence import SparseEvidence, path_claims
 from qed.regression.sparse.problem import GramProblem, problem_for
@@ -180,7 +180,7 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
     share = problem.weight * float(model.l1_ratio)
     top = problem.largest(bool(model.positive)) / share if share > 0 else np.inf
     values = strengths(alphas, eps, top, name="alphas", zero=True)
-    coef = along(model, problem, values, second_look(rows))
+    coef = along(model, problem, values, lazy_factor(rows))
     m, p, q = coef.shape
     intercept = problem.y_mean - problem.x_mean @ coef
     flat = coef.transpose(1, 0, 2).reshape(p, m * q)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from qed.base.models.searching import Answer, Question, families
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
-from qed.regression.linear.precise import SecondLook, second_look
+from qed.regression.linear.precise import LazyFactor, lazy_factor
 from qed.regression.linear.search import counted, moments_search
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
 from qed.stats.moments import Moments
@@ -36,7 +36,7 @@ class Candidate(Protocol):
     def _penalty(self, weight: float, alpha: float | None = None) -> L1L2: ...
 
 
-def sparse_search(model: Any, question: Question[Any]) -> Answer | None:
+def sparse_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
     """Score candidates along paths of the penalty; None where a pass is dear and moments are not enough.
 
     Parameters
@@ -56,13 +56,13 @@ def sparse_search(model: Any, question: Question[Any]) -> Answer | None:
     return along_rows if found is None else found | along_rows
 
 
-def along(model: Candidate, problem: SparseProblem, alphas: np.ndarray, look: SecondLook | None) -> np.ndarray:
+def along(model: Candidate, problem: SparseProblem, alphas: np.ndarray, factor: LazyFactor | None) -> np.ndarray:
     """Solve for many penalties, the largest first; give coefficients of shape (m, p, q), in the order of the penalties."""
     coef = np.empty((len(alphas), len(problem.x_mean), len(problem.y_mean)))
     for k in np.argsort(-alphas, kind="stable"):
         penalty = model._penalty(problem.weight, float(alphas[k]))
         if penalty.l1 == 0 and not penalty.positive:
-            coef[k] = problem.ridge(penalty.l2, look)
+            coef[k] = problem.ridge(penalty.l2, factor)
         else:
             coef[k] = problem.solve(penalty, model.tol)
     return coef
@@ -75,7 +75,7 @@ def _families(models: Sequence[Candidate]) -> list[list[int]]:
 
 
 def _solve_together(
-    models: Sequence[Candidate], moments: Moments, look: SecondLook, rows: Rows
+    models: Sequence[Candidate], moments: Moments, factor: LazyFactor, rows: Rows
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit models to rows whose moments are known, one path for all that differ in their penalty only."""
     coef = np.empty((len(models), moments.n_features, moments.n_targets))
@@ -84,12 +84,12 @@ def _solve_together(
         first = models[members[0]]
         problem = GramProblem(moments, centered=bool(first.fit_intercept))
         alphas = np.array([float(models[c].alpha) for c in members])
-        coef[members] = along(first, problem, alphas, look)
+        coef[members] = along(first, problem, alphas, factor)
         intercept[members] = problem.y_mean - problem.x_mean @ coef[members]
     return coef, intercept
 
 
-def _paths(question: Question[Any], scorers: Sequence[str]) -> Answer | None:
+def _paths(question: Question[Candidate], scorers: Sequence[str]) -> Answer | None:
     """Score candidates by their predictions, along paths on the rows of every training set."""
     table = question.table(scorers)
     found = _families(question.models)
@@ -99,7 +99,7 @@ def _paths(question: Question[Any], scorers: Sequence[str]) -> Answer | None:
             first = question.models[members[0]]
             problem = problem_for(training, first, many=len(members) > 1)
             alphas = np.array([float(question.models[c].alpha) for c in members])
-            for c, coef in zip(members, along(first, problem, alphas, second_look(training))):
+            for c, coef in zip(members, along(first, problem, alphas, lazy_factor(training))):
                 intercept = problem.y_mean - problem.x_mean @ coef
                 table.judge(c, fold, predict=_predict(held_out, coef, intercept))
                 if question.train_scores:

@@ -101,8 +101,8 @@ class TotalLeastSquares(LinearModel):
         statistic = problem.statistic
         seen, d = self._centered(statistic), statistic.n_features
         found = Directions.of(table_of(seen.scatter), d, SINGLE)
-        if problem.look is not None and found.digits < DIGITS_WANTED:
-            factor = problem.look()
+        if problem.lazy_factor is not None and found.digits < DIGITS_WANTED:
+            factor = problem.lazy_factor()
             far = np.sqrt(statistic.weight) * float(np.abs(seen.x_mean).max())
             table = factor.R if self.fit_intercept else factor.uncentered()
             found = Directions.of(table, d, 16 * len(seen.mean) * EPS, far)

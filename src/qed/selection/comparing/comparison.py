@@ -1,31 +1,34 @@
 """Comparing all models for a table: a leaderboard of cross-validated scores, and the best model fitted.
 
-Every fold encodes its own training rows and nothing else, once for all models, and each model then scores all its settings on the
-encoded rows in whatever way is cheapest for it. So the scores are those of fitting every setting of every `TableModel` anew, at a
-fraction of the price. The score of a model is that of its best setting, averaged over the folds; as it was chosen for being best,
-it is a little too good, the more so the more settings there were and the fewer rows.
+Every fold encodes its own training rows and nothing else (:mod:`qed.selection.comparing.encoding`), once for all models, and each model
+then scores all its settings on the encoded rows in whatever way is cheapest for it. So the scores are those of fitting every setting of
+every `TableModel` anew, at a fraction of the price. The score of a model is that of its best setting, averaged over the folds; as it was
+chosen for being best, it is a little too good, the more so the more settings there were and the fewer rows.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError, QedError
+from qed.base.models.estimator import fit_known
+from qed.base.models.roles import Transformer
 from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
-from qed.features.stream import changed
 from qed.features.tables.encoder import ColumnEncoder
-from qed.selection.comparing.contenders import Contender, contenders
+from qed.selection.comparing.contenders import Contender, Encoding, contenders
+from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
 from qed.selection.comparing.task import check_task
 from qed.selection.metrics.silhouette import centre_silhouette
-from qed.selection.scoring import get_scorer, get_scorer_names
+from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
 from qed.selection.searching.search import Search
 from qed.selection.splitting.splits import KFold, StratifiedKFold
 
@@ -167,9 +170,8 @@ def compare(
     task, why = check_task(task, y, (table.target_names or ("y",))[0])
     folds = _folds(task, cv, seed, table.count(), y)
     scorer, scoring = _scorer(task, scoring)
-    told = progress or _silent
-    run = _Run(table, y, folds, scorer, told, _contenders(task, table, y, seed))
-    return Comparison(task, why, scoring, run.leaderboard(), table, folds, seed)
+    run = _Run(task, table, y, folds, scorer, progress or _silent)
+    return Comparison(task, why, scoring, run.leaderboard(seed), table, folds, seed)
 
 
 def _silent(share: float, words: str) -> None:
@@ -183,7 +185,7 @@ def _opened(X: Any, y: Any) -> tuple[ArrayRows, np.ndarray | None]:
     return found, block.y
 
 
-def _scorer(task: str, scoring: str | None) -> tuple[Any, str]:
+def _scorer(task: str, scoring: str | None) -> tuple[Callable[..., float], str]:
     if task == "clustering":
         if scoring not in (None, "silhouette"):
             raise InputError(f"Clusters are scored by their silhouette, not by {scoring!r}: leave the scoring out.")
@@ -196,11 +198,11 @@ def _scorer(task: str, scoring: str | None) -> tuple[Any, str]:
     return scorer, name
 
 
-def _judges_numbers(scorer: Any) -> bool:
-    return bool(scorer.function.__module__.endswith("metrics.regression"))
+def _judges_numbers(scorer: Scorer) -> bool:
+    return scorer.function is not None and scorer.function.__module__.endswith("metrics.regression")
 
 
-def _folds(task: str, cv: int, seed: int, n: int, y: Any) -> np.ndarray:
+def _folds(task: str, cv: int, seed: int, n: int, y: np.ndarray | None) -> np.ndarray:
     if n < 4:
         raise InputError(f"The table has {n} rows, too few to hold some out: give at least 4.")
     # At least two rows to a fold: the score of a single one may not be defined.
@@ -210,58 +212,78 @@ def _folds(task: str, cv: int, seed: int, n: int, y: Any) -> np.ndarray:
         return splitter.assign(n, y)
 
 
-def _contenders(task: str, table: ArrayRows, y: Any, seed: int) -> list[Contender]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        width = len(ColumnEncoder().fit(table).get_feature_names_out())
-    n_classes = len(set(y.tolist())) if task == "classification" else 1
-    return contenders(task, table.count(), width, n_classes if n_classes > 2 else 1, seed)
-
-
 @dataclass
 class _Run:
     """One comparison under way."""
 
+    task: str
     table: ArrayRows
     y: np.ndarray | None
     folds: np.ndarray
-    scorer: Any
-    told: Progress
-    contenders: list[Contender]
+    scorer: Callable[..., float]
+    progress: Progress
     notes: dict[str, list[str]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
+    known: dict[str, Known] = field(default_factory=dict)
     done: int = 0
+    total: int = 1
 
-    def leaderboard(self) -> list[Entry]:
-        n_folds = int(self.folds.max()) + 1
-        self.total = (n_folds + 1) * len(self.contenders)
-        scores = {one.name: np.full((len(one.candidates), n_folds), np.nan) for one in self.contenders}
-        for fold in range(n_folds):
-            held_out = self.folds == fold
-            for group in _by_encoding(self.contenders):
-                Z = self._encoded(group[0], held_out)
-                for one in group:
-                    self._tell(f"{one.name}, fold {fold + 1} of {n_folds}")
-                    with self._caught(one.name):
-                        scores[one.name][:, fold] = scores_of(one, Z, self.y, held_out, self.scorer)
-        entries = [self._entry(one, scores[one.name]) for one in self.contenders]
-        self.told(1.0, "done")
+    def leaderboard(self, seed: int) -> list[Entry]:
+        """Score and fit all models."""
+        groups = self._groups(seed)
+        self.total = (int(self.folds.max()) + 2) * sum(len(group) for group in groups)
+        entries: list[Entry] = []
+        for group in groups:
+            encoder = self._encoder(group[0].encoder)
+            entries += self._entries(group, self._scores(group, encoder), encoder)
+        self.progress(1.0, "done")
         return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
 
-    def _encoded(self, one: Contender, held_out: np.ndarray) -> np.ndarray:
-        """Encode all rows by what can be learned from those that are not held out."""
-        names, whole = self.table.feature_names, self.table.X
-        for part in one.table_model()._unfitted():
-            train = whole.filter(~held_out) if hasattr(whole, "num_rows") else whole[~held_out]
-            with self._caught("encoding"):
-                fitted = part.fit(ArrayRows(train, feature_names=names))
-            found = changed(fitted, ArrayRows(whole, feature_names=names))
-            names, whole = found.feature_names, found.array().X
-        matrix: np.ndarray = whole
-        return matrix
+    def _groups(self, seed: int) -> list[list[Contender]]:
+        """Give the models that take part, those together that see the same columns."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            width = len(self._encoder(ColumnEncoder()).fitted(None).get_feature_names_out())
+        n_classes = len(set(self.y.tolist())) if self.task == "classification" and self.y is not None else 1
+        groups: dict[Encoding, list[Contender]] = {}
+        for one in contenders(self.task, self.table.count(), width, n_classes if n_classes > 2 else 1, seed):
+            groups.setdefault(one.encoding, []).append(one)
+        return list(groups.values())
 
-    def _entry(self, one: Contender, scores: np.ndarray) -> Entry:
-        self._tell(f"{one.name}, all rows")
+    def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
+        """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
+        asked = repr([getattr(encoder, name) for name in ("numeric", "categorical", "dates", "drop")])
+        if asked not in self.known:
+            self.known[asked] = inspect_folds(self.table, self.folds, encoder)
+        return FoldEncoder(self.table, self.folds, encoder, self.known[asked])
+
+    def _scores(self, group: list[Contender], encoder: FoldEncoder) -> dict[str, np.ndarray]:
+        """Score all settings of models that see the same columns, fold by fold."""
+        n_folds = int(self.folds.max()) + 1
+        scores = {one.name: np.full((len(one.candidates), n_folds), np.nan) for one in group}
+        for fold in range(n_folds):
+            with self._caught("encoding"):
+                _, *rest = group[0].table_model()._unfitted()
+                Z = encoder.encode(rest, fold)
+            for one in group:
+                self._report(f"{one.name}, fold {fold + 1} of {n_folds}")
+                with self._caught(one.name):
+                    scores[one.name][:, fold] = scores_of(one, Z, self.y, self.folds == fold, self.scorer)
+        return scores
+
+    def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
+        """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
+        began = time.perf_counter()
+        with self._caught("encoding"):
+            changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None))
+            encoded = rows.cached()
+        seconds = time.perf_counter() - began
+        return [self._entry(one, scores[one.name], changes, encoded, seconds) for one in group]
+
+    def _entry(
+        self, one: Contender, scores: np.ndarray, changes: list[Transformer], encoded: Rows, seconds: float
+    ) -> Entry:
+        self._report(f"{one.name}, all rows")
         mean = scores.mean(axis=1)
         if np.isnan(mean).all() and one.name not in self.failures:
             self.failures[one.name] = "its score is not defined on these folds"
@@ -271,22 +293,22 @@ class _Run:
         model = one.table_model(one.candidates[chosen])
         began = time.perf_counter()
         with self._caught(one.name):
-            model.fit(self.table)
-        seconds = time.perf_counter() - began
+            fit_known(model, self.table, (deepcopy(changes), encoded))
+        seconds += time.perf_counter() - began
         failure = self.failures.get(one.name, "")
         return Entry(one.name, one, scores, chosen, None if failure else model, seconds, self._notes(one), failure)
 
     def _notes(self, one: Contender) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.notes.get("encoding", ()), *self.notes.get(one.name, ())]))
 
-    def _tell(self, words: str) -> None:
-        self.told(self.done / self.total, words)
+    def _report(self, words: str) -> None:
+        self.progress(self.done / self.total, words)
         self.done += 1
 
     @contextmanager
     def _caught(self, name: str) -> Iterator[None]:
         """Keep what a fit warns of for the leaderboard, and a refusal of one model from ending the others."""
-        with warnings.catch_warnings(record=True) as seen:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 yield
@@ -294,18 +316,12 @@ class _Run:
                 if name == "encoding":
                     raise
                 self.failures[name] = str(error)
-        self.notes.setdefault(name, []).extend(str(warning.message) for warning in seen)
+        self.notes.setdefault(name, []).extend(str(warning.message) for warning in caught)
 
 
-def _by_encoding(found: Sequence[Contender]) -> list[list[Contender]]:
-    """Put contenders that see the same columns together."""
-    groups: dict[tuple[Any, ...], list[Contender]] = {}
-    for one in found:
-        groups.setdefault(one.encoding, []).append(one)
-    return list(groups.values())
-
-
-def scores_of(one: Contender, Z: np.ndarray, y: Any, held_out: np.ndarray, scorer: Any) -> np.ndarray:
+def scores_of(
+    one: Contender, Z: np.ndarray, y: np.ndarray | None, held_out: np.ndarray, scorer: Callable[..., float]
+) -> np.ndarray:
     """Score every setting of a contender on the rows held out, after fitting it to the others.
 
     It is a search with one fold, so that a model which can tell the scores of all its settings at once does.

@@ -21,6 +21,7 @@ from qed.selection.comparing.table_model import TableModel
 from qed.selection.searching.candidates import candidates_of, made_with
 
 ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Classifier, "clustering": Clusterer}
+Encoding = tuple[int, tuple[tuple[str, Any], ...]]
 MOST_PRODUCTS, MOST_WORK = 300, 2e9
 DEGREES = {1: "", 2: " on squares and products", 3: " on products of three"}
 
@@ -39,15 +40,15 @@ class Contender:
         Products of so many columns are made.
     grid : dict
         The values of parameters to choose from; empty where there is nothing to choose.
-    encoder : dict
-        Parameters of the encoder.
+    wishes : dict
+        Parameters of the encoder that it wants otherwise than usual.
     """
 
     name: str
     model: Any
     degree: int
     grid: dict[str, list[Any]]
-    encoder: dict[str, Any] = field(default_factory=dict)
+    wishes: dict[str, Any] = field(default_factory=dict)
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
@@ -56,14 +57,17 @@ class Contender:
 
     def table_model(self, setting: dict[str, Any] | None = None) -> TableModel:
         """Give the model for raw tables, unfitted, with a setting of its parameters."""
-        return TableModel(
-            made_with(self.model, setting or {}), encoder=ColumnEncoder(**self.encoder), degree=self.degree
-        )
+        return TableModel(made_with(self.model, setting or {}), encoder=self.encoder, degree=self.degree)
 
     @property
-    def encoding(self) -> tuple[Any, ...]:
+    def encoder(self) -> ColumnEncoder:
+        """The encoder for raw tables, unfitted."""
+        return ColumnEncoder(**self.wishes)
+
+    @property
+    def encoding(self) -> Encoding:
         """What tells contenders apart that see different columns."""
-        return self.degree, *sorted(self.encoder.items())
+        return self.degree, tuple(sorted(self.wishes.items()))
 
 
 def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed: int = 0) -> list[Contender]:
@@ -96,8 +100,8 @@ def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed:
                 continue
             if degree > 1 and n_rows * products**2 > MOST_WORK:
                 continue
-            encoder = dict(getattr(kind, "compare_encoder", {}))
-            found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, encoder))
+            wishes = dict(getattr(kind, "compare_encoder", {}))
+            found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, wishes))
     return sorted(found, key=lambda contender: (contender.degree, len(contender.candidates) > 1))
 
 

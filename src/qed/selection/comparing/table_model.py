@@ -20,6 +20,7 @@ from qed.base.models.estimator import Estimator
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, anything, boolean, integer
 from qed.base.models.problem import TableProblem
+from qed.base.models.roles import Transformer
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.maps.polynomial import PolynomialFeatures
@@ -96,15 +97,33 @@ class TableModel(Estimator):
     def _evidence(self, rows: Rows) -> TableProblem:
         return TableProblem(rows)
 
-    def _solve(self, problem: TableProblem) -> None:
-        rows = problem.rows
-        self.changes_: list[Any] = []
-        for transformer in self._unfitted():
+    def _known(self, rows: Rows, statistic: tuple[list[Transformer], Rows]) -> TableProblem:
+        """Make the problem of rows whose encoding is known: the fitted transformers, and what they make of the rows."""
+        return TableProblem(rows, statistic, source="statistics")
+
+    def _encode(self, rows: Rows, encoder: Transformer | None = None) -> tuple[list[Transformer], Rows]:
+        """Fit all that comes before the model, and give it with what it makes of the rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The raw rows.
+        encoder : Transformer, optional
+            The encoder, where it is fitted already.
+        """
+        first, *rest = self._unfitted()
+        changes = [first.fit(rows) if encoder is None else encoder]
+        rows = changed(changes[0], rows)
+        for transformer in rest:
             # What was made of the rows so far is read twice, here and by what comes after.
-            rows = rows.cached() if self.changes_ else rows
-            fitted = transformer.fit(rows)
-            self.changes_.append(fitted)
-            rows = changed(fitted, rows)
+            rows = rows.cached()
+            changes.append(transformer.fit(rows))
+            rows = changed(changes[-1], rows)
+        return changes, rows
+
+    def _solve(self, problem: TableProblem) -> None:
+        known: tuple[list[Transformer], Rows] = problem.seen or self._encode(problem.rows)
+        self.changes_, rows = known
         rows = rows if self.model.passes == "one" else rows.cached()
         self.model_ = fresh(self.model).fit(rows)
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
@@ -112,7 +131,8 @@ class TableModel(Estimator):
         problem.seen = [part.certificate_ for part in (self.model_, *self.changes_)]
         problem.source = "data" if {part.source for part in problem.seen} == {"data"} else "statistics"
 
-    def _unfitted(self) -> Iterable[Any]:
+    def _unfitted(self) -> Iterable[Transformer]:
+        """Give all that comes before the model."""
         yield fresh(self.encoder) if self.encoder is not None else ColumnEncoder()
         if self.degree > 1:
             # Products of columns far from zero are nearly collinear, so the columns are scaled before as well.
@@ -150,7 +170,7 @@ class TableModel(Estimator):
         self._check_fitted()
         return self._changed(self._open(X, reset=False), self.changes_)
 
-    def _changed(self, rows: Rows, changes: Iterable[Any]) -> Rows:
+    def _changed(self, rows: Rows, changes: Iterable[Transformer]) -> Rows:
         for part in changes:
             rows = changed(part, rows)
         return rows

@@ -108,7 +108,7 @@ class Folds:
     @property
     def repeats_rows(self) -> bool:
         """Whether a split names a row more than once, as those of a bootstrap do."""
-        return any(len(np.unique(part)) < len(part) for pair in self.pairs for part in pair)
+        return self.assignment is None and any(np.bincount(part).max() > 1 for pair in self.pairs for part in pair)
 
     def train(self, fold: int) -> Indices:
         """Give the row numbers of a training set."""

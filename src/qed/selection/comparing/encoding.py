@@ -1,0 +1,114 @@
+"""One table, encoded for every fold by what its training rows tell, at little more than the price of one encoding.
+
+An encoder may learn from training rows only, or something of the rows held out would leak into the score. But what it learns is additive:
+one pass inspects every fold, and what the other folds say together is what a training set says. What the encoders of two folds then
+make of the table differs in few columns, where holes are filled with another mean or a level has become rare; only these are written
+anew.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from qed.base.models.estimator import fit_known
+from qed.base.models.roles import Transformer
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.features.stream import changed
+from qed.features.tables.encoder import ColumnEncoder
+from qed.features.tables.inspection import Inspection, Reading
+from qed.stats.grouped import Grouped
+from qed.stats.parts import Part
+
+Known = list[tuple[Reading, Inspection]]
+
+
+def inspect_folds(table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -> Known:
+    """Learn all that encoders want to know of each training set, and last of all rows.
+
+    Parameters
+    ----------
+    table : ArrayRows
+        All rows, as an Arrow table.
+    folds : ndarray of int of shape (n,)
+        The fold that holds out each row.
+    encoder : ColumnEncoder
+        Says what the columns are to be read as; it is not fitted.
+    """
+    probe = ColumnEncoder(**encoder.get_params())
+    rows = probe._open(table, reset=True)
+    first = probe._first_reading(rows)
+
+    def inspected(reading: Reading) -> list[Inspection]:
+        inspect = partial(Inspection.of, reading=reading, names=probe._quoted())
+        parts: Grouped = rows.fold(Grouped.of, folds, int(folds.max()) + 1, inspect)
+        return [*parts.others(), parts.total]
+
+    found = inspected(first)
+    # Dates written as text are looked at again; mostly they are the same in all folds.
+    readings = [seen.reading(first) for seen in found]
+    again = {reading: inspected(reading) for reading in set(readings) - {first}}
+    return [(reading, again.get(reading, found)[place]) for place, reading in enumerate(readings)]
+
+
+class FoldEncoder:
+    """Encodes a table for one fold after another.
+
+    Parameters
+    ----------
+    table : ArrayRows
+        All rows, as an Arrow table.
+    folds : ndarray of int of shape (n,)
+        The fold that holds out each row.
+    encoder : ColumnEncoder
+        How to encode; it is not fitted itself.
+    known : list of (Reading, Inspection)
+        What :func:`inspect_folds` found.
+
+    Examples
+    --------
+    >>> import qed
+    >>> table = qed.rows({"age": [30.0, None, 20.0, 40.0], "pet": ["cat", "dog", "cat", "dog"]}).table()
+    >>> folds, usual = np.array([0, 0, 1, 1]), ColumnEncoder(min_frequency=1)
+    >>> encoder = FoldEncoder(table, folds, usual, inspect_folds(table, folds, usual))
+    >>> encoder.matrix(encoder.fitted(0))[:2]
+    array([[30.,  1.,  0.],
+           [30.,  0.,  1.]])
+    """
+
+    def __init__(self, table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder, known: Known) -> None:
+        self.table, self.folds, self.encoder, self.known = table, folds, encoder, known
+        self._last: ColumnEncoder | None = None
+        self._matrix = np.empty((0, 0))
+
+    def fitted(self, fold: int | None) -> ColumnEncoder:
+        """Give an encoder that has learned from the training rows of a fold, or with None from all rows."""
+        rows = self.table if fold is None else Part(self.table, self.folds != fold)
+        made = ColumnEncoder(**self.encoder.get_params())
+        fit_known(made, rows, self.known[-1 if fold is None else fold])
+        return made
+
+    def matrix(self, encoder: ColumnEncoder) -> np.ndarray:
+        """Encode all rows. The matrix is overwritten when the next is asked for."""
+        last, self._last = self._last, encoder
+        if last is None or not encoder._rewrite(self.table.array(), self._matrix, last):
+            self._matrix = np.asarray(encoder.transform(self.table))
+        return self._matrix
+
+    def encode(self, parts: list[Transformer], fold: int) -> np.ndarray:
+        """Give all rows as a model sees them whose encoder, and what comes after it, has learned from the training rows of a fold.
+
+        Parameters
+        ----------
+        parts : list of Transformer
+            What comes after the encoder, unfitted.
+        fold : int
+            The fold that is held out.
+        """
+        encoder = self.fitted(fold)
+        names = encoder.get_feature_names_out().tolist()
+        rows: Rows = ArrayRows(self.matrix(encoder), feature_names=names)
+        for part in parts:
+            rows = changed(part.fit(Part(rows, self.folds != fold)), rows).cached()
+        return np.asarray(rows.array().X)
