@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.rows import Block
+from qed.base.sources.rows import Block, Rows
 from qed.regression.linear.evidence import Evidence, about_zero
+from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.moments import Moments
 
 
@@ -62,3 +64,25 @@ class LinearModel(LinearPredictor, OnePass):
         if problem.source == "data" and problem.rows is not None:
             return Evidence.from_rows(problem.rows, coef, intercept, centered=self.fit_intercept)
         return Evidence.from_moments(problem.statistic, coef, intercept, centered=self.fit_intercept)
+
+
+class LeastSquaresModel(LinearModel):
+    """A linear predictor whose way to the least squares is chosen by the shape of the table."""
+
+    def _problem(self, rows: Rows) -> LeastSquaresProblem:
+        return LeastSquaresProblem(self, rows)
+
+    def _evidence(self, rows: Rows) -> LeastSquaresProblem:
+        return LeastSquaresProblem(self, rows, source="data")
+
+    def _known(self, rows: Rows, statistic: Any) -> LeastSquaresProblem:
+        problem = LeastSquaresProblem(self, rows)
+        return LeastSquaresProblem(self, rows, statistic) if problem.kept is None else problem
+
+    def _update(self, statistic: Any, new: StatisticProblem) -> None:
+        self._settle(LeastSquaresProblem(self, None, statistic, target_ndim=new.target_ndim))
+
+    @property
+    @abstractmethod
+    def _is_penalised(self) -> bool:
+        """Say whether every output has a penalty."""
