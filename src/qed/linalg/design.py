@@ -8,7 +8,7 @@ What solves least squares with many columns asks for :math:`Aw`, :math:`A^\top v
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from qed.linalg.cholesky import EPS
 
 # So many stored values are gone through by one task: enough to outweigh handing it to a thread.
 TASK_VALUES = 1 << 19
+# What is worked on at a time: half a megabyte, which stays in the cache.
+STRIP_VALUES = 1 << 16
 
 
 class DenseDesign:
@@ -41,22 +43,21 @@ class DenseDesign:
            [-2.,  2.]]))
     """
 
-    is_sparse = False
-
     def __init__(self, X: np.ndarray, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
-        self.root = np.ones(len(X)) if weights is None else np.sqrt(weights)
+        n, p = X.shape
+        self.root = np.ones(n) if weights is None else np.sqrt(weights)
+        self.rows, square = np.empty((n, p)), np.zeros(p)
+        more, step = rest.any(), max(1, STRIP_VALUES // p)
         with np.errstate(invalid="ignore", over="ignore"):
-            self.rows = np.subtract(X, center, dtype=np.float64, order="C")
-            if rest.any():
-                self.rows -= rest
-            if weights is not None:
-                self.rows *= self.root[:, None]
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """The length of every column."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            return np.asarray(np.sqrt(np.einsum("ij,ij->j", self.rows, self.rows)))
+            for start in range(0, n, step):
+                strip = self.rows[start : start + step]
+                np.subtract(X[start : start + step], center, out=strip)
+                if more:
+                    strip -= rest
+                if weights is not None:
+                    strip *= self.root[start : start + step, None]
+                square += np.einsum("ij,ij->j", strip, strip)
+            self.lengths = np.sqrt(square)
 
     def times(self, coef: np.ndarray) -> np.ndarray:
         """Give ``A coef``, of shape (n, q)."""
@@ -86,21 +87,20 @@ class SparseDesign:
     ----------
     told : ndarray of bool of shape (p,)
         Which columns are more than a constant and rounding; products with the others are zero.
+    counts : ndarray of int of shape (p,)
+        How many values of each column are stored.
     """
-
-    is_sparse = True
 
     def __init__(self, X: Any, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
         n, p = X.shape
         self.X, self.center = X, center + rest
         self.weights = np.ones(n) if weights is None else weights
-        self.root = np.sqrt(self.weights)
-        stored = np.repeat(self.weights, np.diff(X.indptr))
+        self.root, total = np.sqrt(self.weights), float(self.weights.sum())
+        square, filled, self.counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
+        column_sums(X.data, X.indices, X.indptr, self.weights, self.center, square, filled, self.counts)
         with np.errstate(invalid="ignore", over="ignore"):
-            square = np.bincount(X.indices, stored * (X.data - self.center[X.indices]) ** 2, minlength=p)
-            empty = self.weights.sum() - np.bincount(X.indices, stored, minlength=p)
-            square += np.maximum(empty, 0.0) * self.center**2
-            self.told = ~(square <= 64 * EPS * self.weights.sum() * self.center**2)
+            square += np.maximum(total - filled, 0.0) * self.center**2
+            self.told = ~(square <= 64 * EPS * total * self.center**2)
             self.lengths = np.where(self.told, np.sqrt(square), 0.0)
 
     def times(self, coef: np.ndarray) -> np.ndarray:
@@ -138,15 +138,29 @@ class SparseDesign:
 
 
 @kernel
+def column_sums(data, indices, indptr, weights, center, square, filled, counts):  # type: ignore[no-untyped-def]
+    """Add up, for each column, the squares about its centre of the values that are stored, their weights, and their number."""
+    for i in range(len(weights)):
+        for k in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[k])
+            away = data[k] - center[j]
+            square[j] += weights[i] * away * away
+            filled[j] += weights[i]
+            counts[j] += 1
+
+
+@kernel
 def gram_times(data, indices, indptr, weights, start, stop, shift, vector, out):  # type: ignore[no-untyped-def]
     """Add ``x (w (x'v - shift))`` over the rows x from `start` to `stop` to `out`, and give the sum of ``w (x'v - shift)``."""
     total = 0.0
     for i in range(start, stop):
+        # Slices and unsigned places spare the compiler the check for negative ones, which takes as long as the product.
+        values, places = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
         image = -shift
-        for k in range(indptr[i], indptr[i + 1]):
-            image += data[k] * vector[indices[k]]
+        for k in range(len(values)):
+            image += values[k] * vector[np.uint64(places[k])]
         image *= weights[i]
         total += image
-        for k in range(indptr[i], indptr[i + 1]):
-            out[indices[k]] += image * data[k]
+        for k in range(len(values)):
+            out[np.uint64(places[k])] += image * values[k]
     return total

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,14 @@ from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.known import savable
 from qed.base.sources.rows import Block
 from qed.linalg.design import DenseDesign, SparseDesign
+from qed.linalg.sparse_gram import sparse_gram
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.moments import Moments
-from qed.stats.products import present_rows, typical_row
+from qed.stats.products import dense, present_rows, typical_row
 
 STRIP = 1 << 16
+# A column whose mean is at most so many times its spread is summed as it is: that costs three digits of sixteen.
+NEAR = 1e3
 
 
 @savable
@@ -70,18 +74,19 @@ class KeptRows(Centred):
     def __post_init__(self) -> None:
         self._freeze("mean", "Y")
         if not self.is_sparse:
+            object.__setattr__(self, "X", self.X.view())
             self.X.setflags(write=False)
 
     @classmethod
-    def of(cls, block: Block) -> KeptRows:
-        """Keep a copy of a block's rows."""
+    def of(cls, block: Block, copy: bool = True) -> KeptRows:
+        """Keep a copy of a block's rows; or, for what is needed at once and not for long, the rows as they lie there."""
         X, Y, weights = present_rows(block, target=True)
-        own = X.copy() if isinstance(X, np.ndarray) else _canonical(X)
-        return cls.of_table(own, Y.copy(), None if weights is None else weights.copy())
+        own = _canonical(X, copy) if not isinstance(X, np.ndarray) else X.copy() if copy else X
+        return cls.of_table(own, Y.copy() if copy else Y, weights.copy() if copy and weights is not None else weights)
 
     @classmethod
     def of_table(cls, X: Any, Y: np.ndarray, weights: np.ndarray | None) -> KeptRows:
-        """Keep a table that nobody else holds and in which no weight is zero."""
+        """Keep a table in which no weight is zero."""
         total = float(len(Y)) if weights is None else float(weights.sum())
         if len(Y) == 0:
             return cls(0.0, 0, np.zeros(X.shape[1] + Y.shape[1]), X, Y, weights)
@@ -120,7 +125,7 @@ class KeptRows(Centred):
     def moments(self) -> Moments:
         """Multiply out the scatter."""
         if self.is_sparse or self.count == 0:
-            return Moments.of(Block(self.X, self.Y, self.weights))
+            return self._sparse_moments()
         p, Z = self.n_features, np.empty((self.count, len(self.mean)))
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             np.subtract(self.X, self.mean[:p], out=Z[:, :p])
@@ -130,6 +135,24 @@ class KeptRows(Centred):
             if self.weights is not None:
                 Z *= np.sqrt(self.weights)[:, None]
             return Moments(self.weight, self.count, self.mean, Z.T @ Z, p, self.rest)
+
+    def _sparse_moments(self) -> Moments:
+        """Multiply out sparse columns as they are and take their means away after that, unless this would cost digits."""
+        design, p = self.design(), self.n_features
+        far = np.abs(self.x_mean) * np.sqrt(self.weight) > NEAR * design.lengths
+        if self.count == 0 or (far & (design.lengths > 0)).any():
+            return Moments.of(Block(self.X, self.Y, self.weights))
+        scatter = np.empty((len(self.mean), len(self.mean)))
+        sparse_gram(self.X, self._each(), scatter)
+        for start in range(0, p, 64):
+            part = slice(start, min(start + 64, p))
+            scatter[part, :p] -= np.multiply.outer(self.weight * self.x_mean[part], self.x_mean)
+        scatter[p:, p:], scatter[:p, p:] = self.yy, design.back(self.target())
+        scatter[p:, :p] = scatter[:p, p:].T
+        still = np.append(design.lengths == 0, np.zeros(len(self.mean) - p, dtype=bool))
+        scatter[still], scatter[:, still] = 0.0, 0.0
+        scatter[np.arange(p), np.arange(p)] = design.lengths**2
+        return Moments(self.weight, self.count, self.mean, scatter, p, self.rest)
 
     @property
     def scatter(self) -> np.ndarray:
@@ -216,7 +239,7 @@ class KeptRows(Centred):
         if not self.is_sparse:
             return [row.tobytes() for row in np.hstack([self.X + 0.0, own])]
         ends, columns, values = self.X.indptr, self.X.indices.astype(np.int64), self.X.data.astype(np.float64)
-        spans = [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:])]
+        spans = [slice(start, stop) for start, stop in pairwise(ends)]
         return [columns[span].tobytes() + values[span].tobytes() + row.tobytes() for span, row in zip(spans, own)]
 
 
@@ -238,26 +261,29 @@ def takes_less_room(X: Any) -> bool:
 
 
 def _mean(X: Any, Y: np.ndarray, weights: np.ndarray | None, total: float) -> tuple[np.ndarray, np.ndarray]:
-    """Give the mean as a point and a step from it; dense columns are summed about a typical row, so a large offset costs no digits."""
+    """Give the mean as a point and a step from it; far from zero, columns are summed about a typical row, so that costs no digits."""
     each = np.ones(len(Y)) if weights is None else weights
-    if not isinstance(X, np.ndarray):
-        sums = np.concatenate([X.T @ each, each @ Y])
-        return np.zeros(len(sums)), sums / total
     shift = typical_row(X, Y)
     p, step = X.shape[1], max(1, STRIP // X.shape[1])
+    target = each @ (Y - shift[p:]) / total
+    some = dense(X[:: max(1, len(Y) // 8)])
+    if not isinstance(X, np.ndarray) or (np.abs(some.mean(axis=0)) <= NEAR * np.ptp(some, axis=0)).all():
+        return np.concatenate([np.zeros(p), shift[p:]]), np.concatenate([each @ X / total, target])
     sums = np.zeros(p)
     for start in range(0, len(Y), step):
         part = slice(start, start + step)
         sums += each[part] @ (X[part] - shift[:p])
-    return shift, np.concatenate([sums, each @ (Y - shift[p:])]) / total
+    return shift, np.concatenate([sums / total, target])
 
 
-def _canonical(X: Any) -> Any:
-    """Give a copy of a sparse matrix in which no place is stored twice."""
+def _canonical(X: Any, copy: bool) -> Any:
+    """Give a sparse matrix in which no place is stored twice, and if asked for a copy."""
     from scipy import sparse
 
-    own = sparse.csr_array(X, copy=True)
-    own.sum_duplicates()
+    unique = X.has_canonical_format
+    own = sparse.csr_array(X, copy=copy or not unique)
+    if not unique:
+        own.sum_duplicates()
     return own
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
@@ -43,9 +44,33 @@ class LinearPredictor(Regressor):
         coef = np.asarray(self.coef_, dtype=np.float64)
         return np.atleast_2d(coef).T, np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+            The predictions.
+        """
+        self._check_fitted()
+        rows = self._open(X, reset=False)
+        with np.errstate(invalid="ignore", over="ignore"):
+            found: np.ndarray = rows.map(self._predict)
+            # What is missing or infinite in a row shows in its prediction, so only those are looked at.
+            complete = np.isfinite(found.sum(dtype=np.float64)) or np.isfinite(found).all()
+        if not complete:
+            refuse_missing(rows, self)
+        return found
+
     def _predict(self, block: Block) -> np.ndarray:
-        coef = self.coef_.T.astype(block.X.dtype, copy=False)
-        return np.asarray(block.X @ coef) + np.asarray(self.intercept_, dtype=block.X.dtype)
+        found = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
+        found += np.asarray(self.intercept_, dtype=block.X.dtype)
+        return found
 
 
 class LinearModel(LinearPredictor, OnePass):

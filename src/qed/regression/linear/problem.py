@@ -20,7 +20,6 @@ from qed.regression.linear.equations import Equations, KeptEquations, equations_
 from qed.regression.linear.evidence import Evidence, with_residual
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
-from qed.stats.products import present_rows
 
 # With fewer columns, forming their products takes no time.
 MANY_COLUMNS = 64
@@ -99,11 +98,15 @@ def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
 
 
 def _at_once(rows: Rows) -> Moments | None:
-    """Multiply out a dense table that is large, but no larger than a block: a fold would leave it to one thread."""
+    """Multiply out a table for which a fold would take longer: a dense one that one block holds, or a sparse one of many columns."""
     p = rows.n_features
-    if not rows.in_memory or _is_sparse(rows) or rows.count() > block_rows(p) or rows.count() * p**2 < MANY_PRODUCTS:
+    if not rows.in_memory:
         return None
-    return KeptRows.of_table(*present_rows(rows.array(), target=True)).moments()
+    if _is_sparse(rows):
+        fitting = p >= MANY_COLUMNS
+    else:
+        fitting = MANY_PRODUCTS <= rows.count() * p**2 and rows.count() <= block_rows(p)
+    return KeptRows.of(rows.array(), copy=False).moments() if fitting else None
 
 
 def _checked(statistic: Any, rows: Rows, model: Any) -> Any:
