@@ -48,7 +48,8 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         room = _room_of().get(name)
         if room is not None:
-            return getattr(_import_module(f"qed.{room}"), name)
+            found = globals()[name] = getattr(_import_module(f"qed.{room}"), name)
+            return found
     raise AttributeError(f"module 'qed' has no attribute {name!r}")
 
 

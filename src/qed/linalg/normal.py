@@ -1,18 +1,22 @@
 r"""Least squares from a Gram matrix: :math:`(S + \alpha I)\,w = b` with :math:`S = X^\top X,\ b = X^\top y`.
 
 A Cholesky factorisation of the *equilibrated* matrix (unit diagonal) solves it, and its condition estimate says how many digits
-that costs: forming :math:`X^\top X` squares the condition number, so the answer has about :math:`16 - 2\log_{10}\kappa(X)` of
-them. Callers compare `Solution.digits` with what they need and turn to a QR factorisation where it is not enough.
+that costs (:mod:`qed.linalg.cholesky`): forming :math:`X^\top X` squares the condition number, so the answer has about
+:math:`16 - 2\log_{10}\kappa(X)` of them. Callers compare `Solution.digits` with what they need and turn to a QR
+factorisation where it is not enough.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, lapack
 
 from qed.base.numbers import EPS
+from qed.linalg.cholesky import Cholesky
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,9 @@ def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> length
     array([2., 3.])
     """
-    length = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
-    length = np.where(length > 0, length, 1.0)
-    return gram / np.outer(length, length), length
+    length = np.sqrt(np.maximum(gram.diagonal(), 0.0))
+    length[~(length > 0)] = 1.0
+    return gram / (length[:, None] * length), length
 
 
 def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
@@ -103,25 +107,111 @@ def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
     >>> solve(X.T @ X, X.T @ y, alpha=1.0).coef.ravel().round(12)
     array([0.8, 0.6])
     """
-    p = len(gram)
-    shifted = gram + alpha * np.eye(p)
-    scaled, length = equilibrate(shifted)
-    lower, reciprocal = factorised(scaled)
-    if reciprocal > 4 * p * EPS:
-        coef = lapack.dpotrs(lower, right / length[:, None], lower=1)[0] / length[:, None]
-        return Solution(coef, p, reciprocal**-0.5, -np.log10(EPS / reciprocal))
-    return _solve_deficient(scaled, length, right)
+    return Normal(gram).solve(right, alpha)
 
 
-def _solve_deficient(scaled: np.ndarray, length: np.ndarray, right: np.ndarray) -> Solution:
-    """Solve by eigenvectors, leaving out those that rounding can not tell from zero, and take the shortest solution."""
-    value, vector = eigh(scaled)
-    kept = value > 4 * len(value) * EPS * max(value[-1], EPS)
-    rank = int(kept.sum())
-    inner = vector[:, kept] / value[kept] @ (vector[:, kept].T @ (right / length[:, None]))
-    coef = shortest(inner / length[:, None], vector[:, ~kept] / length[:, None])
-    spread = value[-1] / value[kept][0] if rank else 1.0
-    return Solution(coef, rank, float(np.sqrt(spread)), float(-np.log10(EPS * spread)))
+class Normal:
+    """A Gram matrix that is solved for several right-hand sides and factored once for each penalty.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (p, p)
+        Symmetric, positive semi-definite.
+
+    Examples
+    --------
+    >>> normal = Normal(np.array([[3.0, 3.0], [3.0, 5.0]]))
+    >>> normal.solve(np.array([[5.0], [6.0]]), alpha=1.0).coef.ravel().round(12)
+    array([0.8, 0.6])
+    """
+
+    def __init__(self, gram: np.ndarray) -> None:
+        self.gram = gram
+        self._factors: dict[float, Cholesky | None] = {}
+        self._spectra: dict[float, Spectrum] = {}
+
+    def factor(self, alpha: float) -> Cholesky | None:
+        """Give the factor of ``gram + alpha I``; None where rounding leaves none."""
+        if alpha not in self._factors:
+            self._factors[alpha] = Cholesky.of(self.gram, alpha)
+        return self._factors[alpha]
+
+    def spectrum(self, alpha: float = 0.0) -> Spectrum:
+        """Give the eigenvectors of ``gram + alpha I``, scaled to a diagonal of ones."""
+        if alpha not in self._spectra:
+            scaled, length = equilibrate(self.gram + alpha * np.eye(len(self.gram)))
+            self._spectra[alpha] = Spectrum(*eigh(scaled), length)
+        return self._spectra[alpha]
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """The lengths of the columns of X, where the matrix is X'X."""
+        return np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
+
+    def solve(self, right: np.ndarray, alpha: float = 0.0) -> Solution:
+        """Solve ``(gram + alpha I) coef = right``; see the function `solve`."""
+        factor = self.factor(alpha)
+        if factor is not None:
+            return Solution(factor.solve(right), len(self.gram), factor.condition, factor.digits)
+        return self.spectrum(alpha).solve(right)
+
+    def excess(
+        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+    ) -> np.ndarray:
+        """Give by how much coefficients miss the minimum of ``||y - X w||^2 + alpha ||w||^2``: ``g' (gram + alpha I)^+ g``.
+
+        Parameters
+        ----------
+        coef, gradient : ndarray of shape (p, q)
+            The coefficients, and ``X'(y - X w) - alpha w`` there.
+        alphas : ndarray of shape (q,)
+            The penalty of each output.
+        rank : int or None
+            The rank of the columns that a model without a penalty found.
+        enough : ndarray of shape (q,)
+            A value below it need not be any sharper.
+        """
+        result = np.empty(len(alphas))
+        for alpha in np.unique(alphas):
+            chosen = alphas == alpha
+            step = self.solve(gradient[:, chosen], float(alpha)).coef
+            result[chosen] = np.abs((gradient[:, chosen] * step).sum(axis=0))
+        return result
+
+    def outside(self, coef: np.ndarray, rank: int) -> float:
+        """Give the share of the coefficients that lies where the columns, of this rank, say nothing."""
+        seen = self.spectrum()
+        basis, _ = np.linalg.qr(seen.vector[:, : len(coef) - rank] / seen.length[:, None])
+        size = np.linalg.norm(coef)
+        return float(np.linalg.norm(basis.T @ coef) / size) if size > 0 else 0.0
+
+    def condition(self, rank: int) -> float | None:
+        """Give the condition number of the columns scaled to equal length, over so many directions; None where digits are missing."""
+        factor = self.factor(0.0) if rank == len(self.gram) else None
+        if factor is not None and factor.digits > 4:
+            return factor.condition
+        value = self.spectrum().value[len(self.gram) - rank :]
+        if len(value) == 0:
+            return 1.0
+        return float(np.sqrt(value[-1] / value[0])) if value[0] > 1e4 * len(self.gram) * EPS else None
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues, in rising order, and eigenvectors of a matrix scaled to a diagonal of ones, and the roots of the diagonal it had."""
+
+    value: np.ndarray
+    vector: np.ndarray
+    length: np.ndarray
+
+    def solve(self, right: np.ndarray) -> Solution:
+        """Solve without the eigenvectors that rounding can not tell from zero, and take the shortest solution."""
+        value, vector, length = self
+        kept = value > 4 * len(value) * EPS * max(value[-1], EPS)
+        rank = int(kept.sum())
+        inner = vector[:, kept] / value[kept] @ (vector[:, kept].T @ (right / length[:, None]))
+        coef = shortest(inner / length[:, None], vector[:, ~kept] / length[:, None])
+        spread = value[-1] / value[kept][0] if rank else 1.0
+        return Solution(coef, rank, float(np.sqrt(spread)), float(-np.log10(EPS * spread)))
 
 
 def shortest(coef: np.ndarray, null: np.ndarray) -> np.ndarray:

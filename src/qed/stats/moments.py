@@ -177,7 +177,7 @@ class Moments(Centred):
 
     def fingerprint(self) -> Fingerprint:
         """Tell these rows from others."""
-        x_mean, y_mean, spread = self.x_mean, self.y_mean, np.diagonal(self.xx)
+        x_mean, y_mean, spread = self.x_mean, self.y_mean, self.xx.diagonal()
         return Fingerprint.of_sums(self.count, self.weight, x_mean, spread, y_mean, self.xy, self.yy)
 
     def covariance(self, ddof: float = 0) -> np.ndarray:

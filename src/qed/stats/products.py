@@ -53,10 +53,14 @@ def typical_row(X: Any, Y: np.ndarray) -> np.ndarray:
     Sums taken about it lose no digits to a large mean. Being a value of the column, it makes the sums of a constant
     column exactly zero; being a median, it is hardly ever an outlier.
     """
-    size = min(5, len(Y) - 1 + len(Y) % 2)
+    size, p = min(5, len(Y) - 1 + len(Y) % 2), X.shape[1]
     chosen = np.arange(size) * (len(Y) - 1) // max(1, size - 1)
-    middle = np.sort(np.hstack([dense(X[chosen]), Y[chosen]]), axis=0)[size // 2]
-    return np.where(np.isfinite(middle), middle, 0.0)
+    few = np.empty((size, p + Y.shape[1]))
+    few[:, :p], few[:, p:] = dense(X[chosen]), Y[chosen]
+    few.sort(axis=0)
+    middle = few[size // 2]
+    middle[~np.isfinite(middle)] = 0.0
+    return middle
 
 
 def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:

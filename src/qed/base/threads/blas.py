@@ -27,10 +27,13 @@ _lock = threading.RLock()
 
 
 class Hold(AbstractContextManager[None]):
-    """Holds BLAS to one thread, for one purpose. Enter it as often and from as many threads as you like."""
+    """Holds BLAS to one thread, for one purpose. Enter it as often and from as many threads as you like.
 
-    def __init__(self, purpose: str) -> None:
-        self._purpose = purpose
+    What this thread holds already, for this or the other purpose, need not be set again.
+    """
+
+    def __init__(self, purpose: str, other: str) -> None:
+        self._purpose, self._other = purpose, other
 
     def __enter__(self) -> None:
         self.take()
@@ -40,10 +43,11 @@ class Hold(AbstractContextManager[None]):
 
     def take(self) -> tuple[int, str]:
         """Take a hold; give the key to leave it with, for a generator that may be closed by another thread."""
-        key = (threading.get_ident(), self._purpose)
+        ident = threading.get_ident()
+        key = (ident, self._purpose)
         depth = _depth.get(key, 0)
         _depth[key] = depth + 1
-        if depth == 0:
+        if depth == 0 and (ident, self._other) not in _depth:
             try:
                 _settle()
             except BaseException:
@@ -58,11 +62,12 @@ class Hold(AbstractContextManager[None]):
             _depth[key] = depth
         else:
             _depth.pop(key, None)
-            _settle()
+            if (key[0], self._other) not in _depth:
+                _settle()
 
 
-one_blas_thread = Hold("fold")
-_fit = Hold("fit")
+one_blas_thread = Hold("fold", "fit")
+_fit = Hold("fit", "fold")
 
 
 def fitting() -> Hold:

@@ -21,6 +21,7 @@ from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.normal import Normal
 from qed.regression.linear.evidence import Evidence, about_zero
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import Whitening
@@ -125,7 +126,7 @@ class MetricProblem(RowsProblem):
         seen = moments_of(factor) if centered else about_zero(moments_of(factor))
         square = np.diagonal(seen.yy)
         means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-        return Evidence(seen.weight, *means, seen.xx, seen.xy[:, q:], square[:q], square[q:]), factor
+        return Evidence(seen.weight, *means, Normal(seen.xx), seen.xy[:, q:], square[:q], square[q:]), factor
 
 
 def moments_of(factor: Factor) -> Moments:

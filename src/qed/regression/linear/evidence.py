@@ -9,6 +9,7 @@ so the proof of a fit is one fold, on arrays, files and clusters alike.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import equilibrate, solve
+from qed.linalg.normal import Normal
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
@@ -25,6 +26,28 @@ TOLERANCE = 1e-9
 def about_zero(moments: Moments) -> Moments:
     """Take moments about zero in the place of the mean, for models without an intercept."""
     return replace(moments, mean=np.zeros_like(moments.mean), scatter=moments.uncentered())
+
+
+class Metric(Protocol):
+    """What is known of the columns of a problem: how long they are, and how far coefficients are from its minimum."""
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The lengths of the columns."""
+
+    def excess(
+        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+    ) -> np.ndarray:
+        """Bound by how much coefficients with such a gradient are above the minimum, for each output.
+
+        A bound that is below `enough` need not be any sharper.
+        """
+
+    def outside(self, coef: np.ndarray, rank: int) -> float:
+        """Bound the share of the coefficients that lies where the data say nothing."""
+
+    def condition(self, rank: int) -> float | None:
+        """Give the condition number of the columns scaled to equal length, over so many directions; None where digits are missing."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +60,10 @@ class Evidence:
         The sum of the weights.
     x_mean, y_mean, r_mean : ndarray of shape (p,) or (q,)
         Means of features, target and residual.
-    xx, xr : ndarray of shape (p, p) or (p, q)
-        Scatter of the features, and of features with residuals.
+    metric : Metric
+        The columns of the features; `Normal` where their scatter is known.
+    xr : ndarray of shape (p, q)
+        Scatter of features with residuals.
     yy, rr : ndarray of shape (q,)
         Squared deviations of target and residual.
     """
@@ -47,7 +72,7 @@ class Evidence:
     x_mean: np.ndarray
     y_mean: np.ndarray
     r_mean: np.ndarray
-    xx: np.ndarray
+    metric: Metric
     xr: np.ndarray
     yy: np.ndarray
     rr: np.ndarray
@@ -55,27 +80,53 @@ class Evidence:
     @classmethod
     def from_rows(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> Evidence:
         """Go back to the rows; `coef` has shape (p, q). About zero unless `centered`."""
-        seen = rows.fold(residual_moments, coef, intercept)
-        seen, q = seen if centered else about_zero(seen), coef.shape[1]
-        square = np.diagonal(seen.yy)
-        means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-        return cls(seen.weight, *means, seen.xx, seen.xy[:, q:], square[:q], square[q:])
+        return cls.from_residual_moments(rows.fold(residual_moments, coef, intercept), coef.shape[1], centered=centered)
 
     @classmethod
-    def from_moments(cls, moments: Moments, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> Evidence:
-        """Work it out from the moments of features and target, without going back to the rows."""
+    def from_residual_moments(cls, moments: Moments, q: int, *, centered: bool) -> Evidence:
+        """Take it from the moments of features, q targets and as many residuals."""
+        seen = moments if centered else about_zero(moments)
+        square = np.diagonal(seen.yy)
+        means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
+        return cls(seen.weight, *means, Normal(seen.xx), seen.xy[:, q:], square[:q], square[q:])
+
+    @classmethod
+    def from_moments(
+        cls,
+        moments: Moments,
+        coef: np.ndarray,
+        intercept: np.ndarray,
+        *,
+        centered: bool,
+        normal: Normal | None = None,
+    ) -> Evidence:
+        """Work it out from the moments of features and target, without going back to the rows.
+
+        What solved the equations may be given as `normal`: what it has factored is not factored again.
+        """
         seen = moments if centered else about_zero(moments)
         image, yy = seen.xx @ coef, np.diagonal(seen.yy)
         rr = yy - (coef * (2 * seen.xy - image)).sum(axis=0)
-        r_mean = seen.y_mean - seen.x_mean @ coef - intercept
-        return cls(seen.weight, seen.x_mean, seen.y_mean, r_mean, seen.xx, seen.xy - image, yy, rr)
+        means = (seen.x_mean, seen.y_mean, seen.y_mean - seen.x_mean @ coef - intercept)
+        return cls(seen.weight, *means, normal or Normal(seen.xx), seen.xy - image, yy, rr)
+
+    @property
+    def xx(self) -> np.ndarray:
+        """The scatter of the features, of shape (p, p)."""
+        assert isinstance(self.metric, Normal)
+        return self.metric.gram
 
 
 def residual_moments(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
     """Give the moments of features, target and residual of one block."""
+    return Moments.of(with_residual(block, coef, intercept))
+
+
+def with_residual(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Block:
+    """Add the residuals of a block to its targets, as further columns."""
     y = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
     residual = y - np.asarray(block.X @ coef, dtype=np.float64) - intercept
-    return Moments.of(Block(block.X, np.hstack([y, residual]), block.weight, block.start))
+    return Block(block.X, np.hstack([y, residual]), block.weight, block.start)
 
 
 def least_squares_claims(
@@ -97,7 +148,7 @@ def least_squares_claims(
         The number of independent columns the model found; below p the solution has to be the shortest.
     """
     p = len(coef)
-    length = np.sqrt(np.maximum(np.diagonal(seen.xx), 0.0))
+    length, alphas = seen.metric.lengths, np.broadcast_to(alpha, coef.shape[1])
     reach = np.sqrt(np.maximum(seen.yy, 0.0)) + length @ np.abs(coef)
     reach = np.where(reach > 0, reach, 1.0)
     bound = TOLERANCE + _rounding(seen, coef, reach)
@@ -111,10 +162,11 @@ def least_squares_claims(
     words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
     claims.append(Claim(words, slope, bound))
     value = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0)
-    excess = _excess(seen.xx, gradient, alpha) / (value + 1e-8 * reach**2)
+    scale = value + 1e-8 * reach**2
+    excess = seen.metric.excess(coef, gradient, alphas, rank, 0.1 * bound * scale) / scale
     claims.append(Claim("excess over the least possible error", float(excess.max()), bound))
     if rank is not None and rank < p:
-        claims.append(Claim("solution is the shortest of many", _null_share(seen.xx, coef, p - rank), 1e-6))
+        claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
     return claims
 
 
@@ -127,23 +179,3 @@ def _rounding(seen: Evidence, coef: np.ndarray, reach: np.ndarray) -> float:
     """Bound what rounding of large values does to residuals, relative to their reach."""
     size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
     return float((16 * EPS * (1 + np.sqrt(seen.weight) * size / reach)).max())
-
-
-def _excess(gram: np.ndarray, gradient: np.ndarray, alpha: float | np.ndarray) -> np.ndarray:
-    """Compute ``g' (gram + alpha I)^+ g`` for each output."""
-    alphas = np.broadcast_to(alpha, gradient.shape[1])
-    result = np.empty(gradient.shape[1])
-    for one in np.unique(alphas):
-        chosen = alphas == one
-        step = solve(gram, gradient[:, chosen], float(one)).coef
-        result[chosen] = np.abs((gradient[:, chosen] * step).sum(axis=0))
-    return result
-
-
-def _null_share(gram: np.ndarray, coef: np.ndarray, dimension: int) -> float:
-    """Say which share of the coefficients lies where the data say nothing."""
-    scaled, length = equilibrate(gram)
-    _, vector = np.linalg.eigh(scaled)
-    basis, _ = np.linalg.qr(vector[:, :dimension] / length[:, None])
-    size = np.linalg.norm(coef)
-    return float(np.linalg.norm(basis.T @ coef) / size) if size > 0 else 0.0

@@ -22,21 +22,19 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
-from qed.base.models.problem import StatisticProblem
-from qed.base.numbers import EPS
-from qed.base.sources.rows import Rows
-from qed.linalg.normal import equilibrate
+from qed.linalg.normal import Normal
+from qed.regression.linear.equations import GramEquations
 from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
-from qed.regression.linear.linear import LinearModel
-from qed.regression.linear.precise import solve_by_factor, solve_precisely
-from qed.regression.linear.problem import LinearProblem
+from qed.regression.linear.linear import LeastSquaresModel
+from qed.regression.linear.precise import solve_by_factor
+from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
 DIGITS_WANTED = 10.0
 
 
-class LinearRegression(LinearModel):
+class LinearRegression(LeastSquaresModel):
     """Ordinary (and, with ``sample_weight``, weighted) least squares.
 
     Parameters
@@ -58,8 +56,10 @@ class LinearRegression(LinearModel):
         Standard errors, t and p values and intervals, where theory gives them.
     certificate_ : Certificate
         The proof of the fit.
-    statistic_ : Moments
-        What the model remembers of its rows.
+    solver_ : str
+        The way that was taken, in words: it is chosen by the shape of the table.
+    statistic_ : Moments or KeptRows
+        What the model remembers of its rows, or the rows themselves where these take less room.
     factor_ : Factor or None
         The R factor of the rows, where the columns are so nearly dependent that moments were too coarse.
 
@@ -83,60 +83,60 @@ class LinearRegression(LinearModel):
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
-    def _settle(self, problem: StatisticProblem) -> None:
-        super()._settle(problem)
-        self._warn_of_collinear()
+    _is_penalised = False
 
     def _penalties(self, n_outputs: int) -> np.ndarray:
         return np.zeros(n_outputs)
 
-    def _solve(self, problem: LinearProblem) -> None:
-        seen = problem.statistic
-        solution, self.factor_ = solve_precisely(
-            self._centered(seen), 0.0, problem.lazy_factor, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
-        )
+    def _settle(self, problem: LeastSquaresProblem) -> None:
+        super()._settle(problem)
+        self._warn_of_collinear(problem)
+
+    def _solve(self, problem: LeastSquaresProblem) -> None:
+        seen, equations = problem.statistic, problem.equations
+        solution = equations.solve(0.0, DIGITS_WANTED)
+        self.factor_, self.solver_ = equations.factor, equations.way
         self.rank_, self.condition_ = solution.rank, solution.condition
         self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
-    def _warn_of_collinear(self) -> None:
-        p = self.n_features_in_
-        if self.rank_ < min(p, int(self.statistic_.count) - self.fit_intercept):
-            lost = p - self.rank_
-            names = ", ".join(self._dependent_columns())
-            warnings.warn(
-                f"LinearRegression: {lost} of {p} columns follow from the others ({names}): many coefficients fit equally "
-                "well and the shortest were taken. Drop columns, or use qed.Ridge, to make the coefficients meaningful.",
-                DegenerateWarning,
-                stacklevel=5,
-            )
+    def _warn_of_collinear(self, problem: LeastSquaresProblem) -> None:
+        p, most = self.n_features_in_, int(self.statistic_.count) - self.fit_intercept
+        if self.rank_ >= min(p, most):
+            return
+        remedy = "many coefficients fit equally well and the shortest were taken."
+        if isinstance(problem.equations, GramEquations):
+            names = ", ".join(self._dependent_columns(problem.equations.normal))
+            words = f"{p - self.rank_} of {p} columns follow from the others ({names}): {remedy} Drop columns, or use qed.Ridge,"
+        else:
+            words = f"only {self.rank_} of {most} rows are independent, for {p} columns: {remedy} Give more rows, or use qed.Ridge,"
+        warnings.warn(
+            f"LinearRegression: {words} to make the coefficients meaningful.", DegenerateWarning, stacklevel=5
+        )
 
-    def _dependent_columns(self) -> list[str]:
+    def _dependent_columns(self, normal: Normal) -> list[str]:
         """Name the columns that take part in the strongest dependency."""
-        scaled, _ = equilibrate(self._centered(self.statistic_).xx)
-        _, vector = np.linalg.eigh(scaled)
-        constant = np.flatnonzero(np.diagonal(scaled) == 0)
-        share = np.abs(vector[:, 0])
+        constant, share = np.flatnonzero(normal.lengths == 0), np.abs(normal.spectrum().vector[:, 0])
         involved = constant if len(constant) else np.flatnonzero(share > 0.3 * share.max())
         names = getattr(self, "feature_names_in_", None)
         shown = [repr(names[j]) if names is not None else f"number {j}" for j in involved[:4]]
         return [*shown, "..."] if len(involved) > 4 else shown
 
-    def _prove(self, problem: StatisticProblem) -> list[Claim]:
-        seen, (coef, _) = self._seen(problem), self._columns()
+    def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
+        coef, intercept = self._columns()
+        seen = problem.evidence(coef, intercept)
         claims = least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
-        if problem.source == "data" and problem.rows is not None:
-            return [*claims, condition_claim(self._condition(seen, problem.rows))]
-        return [*claims, condition_claim(self.condition_)]
+        return [*claims, condition_claim(self._condition(seen, problem))]
 
-    def _condition(self, seen: Evidence, rows: Rows) -> float:
-        """Recompute the condition number from the data: from moments where they can tell, else from a QR."""
-        scaled, _ = equilibrate(seen.xx)
-        value = np.linalg.eigvalsh(scaled)[len(scaled) - self.rank_ :]
-        if len(value) == 0:
-            return 1.0
-        if value[0] > 1e4 * len(scaled) * EPS:
-            return float(np.sqrt(value[-1] / value[0]))
-        return solve_by_factor(rows.fold(Factor.of), centered=self.fit_intercept).condition
+    def _condition(self, seen: Evidence, problem: LeastSquaresProblem) -> float:
+        """Recompute the condition number where the data are there: from what is seen of them where that can tell, else from a QR."""
+        if problem.source == "statistics" or problem.rows is None:
+            return self.condition_
+        found = seen.metric.condition(self.rank_)
+        return (
+            solve_by_factor(problem.rows.fold(Factor.of), centered=self.fit_intercept).condition
+            if found is None
+            else found
+        )
 
     @property
     def inference_(self) -> Any:

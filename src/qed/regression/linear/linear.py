@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
 
+from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
@@ -13,7 +15,7 @@ from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import Evidence, about_zero
-from qed.regression.linear.problem import LinearProblem
+from qed.regression.linear.problem import LeastSquaresProblem, LinearProblem
 from qed.regression.linear.search import linear_search
 from qed.stats.moments import Moments
 
@@ -45,9 +47,33 @@ class LinearPredictor(Regressor):
         coef = np.asarray(self.coef_, dtype=np.float64)
         return np.atleast_2d(coef).T, np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+            The predictions.
+        """
+        self._check_fitted()
+        rows = self._open(X, reset=False)
+        with np.errstate(invalid="ignore", over="ignore"):
+            found: np.ndarray = rows.map(self._predict)
+            # What is missing or infinite in a row shows in its prediction, so only those are looked at.
+            complete = np.isfinite(found.sum(dtype=np.float64)) or np.isfinite(found).all()
+        if not complete:
+            refuse_missing(rows, self)
+        return found
+
     def _predict(self, block: Block) -> np.ndarray:
-        coef = self.coef_.T.astype(block.X.dtype, copy=False)
-        return np.asarray(block.X @ coef) + np.asarray(self.intercept_, dtype=block.X.dtype)
+        found = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
+        found += np.asarray(self.intercept_, dtype=block.X.dtype)
+        return found
 
 
 class LinearModel(LinearPredictor, OnePass):
@@ -81,3 +107,24 @@ class LinearModel(LinearPredictor, OnePass):
         if problem.source == "data" and problem.rows is not None:
             return Evidence.from_rows(problem.rows, coef, intercept, centered=self.fit_intercept)
         return Evidence.from_moments(problem.statistic, coef, intercept, centered=self.fit_intercept)
+
+
+class LeastSquaresModel(LinearModel):
+    """A linear predictor whose way to the least squares is chosen by the shape of the table."""
+
+    def _problem(self, rows: Rows) -> LeastSquaresProblem:
+        return LeastSquaresProblem(self, rows)
+
+    def _evidence(self, rows: Rows) -> LeastSquaresProblem:
+        return LeastSquaresProblem(self, rows, source="data")
+
+    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> LeastSquaresProblem:
+        problem = LeastSquaresProblem(self, rows, target_ndim=target_ndim)
+        if problem.kept is None:
+            problem.statistic = statistic
+        return problem
+
+    @property
+    @abstractmethod
+    def _is_penalised(self) -> bool:
+        """Say whether every output has a penalty."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import Solution, solve
+from qed.linalg.normal import Normal, Solution
 from qed.stats.factor import Factor, least_squares
 from qed.stats.moments import Moments
 
@@ -30,7 +30,13 @@ def lazy_factor(rows: Rows) -> LazyFactor:
 
 
 def solve_precisely(
-    moments: Moments, alpha: float, factor: LazyFactor | None, *, centered: bool, digits_wanted: float = DIGITS_WANTED
+    moments: Moments,
+    alpha: float,
+    factor: LazyFactor | None,
+    *,
+    centered: bool,
+    digits_wanted: float = DIGITS_WANTED,
+    normal: Normal | None = None,
 ) -> tuple[Solution, Factor | None]:
     """Solve ``min ||y - Xw||^2 + alpha ||w||^2`` from moments, or from a QR of the rows where moments are too coarse.
 
@@ -46,13 +52,15 @@ def solve_precisely(
         Whether there is an intercept.
     digits_wanted : float
         A second look is taken when the moments give fewer digits than this.
+    normal : Normal, optional
+        The scatter of the features, where it has been factored already or will be needed again.
 
     Returns
     -------
     Solution, Factor or None
         The solution, and the factor where one was needed.
     """
-    solution = solve(moments.xx, moments.xy, alpha)
+    solution = (normal or Normal(moments.xx)).solve(moments.xy, alpha)
     full = solution.rank == len(moments.xx)
     if factor is None or (full and solution.digits >= digits_wanted):
         return solution, None

@@ -1,11 +1,34 @@
-"""Linear least squares as a problem: the moments of the rows, and where these are too coarse the R factor of a QR of them."""
+"""The problem of least squares: what is kept of the rows, by the shape of the table, and the equations that follow from it.
+
+A tall table is folded into its moments. One that takes less room than they would, because it has fewer rows than columns or is sparse, is
+kept (:mod:`qed.stats.kept`). A table that one block holds is multiplied out at once, with all threads of BLAS. What is
+kept decides the way (:mod:`qed.regression.linear.equations`), whether it comes from ``fit``, from ``partial_fit`` or from a file.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
-from qed.base.models.problem import StatisticProblem
+import numpy as np
+
+from qed.base.models.checks import overflowed, refuse_missing
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.problem import StatisticProblem, collect
+from qed.base.sources.block import Block, block_rows
+from qed.base.sources.rows import Rows
+from qed.regression.linear.equations import Equations, KeptEquations, equations_of, products_worth
+from qed.regression.linear.evidence import Evidence, with_residual
 from qed.regression.linear.precise import LazyFactor, lazy_factor
+from qed.stats.kept import KeptRows, keep, takes_less_room
+from qed.stats.moments import Moments
+
+# With fewer columns, forming their products takes no time.
+MANY_COLUMNS = 64
+# From so many products on, one block is enough work for several threads.
+MANY_PRODUCTS = 1 << 28
+# So many products of conjugate gradients have to cost less than their equations: they need fewer, where columns are not too much alike.
+FEW_ITERATIONS = 24
 
 
 class LinearProblem(StatisticProblem):
@@ -28,3 +51,100 @@ class LinearProblem(StatisticProblem):
     def lazy_factor(self) -> LazyFactor | None:
         """Say how to get at the R factor."""
         return None if self.rows is None else lazy_factor(self.rows)
+
+
+class LeastSquaresProblem(LinearProblem):
+    """Least squares, with or without a squared penalty.
+
+    Attributes
+    ----------
+    statistic : KeptRows or Moments
+        What is kept of the rows.
+    """
+
+    @property
+    def centered(self) -> bool:
+        """Whether there is an intercept."""
+        return bool(self.model.fit_intercept)
+
+    @cached_property
+    def kept(self) -> KeptRows | None:
+        """The rows in memory, where keeping them is the better way."""
+        return None if self.rows is None else _checked(kept_rows(self.rows, self.model), self.rows, self.model)
+
+    @cached_property
+    def statistic(self) -> KeptRows | Moments:
+        assert self.rows is not None
+        if self.kept is not None:
+            return self.kept
+        whole = _at_once(self.rows)
+        return (
+            collect(self.rows, self.model, _function(self.rows))
+            if whole is None
+            else _checked(whole, self.rows, self.model)
+        )
+
+    @cached_property
+    def equations(self) -> Equations:
+        """What is to be solved."""
+        return equations_of(self.statistic, self.lazy_factor, centered=self.centered)
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        seen = self.statistic
+        if isinstance(seen, KeptRows) and isinstance(self.equations, KeptEquations) and self.centered:
+            return seen.fingerprint_by(self.equations.design)
+        return seen.fingerprint()
+
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
+        """Give what proves coefficients of shape (p, q): from the rows where they are kept or asked for, else from their moments."""
+        if self.rows is None or self.source == "statistics" or self.kept is not None:
+            return self.equations.evidence(coef, intercept)
+        q = coef.shape[1]
+        found = self.rows.fold(_residual_statistic, coef, intercept, _function(self.rows))
+        if isinstance(found, Moments):
+            return Evidence.from_residual_moments(found, q, centered=self.centered)
+        rows = KeptRows.of_table(found.X, found.Y[:, :q], found.weights)
+        return equations_of(rows, self.lazy_factor, centered=self.centered).evidence(coef, intercept)
+
+
+def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
+    """Keep the rows of a table in memory where they take less room than their moments, and are solved sooner."""
+    p = rows.n_features
+    if p < MANY_COLUMNS or not rows.in_memory:
+        return None
+    if not rows.is_sparse:
+        return rows.fold(KeptRows.of) if rows.count() <= p else None
+    table = rows.array()
+    X = table.X
+    iterates = model._is_penalised and X.nnz > 0 and products_worth(X) >= FEW_ITERATIONS
+    return KeptRows.of(table) if takes_less_room(X) and (iterates or len(table) <= p) else None
+
+
+def _at_once(rows: Rows) -> Moments | None:
+    """Multiply out a table for which a fold would take longer: a dense one that one block holds, or a sparse one of many columns."""
+    p = rows.n_features
+    if not rows.in_memory:
+        return None
+    if rows.is_sparse:
+        fitting = p >= MANY_COLUMNS
+    else:
+        fitting = rows.count() * p**2 >= MANY_PRODUCTS and rows.count() <= block_rows(p)
+    return KeptRows.of(rows.array(), copy=False).moments() if fitting else None
+
+
+def _checked(statistic: Any, rows: Rows, model: Any) -> Any:
+    """Say where something missing or infinite is, if it is in the statistic."""
+    if statistic is not None and not statistic.is_finite:
+        refuse_missing(rows, model)
+        raise overflowed(model)
+    return statistic
+
+
+def _function(rows: Rows) -> Any:
+    """Say what to fold: files and clusters tell how many rows they have at their end only."""
+    return Moments.of if rows.in_memory or rows.n_features < MANY_COLUMNS else keep
+
+
+def _residual_statistic(block: Block, coef: np.ndarray, intercept: np.ndarray, function: Any) -> Any:
+    return function(with_residual(block, coef, intercept))

@@ -21,14 +21,13 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
-from qed.base.models.problem import StatisticProblem
 from qed.regression.linear.evidence import least_squares_claims
-from qed.regression.linear.linear import LinearModel
-from qed.regression.linear.precise import solve_precisely
-from qed.regression.linear.problem import LinearProblem
+from qed.regression.linear.linear import LeastSquaresModel
+from qed.regression.linear.precise import DIGITS_WANTED
+from qed.regression.linear.problem import LeastSquaresProblem
 
 
-class Ridge(LinearModel):
+class Ridge(LeastSquaresModel):
     """Linear least squares with a squared penalty.
 
     Parameters
@@ -46,8 +45,11 @@ class Ridge(LinearModel):
         The constant; zero without ``fit_intercept``.
     certificate_ : Certificate
         The proof of the fit.
-    statistic_ : Moments
-        What the model remembers of its rows; ``partial_fit`` adds to it, ``forget`` takes away from it.
+    solver_ : str
+        The way that was taken, in words: it is chosen by the shape of the table.
+    statistic_ : Moments or KeptRows
+        What the model remembers of its rows, or the rows themselves where these take less room; ``partial_fit`` adds to it, ``forget``
+        takes away from it.
 
     Notes
     -----
@@ -85,20 +87,24 @@ class Ridge(LinearModel):
     def _penalties(self, n_outputs: int) -> np.ndarray:
         return self._alphas(n_outputs)
 
-    def _solve(self, problem: LinearProblem) -> None:
-        seen = problem.statistic
-        moments = self._centered(seen)
-        alphas = self._alphas(moments.xy.shape[1])
-        coef = np.empty_like(moments.xy)
-        for alpha in np.unique(alphas):
+    def _solve(self, problem: LeastSquaresProblem) -> None:
+        seen, equations = problem.statistic, problem.equations
+        alphas = self._alphas(seen.n_targets)
+        coef = np.empty((seen.n_features, seen.n_targets))
+        for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
-            solution, _ = solve_precisely(moments, float(alpha), problem.lazy_factor, centered=self.fit_intercept)
-            coef[:, chosen] = solution.coef[:, chosen]
+            coef[:, chosen] = equations.solve(alpha, DIGITS_WANTED).coef[:, chosen]
+        self.solver_ = equations.way
         self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
-    def _prove(self, problem: StatisticProblem) -> list[Claim]:
-        seen, (coef, _) = self._seen(problem), self._columns()
-        return least_squares_claims(seen, coef, alpha=self._alphas(coef.shape[1]), centered=self.fit_intercept)
+    @property
+    def _is_penalised(self) -> bool:
+        return bool(np.min(self.alpha) > 0)
+
+    def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
+        coef, intercept = self._columns()
+        seen, alphas = problem.evidence(coef, intercept), self._alphas(coef.shape[1])
+        return least_squares_claims(seen, coef, alpha=alphas, centered=self.fit_intercept)
 
     @property
     def inference_(self) -> Any:

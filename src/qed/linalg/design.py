@@ -1,0 +1,166 @@
+r"""A table of columns, centred and weighted, that is seen through products only: :math:`A = S^{1/2} (X - \mathbf 1 \bar x^\top)`.
+
+What solves least squares with many columns asks for :math:`Aw`, :math:`A^\top v`, the lengths of the columns and the products
+:math:`A D^{-2} A^\top` of the rows. A dense table is centred once, in a copy; a sparse one stays sparse and is centred in every product,
+:math:`Aw = S^{1/2} (Xw - \mathbf 1\, \bar x^\top w)`. One product takes :math:`O(np)` operations, or as many as there are stored values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from qed.base.compile import kernel
+from qed.base.engine import add_pairwise, work
+from qed.base.numbers import EPS
+
+# So many stored values are gone through by one task: enough to outweigh handing it to a thread.
+TASK_VALUES = 1 << 19
+# What is worked on at a time: half a megabyte, which stays in the cache.
+STRIP_VALUES = 1 << 16
+
+
+class DenseDesign:
+    """A dense table, centred and weighted in a copy.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        The features.
+    weights : ndarray of shape (n,) or None
+        The weights; None when all are one.
+    center, rest : ndarray of shape (p,)
+        What is taken away from every row, and what rounding cut off it.
+
+    Examples
+    --------
+    >>> seen = DenseDesign(np.array([[1.0, 0.0], [3.0, 2.0]]), None, np.array([2.0, 1.0]), np.zeros(2))
+    >>> seen.times(np.array([[1.0], [1.0]])).ravel(), seen.outer()
+    (array([-2.,  2.]), array([[ 2., -2.],
+           [-2.,  2.]]))
+    """
+
+    def __init__(self, X: np.ndarray, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
+        n, p = X.shape
+        self.root = np.ones(n) if weights is None else np.sqrt(weights)
+        self.rows, square = np.empty((n, p)), np.zeros(p)
+        more, step = rest.any(), max(1, STRIP_VALUES // p)
+        with np.errstate(invalid="ignore", over="ignore"):
+            for start in range(0, n, step):
+                strip = self.rows[start : start + step]
+                np.subtract(X[start : start + step], center, out=strip)
+                if more:
+                    strip -= rest
+                if weights is not None:
+                    strip *= self.root[start : start + step, None]
+                square += np.einsum("ij,ij->j", strip, strip)
+            self.lengths = np.sqrt(square)
+
+    def times(self, coef: np.ndarray) -> np.ndarray:
+        """Give ``A coef``, of shape (n, q)."""
+        return np.asarray(self.rows @ coef)
+
+    def back(self, vector: np.ndarray) -> np.ndarray:
+        """Give ``A' vector``, of shape (p, q)."""
+        return np.asarray(self.rows.T @ vector)
+
+    def outer(self, scale: np.ndarray | None = None) -> np.ndarray:
+        """Give the products of the rows with each other, of shape (n, n); columns are divided by `scale` first."""
+        rows = self.rows if scale is None else self.rows / scale
+        return np.asarray(rows @ rows.T)
+
+
+class SparseDesign:
+    """A sparse table, centred and weighted in every product.
+
+    Parameters
+    ----------
+    X : scipy.sparse.csr_array of shape (n, p)
+        The features.
+    weights, center, rest
+        As in `DenseDesign`.
+
+    Attributes
+    ----------
+    told : ndarray of bool of shape (p,)
+        Which columns are more than a constant and rounding; products with the others are zero.
+    counts : ndarray of int of shape (p,)
+        How many values of each column are stored.
+    """
+
+    def __init__(self, X: Any, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
+        n, p = X.shape
+        self.X, self.center = X, center + rest
+        self.weights = np.ones(n) if weights is None else weights
+        self.root, total = np.sqrt(self.weights), float(self.weights.sum())
+        square, filled, self.counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
+        column_sums(X.data, X.indices, X.indptr, self.weights, self.center, square, filled, self.counts)
+        with np.errstate(invalid="ignore", over="ignore"):
+            square += np.maximum(total - filled, 0.0) * self.center**2
+            self.told = ~(square <= 64 * EPS * total * self.center**2)
+            self.lengths = np.where(self.told, np.sqrt(square), 0.0)
+
+    def times(self, coef: np.ndarray) -> np.ndarray:
+        """Give ``A coef``, of shape (n, q)."""
+        return np.asarray(self.root[:, None] * (self.X @ coef - self.center @ coef))
+
+    def back(self, vector: np.ndarray) -> np.ndarray:
+        """Give ``A' vector``, of shape (p, q)."""
+        weighted = self.root[:, None] * vector
+        found = self.X.T @ weighted - np.outer(self.center, weighted.sum(axis=0))
+        return np.asarray(np.where(self.told[:, None], found, 0.0))
+
+    def dense(self) -> DenseDesign:
+        """Give the same as a dense table."""
+        found = DenseDesign(self.X.toarray(), self.weights, self.center, np.zeros(len(self.center)))
+        found.rows[:, ~self.told] = 0.0
+        return found
+
+    def gram_times(self, vector: np.ndarray) -> np.ndarray:
+        """Give ``A' A vector`` of a vector of shape (p,), in one reading of the table; the same for any number of threads."""
+        shift = float(self.center @ vector)
+        found: np.ndarray = add_pairwise(work(partial(self._part, part, shift, vector) for part in self._parts()))
+        return np.where(self.told, found[:-1] - self.center * found[-1], 0.0)
+
+    def _parts(self) -> Iterator[tuple[int, int]]:
+        """Cut the rows into tasks; the plan depends on the data alone."""
+        n, size = self.X.shape[0], max(1, TASK_VALUES * self.X.shape[0] // max(1, self.X.nnz))
+        return ((start, min(start + size, n)) for start in range(0, n, size))
+
+    def _part(self, part: tuple[int, int], shift: float, vector: np.ndarray) -> np.ndarray:
+        out = np.zeros(len(vector) + 1)
+        X = self.X
+        out[-1] = gram_times(X.data, X.indices, X.indptr, self.weights, *part, shift, vector, out)
+        return out
+
+
+@kernel
+def column_sums(data, indices, indptr, weights, center, square, filled, counts):  # type: ignore[no-untyped-def]
+    """Add up, for each column, the squares about its centre of the values that are stored, their weights, and their number."""
+    for i in range(len(weights)):
+        for k in range(indptr[i], indptr[i + 1]):
+            j = np.uint64(indices[k])
+            away = data[k] - center[j]
+            square[j] += weights[i] * away * away
+            filled[j] += weights[i]
+            counts[j] += 1
+
+
+@kernel
+def gram_times(data, indices, indptr, weights, start, stop, shift, vector, out):  # type: ignore[no-untyped-def]
+    """Add ``x (w (x'v - shift))`` over the rows x from `start` to `stop` to `out`, and give the sum of ``w (x'v - shift)``."""
+    total = 0.0
+    for i in range(start, stop):
+        # Slices and unsigned places spare the compiler the check for negative ones, which takes as long as the product.
+        values, places = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+        image = -shift
+        for k in range(len(values)):
+            image += values[k] * vector[np.uint64(places[k])]
+        image *= weights[i]
+        total += image
+        for k in range(len(values)):
+            out[np.uint64(places[k])] += image * values[k]
+    return total

@@ -1,0 +1,238 @@
+r"""Least squares with more columns than rows, through as many equations as there are rows.
+
+.. math:: \min_w \|b - Aw\|^2 + \alpha\|w\|^2, \qquad w = A^\top u, \quad (A A^\top + \alpha I)\, u = b.
+
+Without a penalty this :math:`w` is the shortest of all that fit best. With centred rows :math:`A A^\top` has the null vector
+:math:`\rho` of the roots of the weights; as :math:`b` is orthogonal to it, :math:`c\,\rho\rho^\top` may be added and changes nothing
+but the rank. A Cholesky factor of the n x n matrix solves it, :math:`O(n^2 p)`, and one correction by the true residual gives back the digits
+that squaring took; where its condition says that too few are left, the singular values of A decide instead.
+
+Any :math:`u` proves how good any :math:`w` is, for the gap between the problem and its dual is a sum of squares,
+
+.. math:: \|b - Aw\|^2 + \alpha\|w\|^2 - \min \;\le\; \|r - \alpha u\|^2 + \alpha\|w - A^\top u\|^2, \qquad r = b - Aw.
+
+Björck (1996), Numerical Methods for Least Squares Problems, sections 1.1.4 and 6.6.5; Saunders, Gammerman and Vovk (1998) for
+the dual form.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from qed.base.numbers import EPS
+from qed.linalg.cholesky import Cholesky
+from qed.linalg.design import DenseDesign
+from qed.linalg.normal import Solution
+
+# With so many digits, a correction would change nothing that matters.
+DIGITS_ENOUGH = 13.0
+
+
+class WideSystem:
+    """The equations of a design with no more rows than columns.
+
+    Parameters
+    ----------
+    design : DenseDesign
+        The features.
+    target : ndarray of shape (n, q)
+        The targets, centred and weighted alike.
+    centered : bool
+        Whether the rows are about their mean.
+    offset : ndarray of shape (p,)
+        The length that the means of the columns would have as columns: of a column of mean 1e8 and spread 1 only eight digits are known.
+
+    Attributes
+    ----------
+    decomposed : bool
+        Whether equations would have lost too many digits, so that singular values were taken.
+
+    Examples
+    --------
+    >>> design = DenseDesign(np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]), None, np.zeros(3), np.zeros(3))
+    >>> system = WideSystem(design, np.array([[2.0], [4.0]]), centered=False)
+    >>> system.solve(0.0, 10.0).coef.ravel().round(12)
+    array([1., 2., 1.])
+    >>> system.solve(2.0, 10.0).coef.ravel().round(12)
+    array([0.5       , 1.33333333, 0.5       ])
+    """
+
+    def __init__(
+        self, design: DenseDesign, target: np.ndarray, *, centered: bool, offset: np.ndarray | None = None
+    ) -> None:
+        self.design, self.target, self.centered = design, target, centered
+        self.offset = np.zeros(design.rows.shape[1]) if offset is None else offset
+        self._factors: dict[float, Cholesky | None] = {}
+        self._duals: dict[float, np.ndarray] = {}
+        self.decomposed = False
+
+    @property
+    def most(self) -> int:
+        """The largest rank there can be."""
+        return len(self.target) - self.centered
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        """The lengths of the columns, one where they are zero."""
+        return np.where(self.design.lengths > 0, self.design.lengths, 1.0)
+
+    @cached_property
+    def outer(self) -> np.ndarray:
+        """The products of the rows."""
+        return self.design.outer()
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The lengths of the columns."""
+        return self.design.lengths
+
+    def condition(self, rank: int) -> float:
+        """Give the condition number of the columns scaled to equal length, over so many directions."""
+        factor = self.equilibrated if rank == self.most else None
+        if factor is not None and factor.digits > 4:
+            return factor.condition
+        values = np.linalg.svd(self.design.rows / self.scale, compute_uv=False)[:rank]
+        return float(values[0] / values[-1]) if rank and values[-1] > 0 else 1.0
+
+    def factor(self, alpha: float) -> Cholesky | None:
+        """Give the factor of the n x n matrix, made definite; None where rounding leaves none."""
+        if alpha not in self._factors:
+            self._factors[alpha] = Cholesky.of(self.outer if alpha else self._completed(self.outer), alpha)
+        return self._factors[alpha]
+
+    def _completed(self, outer: np.ndarray) -> np.ndarray:
+        """Add to products of centred rows what makes them definite."""
+        if not self.centered:
+            return outer
+        unit = self.design.root / np.linalg.norm(self.design.root)
+        return outer + outer.trace() / len(outer) * np.outer(unit, unit)
+
+    @cached_property
+    def equilibrated(self) -> Cholesky | None:
+        """The factor for columns of length one, which tells the condition number."""
+        return Cholesky.of(self._completed(self.design.outer(self.scale)))
+
+    def solve(self, alpha: float, digits_wanted: float) -> Solution:
+        """Solve for a penalty; give the shortest solution where there are many.
+
+        Parameters
+        ----------
+        alpha : float
+            The penalty.
+        digits_wanted : float
+            Singular values are taken where the equations give fewer digits than this.
+        """
+        found = self._by_equations(alpha, digits_wanted)
+        if found is not None:
+            return found
+        self.decomposed = True
+        return self._by_singular_values(alpha) if alpha > 0 else self._shortest()
+
+    def _by_equations(self, alpha: float, digits_wanted: float) -> Solution | None:
+        factor = self.factor(alpha)
+        if factor is None or factor.digits < digits_wanted:
+            return None
+        if alpha > 0:
+            return Solution(self.design.back(self.dual(alpha)), self.design.rows.shape[1], 1.0, factor.digits)
+        scaled = self.equilibrated
+        if scaled is None or scaled.digits < digits_wanted:
+            return None
+        return Solution(self.design.back(self.dual(alpha)), self.most, scaled.condition, factor.digits)
+
+    def dual(self, alpha: float) -> np.ndarray:
+        """Give u with ``(A A' + alpha I) u = b``, corrected once by the true residual where it needs to be; there has to be a factor."""
+        if alpha not in self._duals:
+            factor = self.factor(alpha)
+            assert factor is not None
+            u = factor.solve(self.target)
+            if factor.digits < DIGITS_ENOUGH:
+                u += factor.solve(self.target - alpha * u - self.design.times(self.design.back(u)))
+            self._duals[alpha] = u
+        return self._duals[alpha]
+
+    def _by_singular_values(self, alpha: float) -> Solution:
+        U, values, V = np.linalg.svd(self.design.rows, full_matrices=False)
+        damped = values**2 + alpha
+        coef = V.T @ ((values / damped)[:, None] * (U.T @ self.target))
+        condition = float(np.sqrt(damped[0] / min(damped[-1], damped[0])))
+        return Solution(coef, V.shape[1], condition, float(-np.log10(EPS * condition)))
+
+    @cached_property
+    def directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Singular vectors and values for columns of length one, without those that rounding can not tell from zero."""
+        U, values, V = np.linalg.svd(self.design.rows / self.scale, full_matrices=False)
+        size = np.hypot(1.0, self.offset / self.scale)
+        known = values > 16 * V.shape[1] * EPS * np.linalg.norm(V * size, axis=1)
+        known &= np.arange(len(values)) < self.most
+        return U[:, known], values[known], V[known]
+
+    @cached_property
+    def row_space(self) -> np.ndarray:
+        """An orthonormal basis of the span of the rows, of shape (p, rank)."""
+        return np.asarray(np.linalg.qr((self.directions[2] * self.scale).T)[0])
+
+    def _shortest(self) -> Solution:
+        U, values, V = self.directions
+        coef = V.T @ ((U.T @ self.target) / values[:, None]) / self.scale[:, None]
+        coef = self.row_space @ (self.row_space.T @ coef)
+        condition = float(values[0] / values[-1]) if len(values) else 1.0
+        return Solution(coef, len(values), condition, float(-np.log10(EPS * condition)))
+
+    def excess(
+        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+    ) -> np.ndarray:
+        """Bound by how much coefficients are above the minimum, rounding included.
+
+        Parameters
+        ----------
+        coef, gradient : ndarray of shape (p, q)
+            Any coefficients, and the gradient there, which is not needed here.
+        alphas : ndarray of shape (q,)
+            The penalty of each output.
+        rank : int or None
+            The rank that a model without a penalty found; if it is the largest there can be, the least error is zero.
+        enough : ndarray of shape (q,)
+            A bound below it need not be any sharper.
+        """
+        residual, noise = self.target - self.design.times(coef), self._noise(coef)
+        result = np.empty(len(alphas))
+        for alpha in np.unique(alphas).tolist():
+            chosen = alphas == alpha
+            r, w, slack = residual[:, chosen], coef[:, chosen], noise[chosen]
+            if alpha == 0:
+                within = r if rank == self.most else self.directions[0].T @ r
+                result[chosen] = (np.linalg.norm(within, axis=0) + slack) ** 2
+                continue
+            gap = self._gap(w, r, r / alpha, alpha, slack)
+            if (gap > enough[chosen]).any() and self.factor(alpha) is not None:
+                gap = np.minimum(gap, self._gap(w, r, self.dual(alpha)[:, chosen], alpha, slack))
+            result[chosen] = gap
+        return result
+
+    def _gap(
+        self, coef: np.ndarray, residual: np.ndarray, u: np.ndarray, alpha: float, noise: np.ndarray
+    ) -> np.ndarray:
+        """Give the gap between `coef` and the dual vectors `u`, with what rounding may have hidden of it."""
+        size = len(u) * EPS * np.linalg.norm(self.design.lengths) * np.linalg.norm(u, axis=0)
+        first = np.linalg.norm(residual - alpha * u, axis=0) + noise
+        second = np.linalg.norm(coef - self.design.back(u), axis=0) + size
+        return np.asarray(first**2 + alpha * second**2)
+
+    def _noise(self, coef: np.ndarray) -> np.ndarray:
+        """Bound the rounding of a residual: a sum of p + 1 products for each row."""
+        reach = np.linalg.norm(self.target, axis=0) + self.design.lengths @ np.abs(coef)
+        return np.asarray((len(coef) + 2) * EPS * reach)
+
+    def outside(self, coef: np.ndarray, rank: int) -> float:
+        """Bound the share of the coefficients that lies outside the span of the rows."""
+        size = float(np.linalg.norm(coef))
+        factor = self.factor(0.0) if rank == self.most else None
+        if size == 0:
+            return 0.0
+        if factor is None:
+            return float(np.linalg.norm(coef - self.row_space @ (self.row_space.T @ coef))) / size
+        u = factor.solve(self.design.times(coef))
+        noise = len(u) * EPS * np.linalg.norm(self.design.lengths) * np.linalg.norm(u)
+        return float((np.linalg.norm(coef - self.design.back(u)) + noise) / size)

@@ -1,0 +1,274 @@
+r"""Three ways to the minimum of :math:`\|y - Xw\|^2 + \alpha\|w\|^2`.
+
+- `GramEquations`: as many equations as columns, :math:`(X^\top X + \alpha I)\,w = X^\top y`, from one pass over the rows,
+  :math:`O(np^2 + p^3)`; the way for tall tables, files and clusters.
+- `RowEquations`: as many equations as rows, :math:`w = X^\top u,\ (X X^\top + \alpha I)\,u = y`, :math:`O(n^2 p + n^3)`; the way for
+  tables that are wider than long.
+- `IterativeEquations`: no matrix at all, but conjugate gradients on the sparse rows, :math:`O(\mathrm{nnz})` for each of some twenty
+  products; the way for sparse tables of many columns, where a penalty proves how near the end is. Where the columns are so alike that it
+  would take longer than the others, it gives up and one of them takes over.
+
+Each of them solves, says what its solution is worth, and bounds how far any coefficients are from the minimum.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from qed.base.numbers import EPS
+from qed.linalg.conjugate import conjugate_gradients
+from qed.linalg.design import DenseDesign, SparseDesign
+from qed.linalg.normal import Normal, Solution
+from qed.linalg.wide import WideSystem
+from qed.regression.linear.evidence import Evidence, Metric, about_zero
+from qed.regression.linear.precise import LazyFactor, solve_precisely
+from qed.stats.factor import Factor
+from qed.stats.kept import KeptRows
+from qed.stats.moments import Moments
+
+# Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed.
+NEAR = 1e-11
+# A number that is looked up somewhere in memory takes as long as so many operations on dense matrices.
+LOOKED_UP = 16.0
+
+
+class Equations(ABC):
+    """What is to be solved, in one of three forms.
+
+    Attributes
+    ----------
+    statistic : KeptRows or Moments
+        What is known of the rows.
+    centered : bool
+        Whether there is an intercept.
+    way : str
+        How it was solved, in words.
+    factor : Factor or None
+        The QR factor of the rows, where one was needed.
+    """
+
+    statistic: KeptRows | Moments
+    centered: bool
+    way: str
+    factor: Factor | None = None
+
+    @abstractmethod
+    def solve(self, alpha: float, digits_wanted: float) -> Solution:
+        """Solve for a penalty, for all outputs; give the shortest solution where there are many."""
+
+    @property
+    @abstractmethod
+    def metric(self) -> Metric:
+        """What bounds how far coefficients are from the minimum."""
+
+    @abstractmethod
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
+        """Give what proves coefficients of shape (p, q)."""
+
+
+class GramEquations(Equations):
+    """As many equations as columns.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of features and target.
+    lazy_factor : callable or None
+        Gives the R factor of the rows, where digits are missing.
+    centered : bool
+        Whether there is an intercept.
+    """
+
+    way = "as many equations as columns, from one pass over the rows"
+
+    def __init__(self, moments: Moments, lazy_factor: LazyFactor | None, *, centered: bool) -> None:
+        self.statistic, self.lazy_factor, self.centered = moments, lazy_factor, centered
+        self.moments = moments if centered else about_zero(moments)
+        self.normal = Normal(self.moments.xx)
+
+    def solve(self, alpha: float, digits_wanted: float) -> Solution:
+        known = {"centered": self.centered, "digits_wanted": digits_wanted, "normal": self.normal}
+        found, factor = solve_precisely(self.moments, alpha, self.lazy_factor, **known)
+        if factor is not None:
+            self.factor = factor
+            self.way = "QR factor of the rows, because equations for columns that are so alike lose digits"
+        return found
+
+    @property
+    def metric(self) -> Metric:
+        return self.normal
+
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
+        known = {"centered": self.centered, "normal": self.normal}
+        return Evidence.from_moments(self.statistic, coef, intercept, **known)
+
+
+class KeptEquations(Equations):
+    """What the two ways have in common that go back to rows that were kept: the proof is made from the rows themselves."""
+
+    statistic: KeptRows
+    design: DenseDesign | SparseDesign
+    target: np.ndarray
+
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
+        seen, residual = self.statistic, self.target - self.design.times(coef)
+        x_mean, y_mean = (seen.x_mean, seen.y_mean) if self.centered else (0 * seen.x_mean, 0 * seen.y_mean)
+        means = (x_mean, y_mean, y_mean - x_mean @ coef - intercept)
+        squares = ((self.target**2).sum(axis=0), (residual**2).sum(axis=0))
+        return Evidence(seen.weight, *means, self.metric, self.design.back(residual), *squares)
+
+
+class RowEquations(KeptEquations):
+    """As many equations as rows.
+
+    Parameters
+    ----------
+    kept : KeptRows
+        The rows.
+    centered : bool
+        Whether there is an intercept.
+    """
+
+    way = "as many equations as rows, which are fewer than the columns"
+
+    def __init__(self, kept: KeptRows, *, centered: bool) -> None:
+        self.statistic, self.centered = kept, centered
+        self.design, self.target = kept.design(centered=centered), kept.target(centered=centered)
+        rows = self.design if isinstance(self.design, DenseDesign) else self.design.dense()
+        offset = kept.x_mean * np.sqrt(kept.weight) if centered else None
+        self.system = WideSystem(rows, self.target, centered=centered, offset=offset)
+
+    def solve(self, alpha: float, digits_wanted: float) -> Solution:
+        found = self.system.solve(alpha, digits_wanted)
+        if self.system.decomposed:
+            self.way = "singular values of the rows, because equations for rows that are so alike lose digits"
+        return found
+
+    @property
+    def metric(self) -> Metric:
+        return self.system
+
+
+class IterativeEquations(KeptEquations):
+    """No matrix at all: conjugate gradients on sparse rows, in coordinates in which all columns have length one.
+
+    Parameters
+    ----------
+    kept : KeptRows
+        The rows, sparse.
+    lazy_factor : callable or None
+        Gives the R factor of the rows, for the way that takes over.
+    centered : bool
+        Whether there is an intercept.
+    """
+
+    def __init__(self, kept: KeptRows, lazy_factor: LazyFactor | None, *, centered: bool) -> None:
+        self.statistic, self.lazy_factor, self.centered = kept, lazy_factor, centered
+        design = kept.design(centered=centered)
+        assert isinstance(design, SparseDesign)
+        self.design, self.target = design, kept.target(centered=centered)
+        self.way = "conjugate gradients on the sparse rows"
+
+    @cached_property
+    def exact(self) -> GramEquations | RowEquations:
+        """The way that takes over where iterations do not get there."""
+        kept = self.statistic
+        if kept.count <= kept.n_features:
+            return RowEquations(kept, centered=self.centered)
+        return GramEquations(kept.moments(), self.lazy_factor, centered=self.centered)
+
+    def solve(self, alpha: float, digits_wanted: float) -> Solution:
+        found = self._by_iterations(alpha) if alpha > 0 and self._is_near else None
+        if found is None:
+            found = self.exact.solve(alpha, digits_wanted)
+            self.way, self.factor = self.exact.way, self.exact.factor
+        return found
+
+    @property
+    def _is_near(self) -> bool:
+        """Whether no column is so far from zero that taking away its mean in every product would cost digits."""
+        far = np.abs(self.design.center) * np.sqrt(self.statistic.weight)
+        return bool((far <= 1e3 * self.lengths)[self.design.told].all())
+
+    def _by_iterations(self, alpha: float) -> Solution | None:
+        design, right = self.design, self.design.back(self.target)
+        scale = np.sqrt(self.lengths**2 + alpha)
+        coef, most, products = np.empty_like(right), self._most(), 0
+
+        def product(vector: np.ndarray) -> np.ndarray:
+            inner = vector / scale
+            return np.asarray((design.gram_times(inner) + alpha * inner) / scale)
+
+        for output, column in enumerate(right.T):
+            found = conjugate_gradients(product, column / scale, NEAR, most)
+            if not found.residual <= NEAR:
+                return None
+            coef[:, output] = found.solution / scale
+            products += found.iterations
+        self.way = f"conjugate gradients on the sparse rows, {products} products"
+        return Solution(coef, len(coef), 1.0, -np.log10(NEAR))
+
+    def _most(self) -> int:
+        """Say how many products cost as much as the way that takes over."""
+        return products_worth(self.statistic.X) // self.target.shape[1]
+
+    @property
+    def metric(self) -> Metric:
+        return self
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The lengths of the columns."""
+        return self.design.lengths
+
+    def excess(
+        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+    ) -> np.ndarray:
+        """Bound it by ``||g||^2 / alpha``, with what rounding may have hidden of g; where that says too little, ask the exact way."""
+        if (alphas > 0).all():
+            bound = (np.linalg.norm(gradient, axis=0) + self._noise(coef)) ** 2 / alphas
+            if (bound <= enough).all():
+                return np.asarray(bound)
+        return self.exact.metric.excess(coef, gradient, alphas, rank, enough)
+
+    def _noise(self, coef: np.ndarray) -> np.ndarray:
+        """Bound the rounding of the gradient: of sums over the values of a row, and over those of a column."""
+        seen, design = self.statistic, self.design
+        full = np.sqrt(design.lengths**2 + seen.weight * design.center**2)
+        size = np.sqrt((self.target**2).sum(axis=0)) + full @ np.abs(coef)
+        values = np.diff(seen.X.indptr).max(initial=0) + design.counts.max(initial=0) + 8
+        return np.asarray(float(values) * EPS * np.linalg.norm(full) * size)
+
+    def outside(self, coef: np.ndarray, rank: int) -> float:
+        return self.exact.metric.outside(coef, rank)
+
+    def condition(self, rank: int) -> float | None:
+        return self.exact.metric.condition(rank)
+
+
+def products_worth(X: Any) -> int:
+    """Say how many products with a sparse table take as long as forming and factoring the matrix of its equations.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> products_worth(sparse.random_array((50_000, 2000), density=0.01, format="csr", random_state=0))
+    62
+    """
+    n, p = X.shape
+    filled = np.diff(X.indptr).astype(float)
+    gram = float(filled @ filled) * LOOKED_UP / 2 if n > p else n * n * p / 2
+    return int((gram + min(n, p) ** 3 / 3) / (3 * LOOKED_UP * max(1, X.nnz)))
+
+
+def equations_of(statistic: KeptRows | Moments, lazy_factor: LazyFactor | None, *, centered: bool) -> Equations:
+    """Set up the equations for what is known of the rows."""
+    if isinstance(statistic, Moments):
+        return GramEquations(statistic, lazy_factor, centered=centered)
+    if statistic.is_sparse:
+        return IterativeEquations(statistic, lazy_factor, centered=centered)
+    return RowEquations(statistic, centered=centered)
