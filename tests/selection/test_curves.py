@@ -109,6 +109,16 @@ def test_leaving_one_out_has_training_scores_too():
     np.testing.assert_allclose(found.test_scores, test, rtol=1e-9)
 
 
+def test_training_sets_of_a_bootstrap_keep_their_repeated_rows():
+    X, y = problem()
+    draws = np.random.default_rng(0).integers(0, 103, (2, 80))
+    cv = [(np.sort(draw), np.setdiff1d(np.arange(103), draw)) for draw in draws]
+    found = qed.learning_curve(qed.Ridge(), X, y, train_sizes=[20, 80], cv=cv)
+    _, train, test = peer.learning_curve(PeerRidge(), X, y, train_sizes=np.array([20, 80]), cv=cv)
+    np.testing.assert_allclose(found.test_scores, test, rtol=1e-9)
+    np.testing.assert_allclose(found.train_scores, train, rtol=1e-9)
+
+
 def test_means_and_standard_errors():
     curve = qed.learning_curve(qed.Ridge(), *problem())
     np.testing.assert_allclose(curve.test_mean, curve.test_scores.mean(axis=1))

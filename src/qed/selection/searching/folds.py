@@ -120,12 +120,12 @@ class Folds:
 
     def training(self, rows: Rows, fold: int) -> Rows:
         """Give the training rows of a fold, streamed from wherever `rows` come from."""
-        chosen = _mask(self.train(fold), self.n_rows) if self.assignment is None else self.assignment != fold
+        chosen = mask(self.train(fold), self.n_rows) if self.assignment is None else self.assignment != fold
         return Part(rows, chosen)
 
     def held_out(self, rows: Rows, fold: int) -> Rows:
         """Give the rows that a fold holds out."""
-        chosen = _mask(self.test(fold), self.n_rows) if self.assignment is None else self.assignment == fold
+        chosen = mask(self.test(fold), self.n_rows) if self.assignment is None else self.assignment == fold
         return Part(rows, chosen)
 
     def collect(self, rows: Rows, model: Any, function: Callable[[Block], Any]) -> Collected[Any]:
@@ -163,9 +163,10 @@ def _numbers(train: ArrayLike, test: ArrayLike, n: int) -> tuple[Indices, Indice
     return found[0] % n, found[1] % n
 
 
-def _mask(chosen: Indices, n: int) -> np.ndarray:
-    mask = np.zeros(n, dtype=bool)
-    mask[chosen] = True
-    if np.count_nonzero(mask) < len(chosen):
+def mask(chosen: Indices, n: int) -> np.ndarray:
+    """Say for each row whether it is among those of some numbers, none of which may be named twice."""
+    found = np.zeros(n, dtype=bool)
+    found[chosen] = True
+    if np.count_nonzero(found) < len(chosen):
         raise InputError("A split names rows more than once, which rows that are streamed can not be: use weights.")
-    return mask
+    return found

@@ -21,7 +21,7 @@ from qed.base.models.problem import collect
 from qed.base.models.searching import Collected, Indices
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.selection.searching.folds import Folds
+from qed.selection.searching.folds import Folds, mask
 from qed.stats.grouped import Grouped
 from qed.stats.parts import Part
 
@@ -77,6 +77,8 @@ class GrowingFolds:
     def train(self, fold: int) -> Indices:
         """Give the row numbers of a training set."""
         size, part = divmod(fold, self.folds.n_splits)
+        if self.folds.assignment is not None:
+            return np.flatnonzero((self.folds.assignment != part) & (self.rank < self.ends[part, size]))
         rows = self.folds.train(part)
         return np.sort(rows[np.argsort(self.rank[rows], kind="stable")[: self.sizes[size]]])
 
@@ -86,9 +88,7 @@ class GrowingFolds:
 
     def training(self, rows: Rows, fold: int) -> Rows:
         """Give the training rows of a fold."""
-        chosen = np.zeros(self.folds.n_rows, dtype=bool)
-        chosen[self.train(fold)] = True
-        return Part(rows, chosen)
+        return Part(rows, mask(self.train(fold), self.folds.n_rows))
 
     def held_out(self, rows: Rows, fold: int) -> Rows:
         """Give the rows that a fold holds out."""
