@@ -76,10 +76,10 @@ class DaskRows(Rows):
 
     def lengths(self) -> list[int]:
         """Give the number of rows of every partition, before any view of it, counting them the first time."""
-        import dask
+        from dask.delayed import delayed
 
         if self._lengths is None:
-            self._lengths = list(_compute([dask.delayed(_length)(part) for part, _, _ in self.parts]))
+            self._lengths = list(_compute([delayed(_length)(part) for part, _, _ in self.parts]))
         return self._lengths
 
     def count(self) -> int:
@@ -116,25 +116,25 @@ class DaskRows(Rows):
 
     def _on_parts(self, work: Callable[..., Any], *args: Any) -> list[Any]:
         """Give a delayed ``work(rows, *args)`` for every partition that has rows."""
-        import dask
+        from dask.delayed import delayed
 
         if self.decode.numbers and self.decode.layout is not None:
             self.decode.layout.refuse_text()
         lengths = self.lengths()
         starts = accumulate(lengths, initial=0)
-        call = dask.delayed(Call(work, args, self.decode, self.views), pure=False, traverse=False)
-        task = dask.delayed(_call, pure=False)
+        call = delayed(Call(work, args, self.decode, self.views), pure=False, traverse=False)
+        task = delayed(_call, pure=False)
         filled = [task(call, *part, start) for part, n, start in zip(self.parts, lengths, starts) if n]
         if not filled:
             raise InputError("Found 0 sample(s) while a minimum of 1 is required: all partitions are empty.")
         return filled
 
     def fold(self, function: Callable[..., Any], *args: Any) -> Any:
-        import dask
+        from dask.delayed import delayed
 
         found = self._on_parts(_fold, function, args)
         while len(found) > 1:
-            add = dask.delayed(_add, pure=False)
+            add = delayed(_add, pure=False)
             found = [add(found[i : i + GROUP]) for i in range(0, len(found), GROUP)]
         return add_pairwise(_compute(found)[0])
 
@@ -148,12 +148,12 @@ class DaskRows(Rows):
 
     def cached(self) -> Rows:
         """Give rows whose decoded partitions stay in the memory of the workers, if there is a cluster that has them."""
-        import dask
+        from dask.base import persist
 
         if self.is_table or _client() is None:
             return self
         with _cluster_errors():
-            parts = dask.persist(*self._on_parts(_held))
+            parts = persist(*self._on_parts(_held))
         found = copy.copy(self)
         found.parts, found.views, found._lengths = [(part, None, None) for part in parts], (), None
         found.decode = replace(self.decode, layout=None, numbers=True)
@@ -213,17 +213,17 @@ def _itself(value: Any) -> Any:
 
 def _client() -> Any:
     """Give the client of the cluster that Dask would use, or None when it would use this process."""
-    import dask.base
+    from dask.base import get_scheduler
 
-    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    client = getattr(get_scheduler(), "__self__", None)
     return client if hasattr(client, "scheduler_info") else None
 
 
 def _compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
-    import dask
+    from dask.base import compute
 
     with _cluster_errors():
-        found: tuple[Any, ...] = dask.compute(*tasks, num_workers=n_threads())
+        found: tuple[Any, ...] = compute(*tasks, num_workers=n_threads())
         return found
 
 

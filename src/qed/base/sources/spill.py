@@ -92,7 +92,7 @@ class _Column:
 
     def __init__(self, path: str, files: ExitStack) -> None:
         self.path, self.files = path, files
-        self.file: BufferedWriter | None = None
+        self.file: BufferedWriter[FileIO] | None = None
         self.dtype: np.dtype[Any] = np.dtype(np.float64)
         self.shape: tuple[int, ...] = (0,)
 
