@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+import dask
+import distributed
 import matplotlib
 import numpy as np
 import pytest
@@ -41,9 +43,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in the random order of this seed")
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     seed = config.getoption("--shuffle")
-    return None if seed is None else f"shuffled: --shuffle {seed} gives this order again"
+    if seed is not None:
+        terminalreporter.write_line(f"shuffled: --shuffle {seed} gives this order again")
 
 
 @pytest.hookimpl(trylast=True)
@@ -60,10 +63,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for file in files for item in file]
 
 
+# What libraries set when they are first imported, in whichever test that is.
+SET_BY_LIBRARIES = {"PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "_RJEM_MALLOC_CONF"}
+
+
 def state() -> dict[str, Any]:
     """Give what belongs to the whole process, and so to no test."""
     return {
-        "the environment": {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"},
+        "the environment": {name: value for name, value in os.environ.items() if name not in SET_BY_LIBRARIES},
         "the working directory": os.getcwd(),
         "the search path of modules": list(sys.path),
         "the handler of interrupts": signal.getsignal(signal.SIGINT),
@@ -94,3 +101,24 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[distributed.Client]:
+    """Two worker processes, started once; the environment that Dask would change for them is left as it is."""
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ": {}}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        ) as running,
+        distributed.Client(running, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def cluster(workers: distributed.Client) -> Iterator[distributed.Client]:
+    """Let the workers do what Dask has to do; tests that ask for this belong to the group "cluster"."""
+    workers.wait_for_workers(2)
+    with workers.as_current():
+        yield workers

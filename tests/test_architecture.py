@@ -30,7 +30,8 @@ FLOORS = [
     {"report"},
     {"selection", "plots"},
     ROOMS_OF_MODELS,
-    {"features", "kernels", "optim", "stats"},
+    {"features", "kernels", "optim"},
+    {"stats"},
     {"data", "linalg"},
     {"base"},
 ]
@@ -39,7 +40,24 @@ PLUMBING = ("sklearn.base", "sklearn.utils", "sklearn.callback", "sklearn.except
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 # How often `Any` may stand in a room. These numbers only ever fall: lower them with the code.
-MOST_ANY = {}
+MOST_ANY = {
+    "": 2,
+    "base": 605,
+    "classification": 9,
+    "cli": 3,
+    "clustering": 30,
+    "commands": 47,
+    "data": 81,
+    "features": 172,
+    "kernels": 166,
+    "linalg": 5,
+    "optim": 322,
+    "plots": 48,
+    "regression": 223,
+    "report": 36,
+    "selection": 356,
+    "stats": 164,
+}
 
 
 def module_name(path: Path) -> str:

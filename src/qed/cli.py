@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import qed
 import qed.commands as commands
-from qed import __version__
 from qed.commands.boundary import boundary, run
 
 
@@ -52,7 +52,7 @@ def main() -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"qed {__version__}")
+        print(f"qed {qed.__version__}")
         raise typer.Exit
 
 

@@ -8,6 +8,9 @@ import time
 from pathlib import Path
 
 import cloudpickle
+import dask
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -22,11 +25,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.open import rows
 from qed.stats.parts import Part
 
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-
+pytestmark = pytest.mark.xdist_group("cluster")
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 NAMES = ["a", "b", "c"]
 
@@ -86,22 +85,11 @@ def frame(X, y=None, w=None):
     return found
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
-        ) as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
-
-
 @pytest.fixture(params=["here", "cluster"])
 def place(request, client):
     """Run a test with Dask's scheduler in this process, and on a cluster of two worker processes."""
     if request.param == "cluster":
-        yield client
+        yield request.getfixturevalue("cluster")
     else:
         with dask.config.set(scheduler="threads"):
             yield None
@@ -187,7 +175,7 @@ def test_same_bits_as_one_table(blocks, place):
     )
 
 
-def test_same_bits_on_any_threads_and_workers(client):
+def test_same_bits_on_any_threads_and_workers(cluster):
     X, _, _ = make(3000)
     collection = da.from_array(X, chunks=(700, 3))
     found = [rows(collection, block_size=64).fold(Spread.of)]
@@ -381,24 +369,24 @@ def kill_one_at_work(client, folder, killed):
         time.sleep(0.01)
 
 
-def test_a_worker_is_killed_in_the_middle_of_a_fold(client, tmp_path):
+def test_a_worker_is_killed_in_the_middle_of_a_fold(cluster, tmp_path):
     X, _, _ = make(1024)
     source = dd.from_pandas(frame(X), chunksize=128, sort=False)
     found = rows(source, block_size=128)
     assert found.count() == 1024
     killed: list[int] = []
-    killer = threading.Thread(target=kill_one_at_work, args=(client, tmp_path, killed))
+    killer = threading.Thread(target=kill_one_at_work, args=(cluster, tmp_path, killed))
     killer.start()
     total = found.fold(interrupted, str(tmp_path))
     killer.join()
-    assert len(killed) == 1 and killed[0] not in client.run(os.getpid).values()
+    assert len(killed) == 1 and killed[0] not in cluster.run(os.getpid).values()
     blocks = [name.split("-")[1] for name in os.listdir(tmp_path) if "-" in name]
     assert len(set(blocks)) == 8 and len(blocks) > 8
     assert total.same(rows(X, block_size=128).fold(Spread.of))
 
 
-def test_work_that_kills_every_worker(client, monkeypatch):
-    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+def test_work_that_kills_every_worker(cluster, monkeypatch):
+    monkeypatch.setattr(cluster.cluster.scheduler, "allowed_failures", 0)
     with pytest.raises(SourceError, match=r"cluster could not finish the work \(KilledWorker"):
         rows(da.ones((4, 2), chunks=4)).fold(lambda block: os._exit(1))
     assert rows(da.ones((4, 2), chunks=4)).fold(len) == 4

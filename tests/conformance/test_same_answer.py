@@ -2,7 +2,9 @@
 
 import dataclasses
 
+import dask.dataframe as dask_frame
 import numpy as np
+import pandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -10,9 +12,6 @@ from sklearn.utils import get_tags
 
 import qed
 from tests.conformance.specimens import estimators, specimen, table, target_for
-
-pandas = pytest.importorskip("pandas")
-dask_frame = pytest.importorskip("dask.dataframe")
 
 NAMES = sorted(estimators())
 SOURCES = ["array", "float32", "memory map", "parquet", "dask"]
@@ -23,17 +22,6 @@ COLUMNS = ["a", "b", "c", "d"]
 # the condition of X. Rounding the table itself to single precision moves the answers by the condition of the table with a constant.
 ROUNDING = len(X) * 2.0**-53 * np.linalg.cond(X - X.mean(axis=0)) ** 2
 SINGLE = 2.0**-23 * np.linalg.cond(np.column_stack([np.ones(len(X)), X]))
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two worker processes."""
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as running,
-        distributed.Client(running) as client,
-    ):
-        yield client
 
 
 def source(kind, X, y, folder):

@@ -23,7 +23,7 @@ def test_parameters_are_read_as_kernels_by_name_are():
         "poly", None, 2, 0.5
     ).kernel == as_kernel("poly", None, 2, 0.5)
     assert Similarity.of(Linear()).kernel == Linear() and isinstance(Similarity.of(np.dot).kernel, Custom)
-    assert GIVEN.is_precomputed and not Similarity.of("linear").is_precomputed
+    assert GIVEN.kernel is None
     assert repr(GIVEN) == "Similarity('precomputed')" and repr(Similarity.of("linear")) == "Similarity(Linear())"
     with pytest.raises(ParameterError, match="no kernel called 'sigmoid'"):
         Similarity.of("sigmoid")

@@ -5,16 +5,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qed.optim import L1, L1L2, L2, AbsoluteLoss, HuberLoss, LogisticLoss, SquaredLoss, duality_gap
+from qed.optim import (
+    L1,
+    L1L2,
+    L2,
+    AbsoluteLoss,
+    HuberLoss,
+    LogisticLoss,
+    PoissonLoss,
+    SquaredLoss,
+    balanced,
+    duality_gap,
+    fenchel_gap,
+)
 
-LOSSES = [SquaredLoss(), AbsoluteLoss(), HuberLoss(0.7), LogisticLoss()]
+LOSSES = [SquaredLoss(), AbsoluteLoss(), HuberLoss(0.7), LogisticLoss(), PoissonLoss()]
 PENALTIES = [L1(2.0), L1(2.0, positive=True), L2(2.0), L1L2(1.0, 0.5)]
 
 
 def problem(seed, loss):
     generator = np.random.default_rng(seed)
     X, y, weight = generator.standard_normal((15, 3)), generator.standard_normal(15), generator.integers(0, 3, 15) + 0.5
-    return X, np.sign(y) if isinstance(loss, LogisticLoss) else y, weight
+    if isinstance(loss, LogisticLoss):
+        y = np.sign(y)
+    return X, np.abs(y) if isinstance(loss, PoissonLoss) else y, weight
 
 
 def gap_at(w, loss, penalty, X, y, weight):
@@ -73,3 +87,33 @@ def test_without_a_penalty_the_bound_is_empty_but_true():
 def test_a_point_that_is_not_allowed_has_an_infinite_gap():
     X, y, weight = problem(0, SquaredLoss())
     assert gap_at(-np.ones(3), SquaredLoss(), L1(2.0, positive=True), X, y, weight).relative == np.inf
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_two_terms_give_the_same_gap(loss, penalty):
+    X, y, weight = problem(4, loss)
+    w = np.array([0.3, 0.2, 0.1])
+    theta = -loss.gradient(X @ w, y) * weight
+    whole = gap_at(w, loss, penalty, X, y, weight)
+    terms = fenchel_gap(
+        loss.value(X @ w, y, weight),
+        lambda s: loss.gap(X @ w, -s * theta / weight, y, weight),
+        penalty,
+        w,
+        X.T @ theta,
+        -loss.conjugate(np.zeros(15), y, weight),
+    )
+    assert terms.gap == pytest.approx(whole.gap, rel=1e-9, abs=1e-9)
+    assert terms.dual == pytest.approx(whole.dual, rel=1e-9, abs=1e-9)
+    assert terms.relative == pytest.approx(whole.relative, rel=1e-9, abs=1e-9)
+
+
+@given(st.sampled_from(LOSSES), st.integers(0, 50), st.floats(-3, 3))
+def test_a_balanced_pull_is_a_dual_point_that_sums_to_zero(loss, seed, constant):
+    X, y, weight = problem(seed, loss)
+    theta = -loss.gradient(X[:, 0] + constant, y) * weight
+    found = balanced(theta)
+    assert abs(found.sum()) <= 1e-14 * np.abs(theta).sum()
+    assert np.isfinite(loss.conjugate(-found / weight, y, weight))
+    assert (np.abs(found) <= np.abs(theta)).all() and (found * theta >= 0).all()

@@ -9,6 +9,7 @@ from scipy.optimize import line_search
 from qed.base.errors import InputError, ParameterError
 from qed.base.running.steps import Step
 from qed.optim import Armijo, Exact, GoldenSection, Grid, Objective, Wolfe
+from qed.optim.searches.downhill import downhill
 from qed.optim.searches.line import Line, golden_section, lowest_bracket, zero_of_slope
 from qed.optim.searches.methods import falls_enough
 
@@ -155,3 +156,49 @@ def test_lines_use_the_gradient_they_are_given():
     line = Line(objective, Step(2.0, point=np.ones(2), gradient=2 * np.ones(2)), -np.ones(2))
     assert line.first_slope() == -4.0 and not calls
     assert Line(objective, Step(2.0, point=np.ones(2)), -np.ones(2)).first_slope() == -4.0 and calls
+
+
+@given(st.floats(0.01, 100), st.floats(0.01, 10), st.floats(0.1, 10))
+def test_going_downhill_ends_where_it_is_flat(lowest, bend, kink):
+    def slope(t):
+        return bend * (t - lowest) + (5.0 if t > lowest + kink else 0.0)
+
+    def rise(t):
+        return bend * (t * t / 2 - lowest * t) + 5.0 * max(t - lowest - kink, 0.0)
+
+    found = downhill(lambda t: t, slope, slope(0.0), rise)
+    assert abs(slope(found)) <= 0.5 * abs(slope(0.0)) and rise(found) <= 1e-4 * found * slope(0.0)
+
+
+@given(st.floats(-12, 3), st.floats(0.5, 600))
+def test_going_downhill_where_most_of_the_line_overflows(shift, growth):
+    """exp(growth * t) - s * t: at the first trial it is up to 1e260, or infinite."""
+    s = growth * np.exp(shift)
+
+    def value(t):
+        with np.errstate(over="ignore"):
+            return np.exp(growth * t + 100 * t**2) - s * t - 1.0
+
+    def slope(t):
+        with np.errstate(over="ignore"):
+            return (growth + 200 * t) * np.exp(growth * t + 100 * t**2) - s
+
+    found = downhill(lambda t: t, slope, slope(0.0), value, trial=8.0)
+    assert (found is None) if slope(0.0) >= 0 else value(found) < 0
+    if slope(0.0) < 0:
+        assert abs(slope(found)) <= 0.5 * abs(slope(0.0))
+
+
+def test_downhill_takes_the_whole_step_where_the_function_still_falls():
+    assert downhill(lambda t: t, lambda t: -1.0, -1.0, lambda t: -t, longest=1.0) == 1.0
+    assert downhill(lambda t: t, lambda t: -1.0, -1.0, lambda t: -t, trials=3) == 100.0
+
+
+def test_downhill_gives_up_where_the_slope_lied():
+    assert downhill(lambda t: t, lambda t: 1.0, -1.0, lambda t: t) is None
+    assert downhill(lambda t: t, lambda t: -1.0, -1.0, lambda t: t) is None
+
+
+def test_downhill_forgives_what_rounding_does_to_values():
+    found = downhill(lambda t: t, lambda t: 1e-9 * (t - 1), -1e-9, lambda t: 1e-12, noise=1e-11)
+    assert found == 1.0

@@ -15,7 +15,6 @@ from qed.base.errors import ConvergenceWarning, InputError
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
 from qed.regression.robust.columns import Columns, Plane
-from qed.regression.robust.descent import descend
 from qed.regression.robust.sums import HuberSums
 from tests.property.nasty import regression_problems
 
@@ -218,11 +217,3 @@ def test_combined_columns_are_orthonormal_and_keep_the_plane():
     np.testing.assert_allclose(X @ way.coef + way.intercept, Z.sum(axis=1) + 0.5, atol=1e-5)
     block = Block(X, x)
     assert HuberSums.of(block, Plane(np.zeros(8), 0.0), 1.0, columns).pull.shape == (Z.shape[1],)
-
-
-@given(st.floats(0.01, 100), st.floats(0.01, 10), st.floats(0.1, 10))
-def test_going_down_a_line_ends_where_it_is_flat(lowest, bend, kink):
-    def slope(t):
-        return bend * (t - lowest) + (5.0 if t > lowest + kink else 0.0)
-
-    assert abs(slope(descend(lambda t: t, slope, slope(0.0)))) <= 0.5 * abs(slope(0.0))

@@ -8,8 +8,8 @@ from qed.optim.functions.gap import duality_gap
 from qed.optim.functions.losses import SquaredLoss
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse import columns, support
-from qed.optim.sparse.coordinate_gram import descend, penalised_gap, subtract_rows
 from qed.optim.sparse.quadratic import SparseQuadratic
+from qed.optim.sparse.sweeps import descend, penalty_gap, subtract_rows
 from qed.optim.sparse.working_set import Correlations, WorkingSet
 
 GENERATOR = np.random.default_rng(0)
@@ -50,17 +50,21 @@ def test_descend_looks_at_the_first_columns_only():
 
 @pytest.mark.parametrize("positive", [True, False])
 @pytest.mark.parametrize("l2", [0.0, 5.0])
-def test_penalised_gap_is_the_general_duality_gap(l2, positive):
+def test_penalty_gap_is_that_of_the_general_duality_gap(l2, positive):
     penalty = L1L2(4.0, l2, positive)
     for scale in (0.0, 1e-3, 1.0):
         w = sweep(GRAM, RIGHT, np.zeros(8), 4.0, l2, positive) * (1 + scale)
         r = Y - X @ w
-        found = penalised_gap(r @ r, X.T @ r, w, 4.0, l2, positive, 0.0, 0.0)
+        value, part, shrunk = penalty_gap(X.T @ r, w, 4.0, l2, positive, 0.0, 0.0)
         conjugate = SquaredLoss.conjugate_of_sums(r @ r, r @ Y)
         general = duality_gap(0.5 * r @ r, conjugate, penalty, w, X.T @ r)
-        np.testing.assert_allclose(found, [general.primal, general.gap], rtol=1e-9)
-        outside = penalised_gap(r @ r, (X.T @ r)[:5], w[:5], 4.0, l2, positive, 0.0, 0.0)
-        assert outside[1] <= found[1] or w[5:].any()
+        assert 0.5 * r @ r + value == pytest.approx(general.primal, rel=1e-12)
+        assert part + 0.5 * (1 - shrunk) ** 2 * (r @ r) == pytest.approx(general.gap, rel=1e-9)
+        assert (part, shrunk) == pytest.approx((penalty.gap(w, shrunk * X.T @ r), general.scale), rel=1e-9)
+        outside = np.maximum((X.T @ r)[5:] if positive else np.abs(X.T @ r)[5:], 0.0)
+        over = np.maximum(outside - 4.0, 0.0)
+        few = penalty_gap((X.T @ r)[:5], w[:5], 4.0, l2, positive, outside.max(), over @ over)
+        assert w[5:].any() or few == pytest.approx((value, part, shrunk), rel=1e-9)
 
 
 def test_a_factor_that_grows_and_shrinks_stays_a_factor():
@@ -146,9 +150,43 @@ def test_columns_are_centred_and_weighted(kind, centered):
     chosen = found.chosen()
     chosen.add(places)
     np.testing.assert_allclose(chosen.add(np.array([1])), seen[:, [5, 0, 7, 1]].T @ seen[:, [1]], atol=10 * atol)
+    np.testing.assert_allclose(chosen.correlate(vector), seen[:, [5, 0, 7, 1]].T @ vector, atol=atol)
     rest = vector.copy()
     chosen.subtract(rest, np.array([1.0, 0.0, -2.0, 3.0]))
     np.testing.assert_allclose(rest, vector - seen[:, [5, 0, 7, 1]] @ [1.0, 0.0, -2.0, 3.0], atol=atol)
+
+
+@pytest.mark.parametrize("centered", [True, False])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_chosen_columns_can_count_rows_differently(kind, centered):
+    shifted, weight = X + 3.0, GENERATOR.uniform(0.1, 4, 30)
+    seen = shifted - np.average(shifted, axis=0, weights=weight) if centered else shifted
+    expected = seen.T @ (weight[:, None] * seen)
+    chosen = columns.columns_of(kind(shifted), None, centered=centered).chosen()
+    order = np.array([5, 0, 7, 1, 2])
+    chosen.add(order[:3])
+    np.testing.assert_allclose(
+        chosen.weigh(weight, centered=centered), expected[np.ix_(order[:3], order[:3])], atol=1e-10
+    )
+    np.testing.assert_allclose(chosen.add(order[3:]), expected[np.ix_(order, order[3:])], atol=1e-10)
+    chosen.keep(np.array([1, 2, 4]))
+    kept = order[[1, 2, 4]]
+    np.testing.assert_allclose(chosen.add(np.array([6])), expected[np.ix_([*kept, 6], [6])], atol=1e-10)
+    plain = shifted - shifted.mean(axis=0) if centered else shifted
+    vector = GENERATOR.standard_normal(30)
+    np.testing.assert_allclose(chosen.correlate(vector), plain[:, [*kept, 6]].T @ vector, atol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 40), (200, 3), (130, 33)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lines_are_columns(shape, dtype):
+    table = GENERATOR.standard_normal(shape).astype(dtype)
+    lines = np.empty((shape[1] - shape[1] // 3, shape[0]))
+    columns.turn(table, shape[1] // 3, lines)
+    np.testing.assert_array_equal(lines, table.T[shape[1] // 3 :])
+    for order in "CF":
+        found = columns.columns_of(np.array(table, order=order), None, centered=False)
+        np.testing.assert_array_equal(found.lines, table.T)
 
 
 def test_columns_that_need_no_change_are_not_copied():

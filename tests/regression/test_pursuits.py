@@ -8,7 +8,7 @@ import qed
 from qed.base.sources.rows import ArrayRows
 from qed.regression.greedy.atoms import Atoms
 from qed.regression.greedy.chase import chase
-from qed.regression.sparse.few_rows import few_rows
+from qed.regression.greedy.few_rows import few_rows
 
 BOTH = [qed.OrthogonalMatchingPursuit, qed.MatchingPursuit]
 

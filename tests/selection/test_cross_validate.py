@@ -1,6 +1,6 @@
 """Cross-validation: every row judged once by a model that has not seen it, and scikit-learn's numbers."""
 
-from collections.abc import Mapping
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -66,12 +66,12 @@ def test_the_result_is_the_plain_mean_of_the_folds_also_where_their_sizes_differ
     assert abs(found.mean + np.average(errors, weights=sizes)) > 1e-6
 
 
-def test_it_is_a_mapping_with_scikit_learns_names():
+def test_it_is_a_dict_with_scikit_learns_names():
     X, y = problem()
     several = ["r2", "neg_mean_absolute_error"]
     ours = qed.cross_validate(qed.Ridge(), X, y, scoring=several, return_train_score=True, return_estimator=True)
     theirs = peer.cross_validate(PeerRidge(), X, y, scoring=several, return_train_score=True, return_estimator=True)
-    assert isinstance(ours, Mapping) and set(ours) == set(theirs) and len(ours) == len(theirs)
+    assert isinstance(ours, dict) and set(ours) == set(theirs) and len(ours) == len(theirs)
     for name in theirs:
         assert len(ours[name]) == 5
         if name.startswith(("test", "train")):
@@ -79,6 +79,8 @@ def test_it_is_a_mapping_with_scikit_learns_names():
     assert set(ours.mean) == set(several) == set(ours.standard_error)
     assert [model.predict(X).shape for model in ours["estimator"]] == [(103,)] * 5
     assert "r2" in repr(ours) and "± " in repr(ours)
+    again = pickle.loads(pickle.dumps(qed.cross_validate(qed.Ridge(), X, y)))
+    assert isinstance(again, dict) and again.mean == pytest.approx(again["test_score"].mean())
     single = qed.cross_validate(qed.Ridge(), X, y)
     assert set(single) == {"fit_time", "score_time", "test_score"} and isinstance(single.mean, float)
     named = qed.cross_validate(
@@ -111,9 +113,9 @@ def test_leaving_one_out_lists_every_row():
 
 
 def test_too_many_folds_to_list(monkeypatch):
-    from qed.selection.searching import linear_scores
+    from qed.regression.linear import search as linear_search
 
-    monkeypatch.setattr(linear_scores, "KEPT", 10)
+    monkeypatch.setattr(linear_search, "KEPT", 10)
     X, y = problem(n=30)
     assert "test_score" not in qed.cross_validate(qed.Ridge(), X, y, cv="loo")
     with pytest.raises(InputError, match="too many folds"):

@@ -25,8 +25,11 @@ from qed.base.errors import (
     NotFittedError,
     ParameterError,
 )
-from qed.base.models.estimator import OnePass
+from qed.base.models.estimator import Estimator, OnePass
+from qed.base.models.parameters import integer
 from qed.base.models.roles import Classifier, Regressor
+from qed.base.models.scoring import Scores
+from qed.base.models.searching import Answer
 from qed.base.sources.rows import ArrayRows
 from qed.selection.searching.candidates import candidates_of, made_with
 from qed.selection.searching.fits import FitFailedWarning
@@ -139,11 +142,11 @@ def test_rows_of_weight_zero_are_not_left_out():
 
 
 def test_too_many_rows_to_list_are_summed_up(monkeypatch):
-    from qed.selection.searching import linear_scores
+    from qed.regression.linear import search as linear_search
 
     X, y = problem(n=50)
     listed = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, cv="loo").fit(X, y)
-    monkeypatch.setattr(linear_scores, "KEPT", 10)
+    monkeypatch.setattr(linear_search, "KEPT", 10)
     summed = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, cv="loo").fit(X, y)
     assert "split0_test_score" not in summed.cv_results_ and "split0_test_score" in listed.cv_results_
     for name in ("mean_test_score", "std_test_score", "standard_error_test_score"):
@@ -518,45 +521,48 @@ def test_classes_that_are_missing_in_a_fold():
 class Obliging(qed.Ridge):
     """A model that answers for itself."""
 
-    def _cheap_scores(self, rows, candidates, folds, scorer):
-        Obliging.asked = (rows.count(), len(candidates), folds.n_splits, self.n_features_in_)
-        return Obliging.answer(folds, rows, candidates, scorer)
+    def _search(self, question):
+        Obliging.asked = (question.rows.count(), len(question.models), question.folds.n_splits, self.n_features_in_)
+        return Obliging.answer(question)
 
 
 def test_a_model_is_asked_first():
     X, y = problem()
     table = np.array([[1.0, 2.0], [3.0, 4.0]])
     grid = {"alpha": [1.0, 2.0]}
-    Obliging.answer = staticmethod(lambda folds, *rest: table)
+    Obliging.answer = staticmethod(lambda question: Answer("by magic", {"score": Scores.of(table)}))
     search = qed.Search(Obliging(), grid, cv=2).fit(X, y)
     assert Obliging.asked == (103, 2, 2, 5)
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], [1.5, 3.5])
-    assert search.how_ == "2 folds, 2 candidates together by Obliging"
-    Obliging.answer = staticmethod(lambda folds, *rest: folds.answer(table, "by magic", train=table + 1))
-    assert qed.Search(Obliging(), grid, cv=2, return_train_score=True).fit(X, y).how_ == "by magic"
-    Obliging.answer = staticmethod(lambda *rest: None)
+    assert search.how_ == "by magic"
+    assert qed.Search(Obliging(), grid, cv=2, cheap=False).fit(X, y).how_ == "fitted 4 models"
+    # Without the training scores that are wanted, its answer is none.
+    training = {"cv": 2, "return_train_score": True}
+    assert qed.Search(Obliging(), grid, **training).fit(X, y).how_ == "fitted 4 models from the statistics of 1 pass"
+    Obliging.answer = staticmethod(lambda question: Answer("by magic", {"score": Scores.of(table, table + 1)}))
+    assert qed.Search(Obliging(), grid, **training).fit(X, y).how_ == "by magic"
+    Obliging.answer = staticmethod(lambda question: None)
     assert "1 pass" in qed.Search(Obliging(), grid, cv=2).fit(X, y).how_
-    Obliging.answer = staticmethod(lambda *rest: table[:1])
+    Obliging.answer = staticmethod(lambda question: Answer("by magic", {"score": Scores.of(table[:1])}))
     with pytest.raises(InputError, match=r"gave scores of shape \(1, 2\)"):
         qed.Search(Obliging(), grid, cv=2).fit(X, y)
-    Obliging.answer = staticmethod(lambda *rest: table)
-    assert "by magic" not in qed.Search(Obliging(), grid, cv=2, return_train_score=True).fit(X, y).how_
-    assert qed.Search(Obliging(), grid, cv=2, cheap=False).fit(X, y).how_ == "fitted 4 models"
 
 
 def test_a_model_can_answer_with_what_it_is_handed():
     """Everything that the protocol hands to a model is enough to fill the table by the plain way."""
 
-    def answer(folds, rows, candidates, scorer):
-        table = np.empty((len(candidates), folds.n_splits))
-        for shared, places in folds.families(candidates, "alpha"):
-            assert shared in ({"fit_intercept": True}, {"fit_intercept": False}) and len(places) == 7
-            for fold in folds:
-                training, held_out = folds.training(rows, fold), folds.held_out(rows, fold)
-                for place in places:
-                    model = qed.Ridge(**candidates[place]).fit(training)
-                    table[place, fold] = folds.judge(scorer, held_out, predict=model.predict(held_out))
-        return table
+    def answer(question):
+        table = question.table(question.asking(Obliging(), "predict"))
+        for members in question.families("alpha"):
+            assert len(members) == 7 and len({question.models[c].fit_intercept for c in members}) == 1
+            for fold in question.folds:
+                training, held_out = question.training(fold), question.held_out(fold)
+                for c in members:
+                    model = qed.Ridge(**question.candidates[c]).fit(training)
+                    table.judge(c, fold, predict=model.predict(held_out))
+                    if question.train_scores:
+                        table.judge(c, fold, train=True, predict=model.predict(training))
+        return table.answer("with what was handed over")
 
     X, y = problem()
     weight = np.random.default_rng(0).uniform(size=len(X))
@@ -564,8 +570,219 @@ def test_a_model_can_answer_with_what_it_is_handed():
     Obliging.answer = staticmethod(answer)
     for scoring in ("r2", "neg_max_error"):
         given = None if scoring == "neg_max_error" else weight
-        search = qed.Search(Obliging(), grid, scoring=scoring).fit(X, y, given)
-        same_table(search, qed.Search(qed.Ridge(), grid, scoring=scoring).fit(X, y, given))
+        options = {"scoring": scoring, "return_train_score": True}
+        search = qed.Search(Obliging(), grid, **options).fit(X, y, given)
+        assert search.how_ == "with what was handed over"
+        same_table(search, qed.Search(qed.Ridge(), grid, **options).fit(X, y, given))
+
+
+class Neighbours(Classifier, Estimator):
+    """The k nearest rows in one column vote: all k from one search for neighbours."""
+
+    parameters = {"k": integer(1)}
+
+    def __init__(self, k=1):
+        self.k = k
+
+    def _solve(self, problem):
+        block = problem.rows.array()
+        self.X_, self.y_ = block.X, np.asarray(block.y)
+        self.classes_ = np.unique(self.y_)
+
+    def _prove(self, problem):
+        return []
+
+    def _shares(self, X, known, labels, classes, ks):
+        order = np.argsort(np.abs(X[:, :1] - known[:, 0]), axis=1, kind="stable")
+        votes = np.cumsum(labels[order][:, :, None] == classes, axis=1)
+        return [votes[:, k - 1] / k for k in ks]
+
+    def _decide(self, block):
+        return self.predict_proba(block.X)[:, 1] - 0.5
+
+    def predict_proba(self, X):
+        return self._shares(X, self.X_, self.y_, self.classes_, [self.k])[0]
+
+    def _search(self, question):
+        table, X = question.table(question.asking(self, "predict", "predict_proba")), question.rows.array().X
+        for fold in question.folds:
+            train, test = question.folds.train(fold), question.folds.test(fold)
+            classes = np.unique(question.target[train])
+            ks = [model.k for model in question.models]
+            for c, share in enumerate(self._shares(X[test], X[train], question.target[train], classes, ks)):
+                label = classes[(share[:, 1] > 0.5).astype(int)]
+                table.judge(c, fold, predict=label, predict_proba=share, classes_=classes)
+        return table.answer("one search for neighbours per fold")
+
+
+def test_a_classifier_answers_for_labels_and_probabilities():
+    X, y = problem(n=60, p=1)
+    labels = np.where(y > np.median(y), "high", "low")
+    scoring = ["accuracy", "neg_log_loss", "f1_macro", "roc_auc"]
+    grid = {"k": [3, 7, 15]}
+    cheap, plain = (
+        qed.Search(Neighbours(), grid, scoring=scoring, refit="accuracy", cv=3, cheap=cheap).fit(X, labels)
+        for cheap in (True, False)
+    )
+    for name in scoring:
+        np.testing.assert_allclose(
+            cheap.cv_results_[f"mean_test_{name}"], plain.cv_results_[f"mean_test_{name}"], rtol=1e-12
+        )
+    assert cheap.best_params_ == plain.best_params_
+    # The area under the curve asks for decision values, which the model did not hand over: it is found by fitting.
+    assert cheap.how_ == "one search for neighbours per fold; roc_auc: fitted 9 models"
+
+
+SEVERAL = ["r2", "neg_mean_absolute_error", "neg_root_mean_squared_error"]
+
+
+@pytest.mark.parametrize("cheap", [False, True])
+@pytest.mark.parametrize("scoring", [SEVERAL, tuple(SEVERAL), {name: name for name in SEVERAL}], ids=type)
+def test_several_scorers_fill_several_tables(scoring, cheap):
+    X, y = problem()
+    options = {"scoring": scoring, "refit": "neg_mean_absolute_error", "return_train_score": True, "cv": 5}
+    ours = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, cheap=cheap, **options).fit(X, y)
+    theirs = peer.GridSearchCV(PeerRidge(), {"alpha": ALPHAS}, **options).fit(X, y)
+    extra = {f"standard_error_test_{name}" for name in SEVERAL}
+    assert set(ours.cv_results_) == set(theirs.cv_results_) | extra
+    for name, values in theirs.cv_results_.items():
+        if "_test_" in name or "_train_" in name:
+            np.testing.assert_allclose(ours.cv_results_[name], values, rtol=1e-8)
+    assert ours.best_params_ == theirs.best_params_ and ours.best_index_ == theirs.best_index_
+    np.testing.assert_allclose(ours.best_score_, theirs.best_score_, rtol=1e-8)
+    assert ours.multimetric_ and set(ours.scorer_) == set(SEVERAL)
+    np.testing.assert_allclose(ours.score(X, y), theirs.score(X, y), rtol=1e-8)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-8)
+    if cheap:
+        assert ours.how_ == (
+            "5 folds from the sums of 1 pass, 7 alphas from one eigendecomposition each; "
+            "neg_mean_absolute_error: fitted 35 models from the statistics of 1 pass"
+        )
+
+
+def test_several_scorers_need_one_pass():
+    X, y = problem(n=320)
+    data = Counted(X, y)
+    scoring = ["r2", "neg_mean_squared_error", "neg_root_mean_squared_error"]
+    qed.Search(qed.Ridge(), {"alpha": ALPHAS}, scoring=scoring, refit="r2").fit(data)
+    assert data.read == 320
+    data = Counted(X, y)
+    qed.Search(qed.Ridge(), {"alpha": ALPHAS}, scoring=["r2", "neg_mean_absolute_error"], refit="r2").fit(data)
+    # One pass for the statistics of both, one for the target, and each fold's rows are seen by 7 models.
+    assert data.read == 320 * (1 + 1 + 7 * 5)
+
+
+@pytest.mark.parametrize("kind", ["lasso", "wide", "kernel", "pursuit", "loo"])
+def test_several_scorers_are_those_of_single_searches(kind):
+    X, y = problem(n=40)
+    if kind == "wide":
+        X = np.column_stack([X, np.random.default_rng(0).normal(size=(40, 600))])
+    models = {"kernel": qed.KernelRidge(kernel="rbf"), "pursuit": qed.OrthogonalMatchingPursuit(), "loo": qed.Ridge()}
+    model = models.get(kind, qed.Lasso())
+    grid = {"n_nonzero_coefs": [1, 3]} if kind == "pursuit" else {"alpha": [0.1, 1.0]}
+    scoring = ["neg_mean_squared_error", "neg_mean_absolute_error"]
+    cv = "loo" if kind == "loo" else 4
+    several = qed.Search(model, grid, cv=cv, scoring=scoring, refit=False).fit(X, y)
+    assert "fitted" not in several.how_
+    for name in scoring:
+        plain = qed.Search(model, grid, cv=cv, scoring=name, refit=False, cheap=False).fit(X, y)
+        np.testing.assert_allclose(
+            several.cv_results_[f"mean_test_{name}"], plain.cv_results_["mean_test_score"], rtol=1e-6
+        )
+
+
+def test_which_of_several_scorers_decides():
+    X, y = problem()
+    grid, scoring = {"alpha": ALPHAS}, ["r2", "neg_max_error"]
+    table = qed.Search(qed.Ridge(), grid, scoring=scoring, refit=False).fit(X, y)
+    assert not hasattr(table, "best_params_") and not hasattr(table, "best_score_")
+    with pytest.raises(NotAvailableError, match="choose one from cv_results_"):
+        table.predict(X)
+    for refit in (True, "accuracy"):
+        with pytest.raises(ParameterError, match="the name of the one that decides .*'r2', 'neg_max_error'"):
+            qed.Search(qed.Ridge(), grid, scoring=scoring, refit=refit).fit(X, y)
+    strictest = qed.Search(qed.Ridge(), grid, scoring=scoring, refit=lambda results: len(results["params"]) - 1)
+    assert strictest.fit(X, y).best_params_ == {"alpha": ALPHAS[-1]} and not hasattr(strictest, "best_score_")
+    assert strictest.score(X, y) == pytest.approx(strictest.best_estimator_.score(X, y))
+    with pytest.raises(ParameterError, match="from 0 to 6, not 7"):
+        qed.Search(qed.Ridge(), grid, refit=lambda results: 7).fit(X, y)
+
+
+def test_a_callable_may_give_several_scores():
+    X, y = problem()
+
+    def both(model, X, y):
+        error = model.predict(X) - y
+        return {"worst": -np.abs(error).max(), "bias": -abs(error.mean())}
+
+    options = {"scoring": both, "refit": "worst", "cv": 4, "return_train_score": True}
+    ours = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, **options).fit(X, y)
+    theirs = peer.GridSearchCV(PeerRidge(), {"alpha": ALPHAS}, **options).fit(X, y)
+    assert ours.best_params_ == theirs.best_params_ and ours.multimetric_
+    for name in ("mean_test_worst", "std_test_bias", "mean_train_worst"):
+        np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], rtol=1e-8)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y))
+
+
+def test_several_scorers_can_be_saved(tmp_path):
+    X, y = problem()
+    search = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, scoring=["r2", "neg_max_error"], refit="r2").fit(X, y)
+    qed.save(search, tmp_path / "search.qed")
+    assert qed.load(tmp_path / "search.qed").score(X, y) == search.score(X, y)
+
+
+class Opinionated(PeerRidge):
+    """A regressor with a score of its own."""
+
+    def score(self, X, y, sample_weight=None):
+        return -float(np.abs(self.predict(X) - y).max())
+
+
+def test_no_scoring_means_the_models_own_score():
+    X, y = problem()
+    ours = qed.Search(Opinionated(), {"alpha": ALPHAS}).fit(X, y)
+    same_table(ours, peer.GridSearchCV(Opinionated(), {"alpha": ALPHAS}, cv=5).fit(X, y))
+    nested = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, cv=3, scoring="neg_mean_absolute_error")
+    theirs = peer.GridSearchCV(PeerRidge(), {"alpha": ALPHAS}, cv=3, scoring="neg_mean_absolute_error")
+    np.testing.assert_allclose(
+        qed.cross_val_score(nested, X, y, cv=4), peer.cross_val_score(theirs, X, y, cv=4), rtol=1e-9
+    )
+
+
+def test_a_bootstrap_repeats_rows():
+    X, y = problem()
+    draws = np.random.default_rng(0).integers(0, 103, (3, 103))
+    cv = [(draw, np.setdiff1d(np.arange(103), draw)) for draw in draws]
+    for model, grid in ((qed.Lasso(), {"alpha": [0.1, 1.0]}), (qed.OrthogonalMatchingPursuit(), {})):
+        found = qed.Search(model, grid, cv=cv).fit(X, y)
+        same_table(found, peer.GridSearchCV(model, grid, cv=cv).fit(X, y))
+
+
+def test_no_table_without_a_single_fit():
+    X, y = problem()
+    search = qed.Search(Moody(), {"alpha": [1.0, 2.0]}, scoring=lambda model, X, y: 1 / 0, error_score=np.nan)
+    with pytest.raises(InputError, match="All 10 fits failed"), pytest.warns(FitFailedWarning):
+        search.fit(X, y)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["duplicate", "sum", "constant"])
+def test_dependent_columns_take_one_pass_more(kind, fit_intercept):
+    X, y = problem(n=320)
+    more = {"duplicate": X[:, 0], "sum": X[:, 0] + X[:, 1], "constant": np.ones(320)}[kind]
+    X = np.column_stack([X, more])
+    grid = {"alpha": [0.0, 1e-9, 1e-6, 1e-3, 1.0, 100.0]}
+    data = Counted(X, y)
+    cheap = qed.Search(qed.Ridge(fit_intercept=fit_intercept), grid).fit(data)
+    # The moments of all folds, their factors where moments are too coarse, and the factor of all rows for the last fit.
+    assert data.read <= 3 * 320
+    same_table(cheap, qed.Search(qed.Ridge(fit_intercept=fit_intercept), grid, cheap=False).fit(X, y))
+    data = Counted(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateWarning)
+        least = qed.Search(qed.LinearRegression(), {}).fit(data)
+        same_table(least, qed.Search(qed.LinearRegression(), {}, cheap=False).fit(X, y))
+    assert data.read <= 3 * 320 and "the sums of 2 passes" in least.how_
 
 
 def test_those_who_watch():

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import qed
-from qed.optim.sparse.coordinate_gram import descend, soft_threshold
+from qed.optim.sparse.sweeps import descend, soft_threshold
 from tests.theory.fixtures import problem
 
 

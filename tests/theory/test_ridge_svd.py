@@ -23,10 +23,12 @@ def test_the_eigenvalues_of_the_inverse(rank, penalty):
     r = 6 if rank is None else rank
     expected = np.r_[1 / (singular[:r] ** 2 + penalty), np.full(6 - r, 1 / penalty)]
     inverse = np.linalg.inv(X.T @ X + penalty * np.eye(6))
-    np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(inverse)), np.sort(expected), rtol=1e-9)
+    rounding = len(X) * 2.0**-53 * (1 + singular[0] ** 2 / penalty)  # times the condition of X'X + penalty
+    found = np.sort(np.linalg.eigvalsh(inverse))
+    np.testing.assert_allclose(found, np.sort(expected), rtol=0, atol=rounding * expected.max())
     ours = Diagonal.of_columns(X.T @ X).weights(np.array([penalty]))[:, 0]
-    np.testing.assert_allclose(np.sort(ours), np.sort(expected), rtol=1e-9)
-    assert (ours <= (1 + 1e-12) / penalty).all()
+    np.testing.assert_allclose(np.sort(ours), np.sort(expected), rtol=rounding)
+    assert (ours <= (1 + rounding) / penalty).all()
 
 
 @pytest.mark.parametrize("rank", [None, 3])

@@ -8,10 +8,12 @@ package, the documentation and ``qed compare`` read it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+Role = TypeVar("Role")
 
 # The rooms whose public names stand at the top of the package.
 ROOMS = ("regression", "classification", "clustering", "features", "selection")
@@ -60,3 +62,18 @@ def room(
         return sorted(place)
 
     return get, names, sorted(place)
+
+
+def public_classes(role: type[Role]) -> Iterator[type[Role]]:
+    """Give every public class that has a role, whatever room it lives in: room after room, in alphabetical order.
+
+    Parameters
+    ----------
+    role : type
+        Such as `qed.base.models.roles.Regressor`.
+    """
+    for name in ROOMS:
+        package = import_module(f"qed.{name}")
+        for kind in (getattr(package, public) for public in package.__all__):
+            if isinstance(kind, type) and issubclass(kind, role):
+                yield kind

@@ -14,6 +14,8 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 
+Seed = int | np.integer | np.random.Generator | np.random.RandomState | None
+
 
 def seed_of(random_state: Any) -> int:
     """Turn a ``random_state`` (None, an integer, a Generator or a RandomState) into one seed.

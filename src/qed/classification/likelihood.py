@@ -34,11 +34,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
 from qed.base.summary import Summary
+from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
+from qed.optim.searches.downhill import downhill
 
-EPS = float(np.finfo(np.float64).eps)
 # Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
 FULL_PRICE = 2048
 WIDEST_BLOCK = 512
@@ -176,24 +178,15 @@ class Likelihood:
     def _conjugate(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
         precondition = self._preconditioner(point)
-        residual = -point.gradient
-        direction = np.zeros_like(residual)
-        search = precondition(residual)
-        length = first = float((residual * search).sum())
-        wanted = min(0.1, np.sqrt(first / max(point.objective, 1e-300))) ** 2 * first
-        for _ in range(MOST_PRODUCTS):
-            if not length > max(wanted, EPS**2 * first):
-                break
-            product = self.factor * self.fold(self.loss.times, point.theta, search) + self.ridge * search
-            curvature = float((search * product).sum())
-            if not curvature > 0:
-                break
-            direction = direction + length / curvature * search
-            residual = residual - length / curvature * product
-            closer = precondition(residual)
-            before, length = length, float((residual * closer).sum())
-            search = closer + length / before * search
-        return direction, -point.gradient - residual - self.ridge * direction
+        promised = float((point.gradient * precondition(point.gradient)).sum())
+        found = conjugate_gradients(
+            lambda search: self.factor * self.fold(self.loss.times, point.theta, search) + self.ridge * search,
+            -point.gradient,
+            max(min(0.1, np.sqrt(max(promised, 0.0) / max(point.objective, 1e-300))), EPS),
+            MOST_PRODUCTS,
+            precondition,
+        )
+        return found.solution, -point.gradient - found.left - self.ridge * found.solution
 
     def _preconditioner(self, point: Point) -> Callable[[np.ndarray], np.ndarray]:
         """Give a cheap stand-in for the inverse Hessian: by its blocks, one for each class, or by its diagonal."""
@@ -215,17 +208,21 @@ class Likelihood:
         return precondition
 
     def descend(self, point: Point, direction: np.ndarray) -> Point:
-        """Go along `direction` until the objective falls enough: by Armijo's rule, halving the step."""
-        slope = float((point.gradient * direction).sum())
-        noise = 8 * EPS * abs(point.objective)
+        """Go along `direction`, at most to its end, until the objective is nearly as low as it gets on the way."""
         coef, intercept = self.outside(direction)
-        step = 1.0
-        for _ in range(50):
-            found = self.at(point.coef + step * coef, point.intercept + step * intercept, direction)
-            if found.objective <= point.objective + 1e-4 * step * slope + noise:
-                return found
-            step /= 2
-        return point
+
+        def at(step: float) -> Point:
+            return self.at(point.coef + step * coef, point.intercept + step * intercept, direction)
+
+        def slope(found: Point) -> float:
+            return float((found.gradient * direction).sum())
+
+        noise = 8 * EPS * abs(point.objective)
+        found = downhill(
+            at, slope, slope(point), lambda found: found.objective - point.objective,
+            noise=noise, longest=1.0, rounding=noise,
+        )  # fmt: skip
+        return found or point
 
     def covariance(self, point: Point) -> np.ndarray | None:
         """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class.

@@ -22,11 +22,10 @@ from qed.base.models.checks import refuse_amounts
 from qed.base.models.parameters import Parameter
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OnePassClassifier
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.stats.both import Both
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class MajorityClassifier(OnePassClassifier):

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.clustering.distances import add_to_clusters, lower_to_nearest, nearest, present, tiles
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Clusterer, Transformer
+from qed.base.numbers import ratio
 from qed.base.random import generator, seed_of
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import Block
@@ -154,7 +155,7 @@ class KMeans(Clusterer, Transformer, Iterative):
             best = int(inertia.argmin())
             yield Step(
                 inertia[best],
-                gap=_ratio(moved.max(), variance),
+                gap=ratio(moved.max(), variance),
                 centers=runs[best],
                 following=following,
                 inertia=inertia.copy(),
@@ -239,22 +240,22 @@ class KMeans(Clusterer, Transformer, Iterative):
         claims = [
             Claim(
                 "rows are with their nearest centre (excess, relative)",
-                _ratio(max(rows.each(_excess, centers, self.labels_)), variance),
+                ratio(max(rows.each(_excess, centers, self.labels_)), variance),
                 1e-12,
             ),
             Claim(
                 "centres are the means of their rows (squared distance, relative)",
-                _ratio(float(((found.means[0] - centers) ** 2).sum()), variance),
-                self.tol + _ratio(noise, variance),
+                ratio(float(((found.means[0] - centers) ** 2).sum()), variance),
+                self.tol + ratio(noise, variance),
             ),
             Claim(
                 "inertia_ is that of the data (difference, relative)",
-                _ratio(abs(self.inertia_ - inertia), inertia),
+                ratio(abs(self.inertia_ - inertia), inertia),
                 1e-10,
             ),
         ]
         if scatter is not None:
-            share = _ratio(_spectral_bound(scatter.xx, k), inertia)
+            share = ratio(_spectral_bound(scatter.xx, k), inertia)
             claims.append(Claim("no clusters cost less than this share of inertia_", share, 1 + 1e-9))
         return claims
 
@@ -297,8 +298,3 @@ def _checked_centers(given: Any, k: int, p: int) -> np.ndarray:
     if not np.isfinite(centers).all():
         raise ParameterError("KMeans: init must not contain NaN or infinity.")
     return centers
-
-
-def _ratio(top: float, bottom: float) -> float:
-    """Divide, with zero over zero being zero."""
-    return top / bottom if bottom > 0 else (math.inf if top > 0 else 0.0)

@@ -6,8 +6,6 @@ import numpy as np
 
 from qed.base.certificate import Claim
 
-EPS = float(np.finfo(np.float64).eps)
-
 
 def worst_of(says: str, values: np.ndarray, bounds: np.ndarray) -> Claim:
     """Claim ``values <= bounds`` for every column, by the column that comes nearest to breaking it.

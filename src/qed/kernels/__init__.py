@@ -1,10 +1,25 @@
 """Kernels: similarity functions with algebra, their Gram matrices, explicit maps and approximations."""
 
 from qed.base.lazy import room
-from qed.kernels.kernel import Kernel
-from qed.kernels.operators import RULES
+from qed.kernels.algebra import Constant, Product, Sum
+from qed.kernels.composed import Conjugated, Mapped, Normalized, OnColumns
+from qed.kernels.functions import Exponential, PolynomialOf, Power, Scaled
+from qed.kernels.kernel import Kernel, Rules
 
-Kernel.rules = RULES
+# Whichever file of the room is imported, this runs before it: kernels of every kind can be added and multiplied.
+Kernel.rules = Rules(
+    constant=Constant,
+    sum=Sum,
+    product=Product,
+    scaled=Scaled,
+    power=Power,
+    polynomial=PolynomialOf,
+    exponential=Exponential,
+    conjugated=Conjugated,
+    normalized=Normalized,
+    on_columns=OnColumns,
+    mapped=Mapped,
+)
 
 __getattr__, __dir__, __all__ = room(
     __name__,

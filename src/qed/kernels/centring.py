@@ -20,10 +20,9 @@ from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import OneToOneFeatureMixin, Transformer
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 def centred(K: Any, new: Any = None) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, integer
+from qed.base.numbers import EPS
 from qed.kernels.inputs import as_double, check_table, dense, size_of
 from qed.kernels.kernel import ATOM, KERNEL, Kernel, checked, keep
 from qed.kernels.mercer import NotAKernelError, check_gram
@@ -298,7 +299,7 @@ class QuadraticForm(Kernel):
                 found.witness,
             )
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-        kept = values > len(matrix) * np.finfo(np.float64).eps * max(values[-1], 0.0)
+        kept = values > len(matrix) * EPS * max(values[-1], 0.0)
         root = vectors[:, kept] * np.sqrt(values[kept]) if kept.any() else np.zeros((len(matrix), 1))
         for array in (matrix, root):
             array.flags.writeable = False

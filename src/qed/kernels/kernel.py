@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -28,14 +28,15 @@ from qed.kernels.inputs import check_pair
 from qed.kernels.tiles import Bound, Tiles, overflowed, quiet
 
 SUM, PRODUCT, POWER, ATOM = range(4)
+Table = TypeVar("Table")
 
 
 @dataclass(frozen=True)
 class Rules:
     """The rules by which kernels make kernels, each a class of the modules above this one.
 
-    Kernels of all kinds have the same operators, and what these make are kernels: so the operators are written here, and
-    :mod:`qed.kernels.operators` says what each of them makes.
+    Kernels of all kinds have the same operators, and what these make are kernels of all kinds. So the operators are written
+    here, below all kernels, and the room, above all of them, says what each operator makes.
     """
 
     constant: Callable[[float], Kernel]
@@ -150,7 +151,7 @@ class Kernel(ABC):
         with quiet():
             return self._finite(self._diagonal(pair.X).astype(pair.dtype, copy=False))
 
-    def _finite(self, values: Any) -> Any:
+    def _finite(self, values: Table) -> Table:
         if not is_finite(values):
             raise overflowed(self)
         return values
@@ -214,34 +215,34 @@ class Kernel(ABC):
         with quiet():
             return self._finite(self._features(pair.X).astype(pair.dtype, copy=False))
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return self.rules.sum((self, other))
         return self.rules.sum((self, self.rules.constant(other))) if _is_number(other) else NotImplemented
 
-    def __radd__(self, other: Any) -> Kernel:
+    def __radd__(self, other: object) -> Kernel:
         if not _is_number(other):
             return NotImplemented
         return self.rules.sum((self.rules.constant(other), self)) if other != 0 else self
 
-    def __mul__(self, other: Any) -> Kernel:
+    def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return self.rules.product((self, other))
         return self.scale(other) if _is_number(other) else NotImplemented
 
-    def __rmul__(self, other: Any) -> Kernel:
+    def __rmul__(self, other: object) -> Kernel:
         return self.scale(other) if _is_number(other) else NotImplemented
 
-    def __truediv__(self, other: Any) -> Kernel:
+    def __truediv__(self, other: object) -> Kernel:
         return self.scale(1 / other) if _is_number(other) and other != 0 else NotImplemented
 
-    def __pow__(self, degree: Any) -> Kernel:
+    def __pow__(self, degree: int) -> Kernel:
         return self.rules.power(self, degree)
 
     def __neg__(self) -> Kernel:
         return self.scale(-1)
 
-    def __sub__(self, other: Any) -> Kernel:
+    def __sub__(self, other: object) -> Kernel:
         raise ParameterError(
             f"The difference of kernels is no kernel in general: {self!r} - {other!r} may have negative Gram matrices. "
             "Sums, products and multiples by numbers >= 0 are."
@@ -317,14 +318,14 @@ class Kernel(ABC):
         return f"{type(self).__name__}({shown})"
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
 KERNEL = Parameter("a kernel", lambda value: isinstance(value, Kernel), "model")
 
 
-def checked(kernel: Any, name: str, rule: Any) -> Any:
+def checked(kernel: Kernel, name: str, rule: Parameter) -> Any:
     """Give the parameter `name` of a kernel, if it is what its rule wants."""
     value = getattr(kernel, name)
     if not rule.accepts(value):
@@ -332,7 +333,7 @@ def checked(kernel: Any, name: str, rule: Any) -> Any:
     return value
 
 
-def keep(kernel: Any, **values: Any) -> None:
+def keep(kernel: Kernel, **values: object) -> None:
     """Set fields of a frozen kernel while it is made."""
     for name, value in values.items():
         object.__setattr__(kernel, name, value)

@@ -63,11 +63,6 @@ class Similarity:
             return cls(None)
         return cls(as_kernel(kernel, gamma, degree, coef0))
 
-    @property
-    def is_precomputed(self) -> bool:
-        """Whether tables are matrices of similarities."""
-        return self.kernel is None
-
     def tiles(self, X: Any) -> Tiles:
         """Give the Gram matrix of a table, of which as much is worked out as is asked for: see `Tiles`."""
         if self.kernel is not None:

@@ -26,21 +26,28 @@ class Conjugate(NamedTuple):
     solution : ndarray of shape (d,)
         The solution.
     residual : float
-        The length of ``b - H x``, relative to that of b.
+        The length of ``b - H x``, relative to that of b; with a preconditioner P, in the norm of ``v' P v``.
     iterations : int
         How many products it took.
     bent_down : bool
         Whether a direction of negative (or no) curvature was met.
+    left : ndarray of shape (d,)
+        What is left of the right-hand side, ``b - H x``.
     """
 
     solution: np.ndarray
     residual: float
     iterations: int
     bent_down: bool
+    left: np.ndarray
 
 
 def conjugate_gradients(
-    product: Callable[[np.ndarray], np.ndarray], right: np.ndarray, tol: float = 1e-10, max_iter: int | None = None
+    product: Callable[[np.ndarray], np.ndarray],
+    right: np.ndarray,
+    tol: float = 1e-10,
+    max_iter: int | None = None,
+    precondition: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Conjugate:
     """Solve ``H x = right`` from products with H alone.
 
@@ -49,11 +56,13 @@ def conjugate_gradients(
     product : callable
         Gives ``H v`` for an array ``v`` of shape (d,).
     right : ndarray of shape (d,)
-        The right-hand side.
+        The right-hand side; an array of another shape is as good, if products have it too.
     tol : float
         Stop when the residual is this small, relative to `right`.
     max_iter : int, optional
         The most products; ten per dimension by default.
+    precondition : callable, optional
+        A cheap stand-in for the inverse of H, symmetric and positive definite, as a product with a vector: the better, the fewer products.
 
     Examples
     --------
@@ -63,20 +72,23 @@ def conjugate_gradients(
     (array([1., 7.]), 2)
     """
     right = np.asarray(right, dtype=np.float64)
-    size = float(np.linalg.norm(right))
-    limit = 10 * len(right) if max_iter is None else max_iter
-    solution, residual = np.zeros(len(right)), right / (size or 1.0)
-    direction, square = residual, float(residual @ residual)
+    closer = precondition or np.asarray
+    size = float(np.sqrt(max((right * closer(right)).sum(), 0.0)))
+    limit = 10 * right.size if max_iter is None else max_iter
+    solution, left = np.zeros_like(right), right / (size or 1.0)
+    direction = closer(left)
+    square = float((left * direction).sum())
     for iteration in range(limit):
         if square <= tol**2:
-            return Conjugate(size * solution, square**0.5, iteration, False)
+            return Conjugate(size * solution, square**0.5, iteration, False, size * left)
         image = product(direction)
-        curvature = float(direction @ image)
+        curvature = float((direction * image).sum())
         if not curvature > 0:
-            return Conjugate(size * solution, square**0.5, iteration + 1, True)
+            return Conjugate(size * solution, square**0.5, iteration + 1, True, size * left)
         step = square / curvature
         solution = solution + step * direction
-        residual = residual - step * image
-        before, square = square, float(residual @ residual)
-        direction = residual + square / before * direction
-    return Conjugate(size * solution, square**0.5, limit, False)
+        left = left - step * image
+        towards = closer(left)
+        before, square = square, float((left * towards).sum())
+        direction = towards + square / before * direction
+    return Conjugate(size * solution, square**0.5, limit, False, size * left)

@@ -16,7 +16,7 @@ from scipy.linalg import blas, lapack
 
 from qed.base.engine import blas_for
 from qed.base.errors import InputError
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh, lapack
 
-EPS = float(np.finfo(np.float64).eps)
+from qed.base.numbers import EPS
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,38 @@ def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return gram / np.outer(length, length), length
 
 
+def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
+    """Give the lower Cholesky factor of a symmetric matrix, and about one over its condition number: 0 where there is no factor.
+
+    Examples
+    --------
+    >>> factorised(np.diag([4.0, 9.0]))
+    (array([[2., 0.],
+           [0., 3.]]), 0.44...)
+    >>> factorised(np.ones((2, 2)) - np.eye(2))[1]
+    0.0
+    """
+    lower, failed = lapack.dpotrf(matrix, lower=1, clean=1)
+    if failed:
+        return lower, 0.0
+    return lower, float(lapack.dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")[0])
+
+
+def table_of(scatter: np.ndarray) -> np.ndarray:
+    """Give a square table whose sums of squares and products are `scatter`.
+
+    Examples
+    --------
+    >>> table = table_of(np.array([[4.0, 2.0], [2.0, 1.0]]))
+    >>> (table.T @ table).round(12)
+    array([[4., 2.],
+           [2., 1.]])
+    """
+    scaled, length = equilibrate(scatter)
+    value, vector = np.linalg.eigh(scaled)
+    return np.asarray(np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T * length)
+
+
 def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
     """Solve ``(gram + alpha I) coef = right``, with the shortest solution where there are many.
 
@@ -74,12 +106,10 @@ def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
     p = len(gram)
     shifted = gram + alpha * np.eye(p)
     scaled, length = equilibrate(shifted)
-    lower, failed = lapack.dpotrf(scaled, lower=1, clean=0)
-    if not failed:
-        reciprocal, _ = lapack.dpocon(lower, np.abs(scaled).sum(axis=0).max(), uplo="L")
-        if reciprocal > 4 * p * EPS:
-            coef = lapack.dpotrs(lower, right / length[:, None], lower=1)[0] / length[:, None]
-            return Solution(coef, p, reciprocal**-0.5, -np.log10(EPS / reciprocal))
+    lower, reciprocal = factorised(scaled)
+    if reciprocal > 4 * p * EPS:
+        coef = lapack.dpotrs(lower, right / length[:, None], lower=1)[0] / length[:, None]
+        return Solution(coef, p, reciprocal**-0.5, -np.log10(EPS / reciprocal))
     return _solve_deficient(scaled, length, right)
 
 

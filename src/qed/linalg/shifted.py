@@ -23,9 +23,9 @@ from scipy.linalg import lapack
 
 from qed.base.compile import kernel
 from qed.base.engine import blas_for, work
+from qed.base.numbers import EPS
 from qed.linalg.band import Band
 from qed.linalg.definite import solve_dual
-from qed.linalg.normal import EPS
 
 # A factorisation for each of so few penalties is faster than a decomposition for all.
 FEW = 5

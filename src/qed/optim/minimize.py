@@ -9,24 +9,23 @@ point, and it is a minimum where the function is convex. Whoever wants to drive 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from qed.base.certificate import Certificate
+from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import check_parameters, integer, number
-from qed.base.running.drive import drive, usual_advice, warn_if_unproven
-from qed.base.running.steps import Ending, Reason, Rule, Step
-from qed.base.saving.known import savable
+from qed.base.running.drive import usual_advice, warn_if_unproven
+from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
 from qed.base.sources.layout import did_you_mean
 from qed.optim.functions.derivatives import check_gradient
 from qed.optim.functions.objective import Objective, as_vector
 from qed.optim.solvers.method import Method
+from qed.optim.solvers.task import Beginning, Minimisation, Task
 
 METHODS = {
     "gradient": "gradient_descent.GradientDescent",
@@ -141,11 +140,10 @@ def minimize(
     value = objective.value(begun)
     if not np.isfinite(value):
         raise InputError(f"The function is {value} at the start {begun}: begin where it is finite.")
-    steps = partial(_steps, method, objective, begun)
-    ending = drive(method, steps, rule, first, (), Beginning(begun, value), Minimisation(method))
-    point = ending.step.point
-    certificate = Certificate(tuple(method.prove(objective, begun, ending.step, rule.tol)))
-    ending = _advised(objective, method, ending, certificate)
+    run = Minimisation(method, rule)
+    run._run(Descent(objective, method, begun, value), first)
+    certificate, point = run.certificate_, run.ending_.step.point
+    ending = _advised(objective, method, run.ending_, certificate)
     go_on = "give minimum.ending.last as start to go on from here."
     advice = usual_advice(ending, rule.max_iter, go_on, "A shorter step, or another method, may help.")
     warn_if_unproven(type(method).__name__, certificate, ending, advice)
@@ -172,33 +170,26 @@ def as_method(method: Any) -> Any:
     return getattr(import_module(f"qed.optim.solvers.{file}"), name)()
 
 
-@savable
-@dataclass(frozen=True)
-class Beginning:
-    """What tells one function from another in a checkpoint: its value at the start."""
+class Descent(Task):
+    """A function to be minimised by a method, from a start."""
 
-    point: np.ndarray
-    value: float
+    def __init__(self, objective: Objective, method: Method, start: np.ndarray, value: float) -> None:
+        super().__init__(Beginning(start, value))
+        self.objective, self.method, self.start = objective, method, start
 
-    def difference(self, other: Beginning) -> str:
-        """Say in words how `other` differs, or give an empty string."""
-        if self.point.shape != other.point.shape or not (self.point == other.point).all():
-            return f"it began at {self.point} and this begins at {other.point}"
-        if not np.isclose(self.value, other.value, rtol=1e-9):
-            return f"the function was {self.value:g} at the start and is {other.value:g} now"
-        return ""
+    def steps(self, start: Step | None) -> Generator[Step, None, Halt]:
+        """Yield the steps of the method, each with the point where the run began, so that it can be taken up by itself."""
+        steps = self.method.steps(self.objective, self.start, start)
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            step.state.setdefault("origin", self.start)
+            yield step
 
-
-@savable
-@dataclass(frozen=True)
-class Minimisation:
-    """What a checkpoint belongs to: a method."""
-
-    method: Any
-
-    def get_params(self, deep: bool = False) -> dict[str, Any]:
-        """Give what must be the same when the run is taken up again."""
-        return {"method": self.method}
+    def prove(self, step: Step, tol: float) -> list[Claim]:
+        return list(self.method.prove(self.objective, self.start, step, tol))
 
 
 def _objective(function: Any, gradient: Any, hessian: Any, product: Any, convexity: float, smooth: Any) -> Objective:
@@ -233,18 +224,6 @@ def _beginning(objective: Objective, start: Any) -> tuple[np.ndarray, Step | Non
             f"The start must be finite; entry {int(np.flatnonzero(~np.isfinite(point))[0])} is not: {point}."
         )
     return point, None
-
-
-def _steps(method: Method, objective: Objective, point: np.ndarray, start: Step | None) -> Any:
-    """Yield the steps of a method, each with the point where the run began, so that it can be taken up by itself."""
-    steps = method.steps(objective, point, start)
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            return end.value
-        step.state.setdefault("origin", point)
-        yield step
 
 
 def _check(objective: Objective, point: np.ndarray) -> None:

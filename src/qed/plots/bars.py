@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.plots.style import ACCENT, INK, SECOND, axes, plain
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def coefficients(names: Any, values: Any, ax: Any = None, *, most: int = 20) -> Any:
+
+def coefficients(names: Any, values: Any, ax: Axes | None = None, *, most: int = 20) -> Axes:
     """Draw coefficients as bars, the largest in size at the top.
 
     They can be compared only when their columns are on one scale, as after `qed.StandardScaler`.

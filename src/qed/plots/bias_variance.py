@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.base.errors import InputError
 from qed.plots.style import ACCENT, HUES, INK, MUTED, STYLE, axes, plain, some
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def hypotheses(found: Any, ax: Any = None) -> Any:
+
+def hypotheses(found: Any, ax: Axes | None = None) -> Axes:
     """Draw what many fitted models say, their average and the truth, against the one feature.
 
     Parameters

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.plots.style import ACCENT, INK, PAPER, RULE, axes, plain
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 MOST_WRITTEN = 15
 
 
-def confusion_matrix(counts: Any, classes: Any, ax: Any = None) -> Any:
+def confusion_matrix(counts: Any, classes: Any, ax: Axes | None = None) -> Axes:
     """Draw a confusion matrix.
 
     Parameters

@@ -6,14 +6,19 @@ curve* shows the price of too much and too little freedom. Bands are one standar
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.plots.style import ACCENT, INK, SECOND, axes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def learning_curve(sizes: Any, train_scores: Any, test_scores: Any, ax: Any = None, *, ylabel: str = "score") -> Any:
+
+def learning_curve(
+    sizes: Any, train_scores: Any, test_scores: Any, ax: Axes | None = None, *, ylabel: str = "score"
+) -> Axes:
     """Draw training and validation scores against the number of training rows.
 
     Parameters
@@ -43,8 +48,14 @@ def learning_curve(sizes: Any, train_scores: Any, test_scores: Any, ax: Any = No
 
 
 def validation_curve(
-    values: Any, scores: Any, ax: Any = None, *, xlabel: str = "value", ylabel: str = "score", chosen: Any = None
-) -> Any:
+    values: Any,
+    scores: Any,
+    ax: Axes | None = None,
+    *,
+    xlabel: str = "value",
+    ylabel: str = "score",
+    chosen: Any = None,
+) -> Axes:
     """Draw cross-validated scores against the values of a hyperparameter.
 
     Parameters
@@ -86,7 +97,7 @@ def validation_curve(
     return ax
 
 
-def _line(ax: Any, x: Any, scores: Any, color: str, label: str) -> None:
+def _line(ax: Axes, x: Any, scores: Any, color: str, label: str) -> None:
     """Draw the mean over the folds with a band of one standard error."""
     x, scores = np.asarray(x, dtype=float), np.atleast_2d(np.asarray(scores, dtype=float))
     mean, folds = scores.mean(axis=1), scores.shape[1]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.base.errors import InputError
 from qed.plots.style import HUES, MUTED, axes, plain
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 GRID = 120
 LEVELS = 14
 
 
-def descent(objective: Any, paths: Any, ax: Any = None) -> Any:
+def descent(objective: Any, paths: Any, ax: Axes | None = None) -> Axes:
     """Draw the iterates of one or more methods on the function that they minimise.
 
     Parameters
@@ -77,13 +80,13 @@ def _spread(values: np.ndarray) -> np.ndarray:
     return np.linspace(low - margin, high + margin, GRID)
 
 
-def _curve(ax: Any, value: Any, points: np.ndarray) -> None:
+def _curve(ax: Axes, value: Any, points: np.ndarray) -> None:
     x = _spread(points[:, 0])
     ax.plot(x, [float(np.squeeze(value(np.array([one])))) for one in x], color=MUTED, linewidth=1.0)
     ax.set(xlabel="w", ylabel="f(w)")
 
 
-def _contours(ax: Any, value: Any, points: np.ndarray) -> None:
+def _contours(ax: Axes, value: Any, points: np.ndarray) -> None:
     """Draw contours that are dense at the bottom: at even quantiles of the values on a grid."""
     x, y = _spread(points[:, 0]), _spread(points[:, 1])
     heights = np.array([[float(np.squeeze(value(np.array([a, b])))) for a in x] for b in y])

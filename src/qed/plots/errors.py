@@ -6,14 +6,17 @@ thinks, a funnel that the noise grows with the prediction.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.plots.style import ACCENT, INK, SECOND, axes, some
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def residuals(y: Any, predicted: Any, ax: Any = None) -> Any:
+
+def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
     """Draw the residuals ``y - predicted`` against the predictions, with the level of groups of equal size.
 
     Parameters
@@ -50,7 +53,7 @@ def residuals(y: Any, predicted: Any, ax: Any = None) -> Any:
     return ax
 
 
-def predicted_against_true(y: Any, predicted: Any, ax: Any = None) -> Any:
+def predicted_against_true(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
     """Draw predictions against the truth; a perfect model is the diagonal.
 
     Parameters

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.plots.style import ACCENT, SECOND, axes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def trace(fit: Any, ax: Any = None) -> Any:
+
+def trace(fit: Any, ax: Axes | None = None) -> Axes:
     """Draw the trace of an iterative fit.
 
     Parameters

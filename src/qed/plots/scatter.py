@@ -5,14 +5,17 @@ The rows are projected on the two directions of largest variance, the leading ei
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from qed.plots.style import HUES, INK, axes, plain, some
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def clusters(X: Any, labels: Any, centers: Any = None, ax: Any = None) -> Any:
+
+def clusters(X: Any, labels: Any, centers: Any = None, ax: Axes | None = None) -> Axes:
     """Draw rows on their first two principal directions, coloured by cluster.
 
     Parameters

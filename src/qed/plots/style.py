@@ -6,9 +6,12 @@ are few and fixed, so that a report can replace them by those of its page, light
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 INK, MUTED, RULE, PAPER = "#1b1f24", "#68707a", "#d9dde2", "#fefefe"
 ACCENT, SECOND = "#2563a8", "#c2571a"
@@ -41,7 +44,7 @@ STYLE: Any = {
 }
 
 
-def axes(ax: Any = None, width: float = 6.0, height: float = 3.8) -> Any:
+def axes(ax: Axes | None = None, width: float = 6.0, height: float = 3.8) -> Axes:
     """Give the axes to draw on: those of the caller, or new ones in the style of qed.
 
     Examples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from qed.base.counts import Counts
 from qed.base.sources.layout import kind_of, values_of
 from qed.base.sources.open import rows
 from qed.plots.style import ACCENT, STYLE, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
@@ -53,7 +56,7 @@ def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:
     return figure
 
 
-def _draw(ax: Any, column: Any, bins: int) -> None:
+def _draw(ax: Axes, column: Any, bins: int) -> None:
     ax.tick_params(labelsize=8)
     ax.grid(False)
     if kind_of(column.type) in ("number", "time") and str(column.type) != "bool":

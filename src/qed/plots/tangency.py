@@ -6,7 +6,7 @@ point of its smooth border; a diamond (sizes) has corners on the axes, where a c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -15,8 +15,11 @@ from qed.base.errors import InputError
 from qed.plots.style import ACCENT, INK, SECOND, axes
 from qed.regression.sparse.constrained import constrained_lasso
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def tangency(X: Any, y: Any, radius: float, ax: Any = None, *, norm: int = 1) -> Any:
+
+def tangency(X: Any, y: Any, radius: float, ax: Axes | None = None, *, norm: int = 1) -> Axes:
     """Draw the squared error over two coefficients, a ball around zero, and where they meet.
 
     Parameters

@@ -10,7 +10,6 @@ Stone (1974), Cross-validatory choice and assessment of statistical predictions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,15 +17,15 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError
-from qed.selection.scoring import get_scorer
-from qed.selection.searching.fits import Settings, evaluate, fitted
-from qed.selection.searching.folds import Folds, Scores
-from qed.selection.searching.samples import Data
-from qed.selection.searching.search import draw_folds, scorer_for
+from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate, fitted
+from qed.selection.searching.folds import Folds
+from qed.selection.searching.samples import Data, draw_folds
+from qed.selection.searching.scorers import ScoringLike, scorers_for
+from qed.selection.splitting.splits import Splitting
 
 
-class CrossValidation(Mapping[str, Any]):
-    """The scores of a model on each fold: a mapping with scikit-learn's names, and their mean.
+class CrossValidation(dict[str, Any]):
+    """The scores of a model on each fold: a dict with scikit-learn's names, and their mean.
 
     Attributes
     ----------
@@ -37,49 +36,38 @@ class CrossValidation(Mapping[str, Any]):
 
     Examples
     --------
-    >>> found = CrossValidation({"score": Scores.of(np.array([[0.5, 0.7]]), "by hand")})
+    >>> scores = {"score": Scores.of(np.array([[0.5, 0.7]]))}
+    >>> found = CrossValidation(Evaluation(scores, "by hand", np.zeros((1, 2)), np.zeros((1, 2))))
     >>> found.mean, found["test_score"]
     (0.6, array([0.5, 0.7]))
     """
 
-    def __init__(self, scores: Mapping[str, Scores]) -> None:
-        self._scores = dict(scores)
-        first = next(iter(self._scores.values()))
-        self._content: dict[str, Any] = {}
-        for name in ("fit_time", "score_time"):
-            seconds = getattr(first, name)
-            if seconds is not None:
-                self._content[name] = np.broadcast_to(seconds[0], first.n_splits).copy()
-        if first.models is not None:
-            self._content["estimator"] = first.models[0]
-        for name, found in self._scores.items():
-            if found.each is not None:
-                self._content[f"test_{name}"] = found.each[0]
-            if found.train is not None:
-                self._content[f"train_{name}"] = found.train[0]
-        self.how = first.how
+    def __init__(self, found: Evaluation) -> None:
+        super().__init__()
+        self._scores, self.how = found.scores, found.how
+        n_splits = next(iter(found.scores.values())).n_splits
+        self["fit_time"] = np.broadcast_to(found.fit_time[0], n_splits).copy()
+        self["score_time"] = np.broadcast_to(found.score_time[0], n_splits).copy()
+        if found.models is not None:
+            self["estimator"] = found.models[0]
+        for name, scores in found.scores.items():
+            if scores.each is not None:
+                self[f"test_{name}"] = scores.each[0]
+            if scores.train is not None:
+                self[f"train_{name}"] = scores.train[0]
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> float | dict[str, float]:
         """The mean score over folds."""
-        return self._single({name: float(found.mean[0]) for name, found in self._scores.items()})
+        return self._single({name: float(scores.mean[0]) for name, scores in self._scores.items()})
 
     @property
-    def standard_error(self) -> Any:
+    def standard_error(self) -> float | dict[str, float]:
         """The standard error of the mean score."""
-        return self._single({name: float(found.standard_error[0]) for name, found in self._scores.items()})
+        return self._single({name: float(scores.standard_error[0]) for name, scores in self._scores.items()})
 
-    def _single(self, values: dict[str, float]) -> Any:
+    def _single(self, values: dict[str, float]) -> float | dict[str, float]:
         return values["score"] if list(values) == ["score"] else values
-
-    def __getitem__(self, name: str) -> Any:
-        return self._content[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._content)
-
-    def __len__(self) -> int:
-        return len(self._content)
 
     def __repr__(self) -> str:
         lines = [
@@ -93,14 +81,14 @@ def cross_validate(
     model: Any,
     X: Any,
     y: Any = None,
-    cv: Any = 5,
-    scoring: Any = None,
+    cv: Splitting = 5,
+    scoring: ScoringLike = None,
     *,
     sample_weight: Any = None,
     groups: Any = None,
     return_train_score: bool = False,
     return_estimator: bool = False,
-    error_score: Any = "raise",
+    error_score: ErrorScore = "raise",
     cheap: bool = True,
 ) -> CrossValidation:
     """Score a model on each of k folds, fitted to the others.
@@ -115,8 +103,8 @@ def cross_validate(
         The target.
     cv : int, None, "loo", splitter or iterable of (train, test), default=5
         The folds, as in `Search`.
-    scoring : str, callable, list or dict of them, or None
-        What to score by; several give several columns.
+    scoring : str, callable, list, tuple or dict of them, or None
+        What to score by; several give several columns. None means the model's own ``score``.
     sample_weight : array-like of shape (n,), optional
         Weights, for fitting and for scoring.
     groups : array-like of shape (n,), optional
@@ -133,7 +121,7 @@ def cross_validate(
     Returns
     -------
     CrossValidation
-        A mapping with ``test_score`` (or ``test_<name>`` for several scorers), times and what else was asked for, one
+        A dict with ``test_score`` (or ``test_<name>`` for several scorers), times and what else was asked for, one
         value per fold; with ``mean`` and ``standard_error``.
 
     Examples
@@ -147,36 +135,22 @@ def cross_validate(
     '4 folds from the sums of 1 pass'
     """
     data = Data(model, X, y, sample_weight)
-    folds = draw_folds(model, cv, data, groups, train_scores=return_train_score)
-    settings = Settings(cheap, error_score, return_estimator)
-    return CrossValidation(evaluate(model, data, [{}], folds, _scorers(model, scoring, folds), settings))
-
-
-def _scorers(model: Any, scoring: Any, folds: Folds) -> dict[str, Any]:
-    """Give the scorers by name; a single one is called score."""
-    if isinstance(scoring, Mapping):
-        found = {str(name): get_scorer(one) for name, one in scoring.items()}
-    elif isinstance(scoring, (list, tuple, set)):
-        found = {str(name): get_scorer(name) for name in scoring}
-        if len(found) < len(scoring):
-            raise ParameterError(f"scoring names a scorer twice: {list(scoring)}.")
-    else:
-        return {"score": scorer_for(model, scoring, folds)}
-    if not found:
-        raise ParameterError("scoring is empty: name at least one scorer, or give None for the default.")
-    return found
+    folds = draw_folds(model, cv, data, groups)
+    scorers = scorers_for(model, scoring, leave_one_out=folds.leave_one_out)
+    settings = Settings(cheap, error_score, return_train_score, return_estimator)
+    return CrossValidation(evaluate(model, data, [{}], folds, scorers, settings))
 
 
 def cross_val_score(
     model: Any,
     X: Any,
     y: Any = None,
-    cv: Any = 5,
-    scoring: Any = None,
+    cv: Splitting = 5,
+    scoring: ScoringLike = None,
     *,
     sample_weight: Any = None,
     groups: Any = None,
-    error_score: Any = "raise",
+    error_score: ErrorScore = "raise",
 ) -> np.ndarray:
     """Give the score of a model on each of k folds, fitted to the others; parameters as in `cross_validate`.
 
@@ -201,7 +175,7 @@ def cross_val_predict(
     model: Any,
     X: Any,
     y: Any = None,
-    cv: Any = 5,
+    cv: Splitting = 5,
     *,
     method: str = "predict",
     sample_weight: Any = None,

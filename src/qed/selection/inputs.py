@@ -8,15 +8,18 @@ fault, so that the formulas in the other files can be read as formulas.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import DegenerateWarning, InputError
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
+Numbers = float | NDArray[Any]
+Label = str | float | bool | np.generic | None
 
 
 class UndefinedMetricWarning(DegenerateWarning):
@@ -45,7 +48,7 @@ def count_rows(X: Any) -> int:
     raise InputError(f"A {type(X).__name__} has no rows to count: give an array, a sparse matrix, a frame or a list.")
 
 
-def numbers(values: Any, name: str) -> Floats:
+def numbers(values: ArrayLike, name: str) -> Floats:
     """Give `values` as float64 with one or two axes, all finite."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -62,7 +65,7 @@ def numbers(values: Any, name: str) -> Floats:
     return array
 
 
-def weights(values: Any, n: int, name: str = "sample_weight", each: str = "row") -> Floats | None:
+def weights(values: ArrayLike | None, n: int, name: str = "sample_weight", each: str = "row") -> Floats | None:
     """Give `n` weights as float64, finite, not negative and not all zero; None where all weigh the same."""
     if values is None:
         return None
@@ -76,14 +79,14 @@ def weights(values: Any, n: int, name: str = "sample_weight", each: str = "row")
     return array
 
 
-def mean(values: NDArray[Any], weight: Floats | None) -> Any:
+def mean(values: NDArray[Any], weight: Floats | None) -> NDArray[Any]:
     """Average over rows: the empirical risk, where `values` are the losses of the rows."""
     if weight is None:
-        return values.mean(axis=0)
-    return weight @ values / weight.sum()
+        return np.asarray(values.mean(axis=0))
+    return np.asarray(weight @ values / weight.sum())
 
 
-def labels(values: Any, name: str) -> Labels:
+def labels(values: ArrayLike | Sequence[Label], name: str) -> Labels:
     """Give class labels as one array of integers, booleans, whole floats or strings."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -132,7 +135,9 @@ def same_kind(first: Labels, second: Labels, names: tuple[str, str]) -> None:
         )
 
 
-def label_pair(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[Labels, Labels, Floats | None]:
+def label_pair(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Labels, Labels, Floats | None]:
     """Check true labels, predicted labels and weights together."""
     true, predicted = labels(y_true, "y_true"), labels(y_pred, "y_pred")
     same_length(true, predicted, "y_pred")

@@ -19,7 +19,11 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import NotAvailableError, ParameterError, SavingError
+from qed.base.models.roles import usual_score
+from qed.base.models.scoring import OnSingleRows
 from qed.base.saving.known import savable
+from qed.base.sources.layout import did_you_mean
+from qed.selection.inputs import Numbers
 from qed.selection.metrics import classification as by_label
 from qed.selection.metrics import precision as by_class
 from qed.selection.metrics import probability as by_probability
@@ -81,7 +85,7 @@ class Scorer:
         if self.function is None:
             return float(estimator.score(X, y, **given))
         accepted = inspect.signature(self.function).parameters
-        if given and "sample_weight" not in accepted and not _takes_anything(accepted):
+        if given and not takes(self.function, "sample_weight"):
             raise ParameterError(f"The metric of scorer {self.name!r} does not accept sample_weight.")
         response, implied = self._ask(estimator, X, accepted)
         return float(self.sign * self.function(y, response, **implied, **self.options, **given))
@@ -105,7 +109,18 @@ class Scorer:
         """Whether the score follows from the total weight, the sum of squared errors and the scatter of y."""
         return self.function in by_number.FROM_SUMS and not self.options
 
-    def from_sums(self, weight: Any, squared_error: Any, scatter: Any) -> Any:
+    @property
+    def on_single_rows(self) -> OnSingleRows:
+        """What the score is on one row, but for its sign; None where that is something else."""
+        return None if self.options or self.function is None else by_number.ON_SINGLE_ROWS.get(self.function)
+
+    def asks(self, model: object) -> str | None:
+        """Name the method of a model that is asked; None where it has none of those that would do."""
+        if self.function is None:
+            return "score"
+        return next((name for name in RESPONSES[self.response] if hasattr(model, name)), None)
+
+    def from_sums(self, weight: Numbers, squared_error: Numbers, scatter: Numbers) -> Numbers:
         """Give the score from sums over the rows, element by element: for many folds, models and outputs at once.
 
         Parameters
@@ -120,18 +135,20 @@ class Scorer:
         if not self.additive:
             raise NotAvailableError(f"Scorer {self.name!r} does not follow from sums: it needs the rows themselves.")
         assert self.function is not None
-        return self.sign * by_number.FROM_SUMS[self.function](weight, squared_error, scatter)
+        return by_number.FROM_SUMS[self.function](weight, squared_error, scatter) * self.sign
 
-    def _ask(self, estimator: Any, X: Any, accepted: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def _ask(
+        self, estimator: Any, X: Any, accepted: Mapping[str, inspect.Parameter]
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Give the response of the model, and what its classes imply for the arguments of the metric."""
-        method = next((name for name in RESPONSES[self.response] if hasattr(estimator, name)), None)
+        method = self.asks(estimator)
         if method is None:
             wanted = " or ".join(RESPONSES[self.response])
             raise ParameterError(
                 f"Scorer {self.name!r} needs {wanted}, which {type(estimator).__name__} does not have: "
                 "choose another scorer."
             )
-        response = getattr(estimator, method)(X)
+        response: np.ndarray = getattr(estimator, method)(X)
         classes = getattr(estimator, "classes_", None)
         if method == "predict" or classes is None:
             return response, {}
@@ -148,11 +165,16 @@ class Scorer:
         return _of_positive(np.asarray(response), is_first=bool(positive == classes[0])), implied
 
 
-def _takes_anything(accepted: Mapping[str, Any]) -> bool:
-    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in accepted.values())
+def takes(function: Callable[..., Any], name: str) -> bool:
+    """Say whether a function takes an argument of that name; where it does not say what it takes, it is believed to."""
+    try:
+        accepted = inspect.signature(function).parameters
+    except ValueError:
+        return True
+    return name in accepted or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in accepted.values())
 
 
-def _of_positive(response: Any, is_first: bool) -> Any:
+def _of_positive(response: np.ndarray, is_first: bool) -> np.ndarray:
     """Give the scores of the positive one of two classes: a column of probabilities, or decision values of its sign."""
     if response.ndim == 2 and response.shape[1] == 2:
         return response[:, 0 if is_first else 1]
@@ -189,6 +211,13 @@ def make_scorer(
     """
     if not callable(function):
         raise ParameterError(f"A scorer is made of a function of (y_true, y_pred), not of {function!r}.")
+    for option in options:
+        if not takes(function, option):
+            known = [*inspect.signature(function).parameters, "greater_is_better", "response", "name"]
+            called = getattr(function, "__name__", repr(function))
+            raise ParameterError(
+                f"Neither make_scorer nor the metric {called} has an argument {option!r}. {did_you_mean(option, known)}"
+            )
     called = name if name is not None else getattr(function, "__name__", type(function).__name__)
     return Scorer(called, function, 1 if greater_is_better else -1, response, options)
 
@@ -248,7 +277,7 @@ def get_scorer_names() -> list[str]:
     return sorted(SCORERS)
 
 
-def get_scorer(scoring: Any) -> Any:
+def get_scorer(scoring: str | Callable[..., Any]) -> Any:
     """Give the scorer of a name; a scorer, or any callable ``scorer(model, X, y)``, is given back.
 
     Parameters
@@ -281,7 +310,7 @@ def get_scorer(scoring: Any) -> Any:
 
 
 def default_scorer(task: Any) -> Scorer:
-    """Give the scorer of a task or a model: R², accuracy, or else the model's own ``score``.
+    """Give the scorer of a task or a model: R² and accuracy where these are its ``score``, or else the model's own ``score``.
 
     Parameters
     ----------
@@ -293,18 +322,20 @@ def default_scorer(task: Any) -> Scorer:
     >>> default_scorer("classifier").name
     'accuracy'
     """
-    kind = task if isinstance(task, str) else _kind(task)
     named = {"regressor": "r2", "classifier": "accuracy"}
-    if kind in named:
-        return SCORERS[named[kind]]
     if isinstance(task, str):
-        raise ParameterError(f"task must be 'regressor' or 'classifier', not {task!r}.")
-    if not hasattr(task, "score"):
+        if task not in named:
+            raise ParameterError(f"task must be 'regressor' or 'classifier', not {task!r}.")
+        return SCORERS[named[task]]
+    if hasattr(task, "score"):
+        usual = usual_score(task)
+        return Scorer("score", None) if usual is None else SCORERS[usual]
+    if role_of(task) not in named:
         raise ParameterError(f"{type(task).__name__} has no score of its own: give scoring.")
-    return Scorer("score", None)
+    return SCORERS[named[role_of(task)]]
 
 
-def check_scoring(estimator: Any, scoring: Any = None) -> Any:
+def check_scoring(estimator: Any, scoring: str | Callable[..., Any] | None = None) -> Any:
     """Give the scorer that `scoring` means for a model; None means its `default_scorer`.
 
     Examples
@@ -315,6 +346,7 @@ def check_scoring(estimator: Any, scoring: Any = None) -> Any:
     return default_scorer(estimator) if scoring is None else get_scorer(scoring)
 
 
-def _kind(estimator: Any) -> str | None:
+def role_of(estimator: Any) -> str:
+    """Give what an estimator says it is, such as "regressor"; nothing where it does not say."""
     tags = getattr(estimator, "__sklearn_tags__", None)
-    return tags().estimator_type if tags is not None else None
+    return (tags().estimator_type or "") if tags is not None else ""

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.numbers import EPS
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import dense, present_rows, typical_row
 
@@ -209,7 +210,7 @@ def least_squares(factor: Factor, *, intercept: bool = True, tol: float | None =
     values = np.zeros(p)
     values[: len(found)] = found
     size = np.hypot(1.0, factor.x_mean * np.sqrt(factor.weight) / length) if intercept else np.ones(p)
-    tol = 16 * p * np.finfo(np.float64).eps if tol is None else tol
+    tol = 16 * p * EPS if tol is None else tol
     known = values > tol * np.linalg.norm(V * size, axis=1)
     if known.all():
         coefficients = np.linalg.solve(A, B)

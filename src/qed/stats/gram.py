@@ -3,46 +3,86 @@ r"""The Gram matrix of a block of rows: the compiled kernel under every least-sq
 .. math:: G = Z^\top Z, \qquad Z_i = \sqrt{w_i}\,(x_i - c_x,\; y_i - c_y,\; 1),
 
 so one matrix holds the sums of squares and products, the sums (its last row) and the sum of weights (its corner) about
-a point :math:`c`. Rows are copied tile by tile, small enough for the cache, into panels of eight columns; there they
-are shifted, weighted and widened to float64, which costs little next to reading them. Then a tile of registers takes
-eight columns against twenty-four and keeps all 192 sums in registers while it runs down the rows. Only the upper
-triangle is computed. The cost is one reading of the data and :math:`nm^2` operations for :math:`m` columns, close to
-the peak rate of the processor. The scheme is that of Goto and van de Geijn (2008), "Anatomy of high-performance
-matrix multiplication", for a product whose two sides are the same narrow matrix.
+a point :math:`c`. Rows are copied tile by tile, small enough for the cache, into panels of as many columns as a register holds;
+there they are shifted, weighted and widened to float64, which costs little next to reading them. Then a tile of registers takes one
+panel against three and keeps all their products in registers while it runs down the rows. Only the upper triangle is computed.
+The cost is one reading of the data and :math:`nm^2` operations for :math:`m` columns, at the peak rate of the processor for all
+but the narrowest tables; each sum is off by at most :math:`(n + 6)\,u \sum_i |z_{ij} z_{ik}|` with :math:`u = 2^{-53}`. The
+scheme is that of Goto and van de Geijn (2008), "Anatomy of high-performance matrix multiplication", for a product whose two sides
+are the same narrow matrix.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
 
-PANEL = 8
 TILE_ROWS = 128
-TILE_VALUES = 1 << 17
-
-# A tile of registers is HEIGHT columns by up to WIDTH panels: 24 of the 32 registers of AVX-512, or 8 of the 16 of AVX2.
-HEIGHT, WIDTH = (8, 3) if binding.get_host_cpu_features().get("avx512f") else (4, 1)
+# A tile has to stay in the second cache, which is smaller on processors with narrower registers.
+TILE_VALUES = {8: 1 << 17, 4: 1 << 15}
 
 
-_VECTOR = ir.VectorType(ir.DoubleType(), PANEL)
+@cache
+def _target() -> tuple[str, str, str]:
+    """Give what Numba compiles for: the system, the processor and the features of its instruction set."""
+    found: tuple[str, str, str] = cpu_target.target_context.codegen().magic_tuple()
+    return found
+
+
+def beats_blas() -> bool:
+    """Say whether the kernel is worth its compilation: not where registers are narrow or can not multiply and add at once."""
+    return _suits(*_target())
+
+
+def _suits(triple: str, name: str, features: str) -> bool:
+    found = set(features.split(","))
+    return "+avx512f" in found or {"+avx2", "+fma"} <= found or triple.startswith(("aarch64", "arm64"))
+
+
+def _lanes(triple: str, name: str, features: str) -> int:
+    """Say how many columns a panel has: what one register holds of float64.
+
+    A tile of registers is one panel against three: with AVX-512 that is 24 sums in 32 registers of eight, with AVX2 12 sums in 16
+    registers of four, on ARM 24 sums in 32 registers of two.
+
+    Examples
+    --------
+    >>> _lanes("x86_64-unknown-linux-gnu", "haswell", "+avx2,+fma")
+    4
+    """
+    return 8 if "+avx512f" in features.split(",") else 4
+
+
+def _vector() -> ir.VectorType:
+    return ir.VectorType(ir.DoubleType(), _lanes(*_target()))
 
 
 def _integer(value: int) -> ir.Constant:
     return ir.Constant(ir.IntType(64), value)
 
 
-def _vector_at(builder: Any, base: Any, offset: Any) -> Any:
-    return builder.bitcast(builder.gep(base, [offset]), _VECTOR.as_pointer())
+def _vector_at(builder: Any, kind: ir.VectorType, base: Any, offset: Any) -> Any:
+    return builder.bitcast(builder.gep(base, [offset]), kind.as_pointer())
+
+
+def _everywhere(builder: Any, kind: ir.VectorType, value: Any) -> Any:
+    """Copy a number into every lane of a vector."""
+    empty = ir.Constant(kind, ir.Undefined)
+    lanes = ir.VectorType(ir.IntType(32), kind.count)
+    first = builder.insert_element(empty, value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, empty, ir.Constant(lanes, [0] * kind.count))
 
 
 def _register_tile(width: int) -> Any:
-    """Make the instruction ``sums[i : i + HEIGHT, panels j .. j + width] += tile[:rows, i..]' tile[:rows, j..]``.
+    """Make the instruction ``sums[panel i, panels j .. j + width] += tile[i, :rows]' tile[j .. j + width, :rows]``.
 
     It is written in vectors, because the compiler by itself neither keeps the sums in registers nor uses the widest ones.
     """
@@ -53,19 +93,20 @@ def _register_tile(width: int) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             tile, sums, i, j, rows = arguments
+            kind = _vector()
+            lanes = _integer(kind.count)
             panels = context.make_array(signature.args[0])(context, builder, tile)
             totals = context.make_array(signature.args[1])(context, builder, sums)
-            length = builder.mul(builder.extract_value(panels.shape, 1), _integer(PANEL))
-            left = builder.gep(panels.data, [builder.mul(builder.udiv(i, _integer(PANEL)), length)])
-            left = builder.gep(left, [builder.urem(i, _integer(PANEL))])
+            length = builder.mul(builder.extract_value(panels.shape, 1), lanes)
+            left = builder.gep(panels.data, [builder.mul(i, length)])
             right = [builder.gep(panels.data, [builder.mul(builder.add(j, _integer(v)), length)]) for v in range(width)]
-            found = _run_down(builder, left, right, rows)
+            found = _run_down(builder, kind, left, right, rows)
             stride = builder.extract_value(totals.shape, 1)
-            for r in range(HEIGHT):
-                row = builder.mul(builder.add(i, _integer(r)), stride)
+            for r in range(kind.count):
+                row = builder.mul(builder.add(builder.mul(i, lanes), _integer(r)), stride)
                 for v in range(width):
-                    column = builder.mul(builder.add(j, _integer(v)), _integer(PANEL))
-                    place = _vector_at(builder, totals.data, builder.add(row, column))
+                    column = builder.mul(builder.add(j, _integer(v)), lanes)
+                    place = _vector_at(builder, kind, totals.data, builder.add(row, column))
                     builder.store(builder.fadd(builder.load(place, align=8), found[r][v]), place, align=8)
             return context.get_dummy_value()
 
@@ -74,55 +115,59 @@ def _register_tile(width: int) -> Any:
     return multiply
 
 
-def _run_down(builder: Any, left: Any, right: list[Any], rows: Any) -> list[list[Any]]:
+def _run_down(builder: Any, kind: ir.VectorType, left: Any, right: list[Any], rows: Any) -> list[list[Any]]:
     """Write the loop over the rows of a tile, with one register of sums per column on the left and panel on the right."""
     before, loop, after = builder.block, builder.append_basic_block("rows"), builder.append_basic_block("done")
     builder.branch(loop)
     builder.position_at_end(loop)
     row = builder.phi(ir.IntType(64))
-    sums = [[builder.phi(_VECTOR) for _ in right] for _ in range(HEIGHT)]
-    offset = builder.mul(row, _integer(PANEL))
-    values = [builder.load(_vector_at(builder, panel, offset), align=8) for panel in right]
+    sums = [[builder.phi(kind) for _ in right] for _ in range(kind.count)]
+    offset = builder.mul(row, _integer(kind.count))
+    values = [builder.load(_vector_at(builder, kind, panel, offset), align=8) for panel in right]
     following = builder.add(row, _integer(1))
     row.add_incoming(_integer(0), before)
     row.add_incoming(following, loop)
     found: list[list[Any]] = []
-    for r in range(HEIGHT):
-        factor = _everywhere(builder, builder.load(builder.gep(left, [builder.add(offset, _integer(r))])))
+    for r in range(kind.count):
+        factor = _everywhere(builder, kind, builder.load(builder.gep(left, [builder.add(offset, _integer(r))])))
         found.append([])
         for value, total in zip(values, sums[r]):
             product = builder.fmul(factor, value, flags=("contract",))
             found[r].append(builder.fadd(product, total, flags=("contract",)))
-            total.add_incoming(ir.Constant(_VECTOR, [0.0] * PANEL), before)
+            total.add_incoming(ir.Constant(kind, [0.0] * kind.count), before)
             total.add_incoming(found[r][-1], loop)
     builder.cbranch(builder.icmp_signed("<", following, rows), loop, after)
     builder.position_at_end(after)
     return found
 
 
-def _everywhere(builder: Any, value: Any) -> Any:
-    """Copy a number into every lane of a vector."""
-    empty = ir.Constant(_VECTOR, ir.Undefined)
-    lanes = ir.VectorType(ir.IntType(32), PANEL)
-    first = builder.insert_element(empty, value, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, empty, ir.Constant(lanes, [0] * PANEL))
+_multiply_one, _multiply_two, _multiply_three = (_register_tile(width) for width in (1, 2, 3))
 
 
-def _panel_copy(typing: Any, x: Any, shift: Any, tile: Any, scale: Any, v: Any, r: Any) -> Any:
-    """Make the instruction ``tile[v, r, :] = scale * (x - shift)[PANEL * v : PANEL * (v + 1)]``."""
-    signature = types.void(x, shift, tile, types.float64, types.intp, types.intp)
+def _panel_copy(typing: Any, X: Any, shift: Any, tile: Any, i: Any, scale: Any, v: Any, r: Any, kept: Any) -> Any:
+    """Make the instruction ``tile[v, r, :kept] = scale * (X[i] - shift)[panel v]``, with zeros behind.
+
+    It reads a whole panel, also where only the first columns of it are kept.
+    """
+    signature = types.void(X, shift, tile, types.intp, types.float64, types.intp, types.intp, types.intp)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        scale, v, r = arguments[3:]
+        i, scale, v, r, kept = arguments[3:]
+        kind = _vector()
         source, centre, goal = (
-            context.make_array(kind)(context, builder, array) for kind, array in zip(signature.args[:3], arguments)
+            context.make_array(array)(context, builder, value) for array, value in zip(signature.args[:3], arguments)
         )
-        first = builder.mul(v, _integer(PANEL))
-        values = _load_panel(context, builder, signature.args[0], source, first)
-        values = builder.fsub(values, builder.load(_vector_at(builder, centre.data, first), align=8))
+        first = builder.mul(v, _integer(kind.count))
+        values = _load_panel(context, builder, kind, signature.args[0], source, i, first)
+        values = builder.fsub(values, builder.load(_vector_at(builder, kind, centre.data, first), align=8))
+        values = builder.fmul(values, _everywhere(builder, kind, scale))
+        numbers = ir.VectorType(ir.IntType(64), kind.count)
+        lane = ir.Constant(numbers, list(range(kind.count)))
+        inside = builder.icmp_signed("<", lane, _everywhere(builder, numbers, kept))
+        values = builder.select(inside, values, ir.Constant(kind, [0.0] * kind.count))
         row = builder.add(builder.mul(v, builder.extract_value(goal.shape, 1)), r)
-        place = _vector_at(builder, goal.data, builder.mul(row, _integer(PANEL)))
-        builder.store(builder.fmul(values, _everywhere(builder, scale)), place, align=8)
+        place = _vector_at(builder, kind, goal.data, builder.mul(row, _integer(kind.count)))
+        builder.store(values, place, align=8)
         return context.get_dummy_value()
 
     return signature, generate
@@ -131,34 +176,44 @@ def _panel_copy(typing: Any, x: Any, shift: Any, tile: Any, scale: Any, v: Any, 
 _copy_panel: Any = intrinsic(_panel_copy)
 
 
-def _load_panel(context: Any, builder: Any, kind: Any, source: Any, first: Any) -> Any:
+def _size(typing: Any) -> Any:
+    """Make the number of columns of a panel, as a constant of the compiled code."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _integer(_vector().count)
+
+    return types.intp(), generate
+
+
+_panel_size: Any = intrinsic(_size)
+
+
+def _load_panel(context: Any, builder: Any, kind: ir.VectorType, array: Any, source: Any, i: Any, first: Any) -> Any:
     """Load the values of a panel from a row: at once where they are neighbours in memory, one by one where not."""
-    item = context.get_value_type(kind.dtype)
-    vector = ir.VectorType(item, PANEL)
-    if kind.layout == "C":
-        place = builder.bitcast(builder.gep(source.data, [first]), vector.as_pointer())
+    item = context.get_value_type(array.dtype)
+    vector = ir.VectorType(item, kind.count)
+    if array.layout == "C":
+        place = cgutils.get_item_pointer(context, builder, array, source, [i, first])  # type: ignore[no-untyped-call]
+        place = builder.bitcast(place, vector.as_pointer())
         values = builder.load(place, align=item.get_abi_alignment(context.target_data))
     else:
         values = ir.Constant(vector, ir.Undefined)
-        for c in range(PANEL):
+        for c in range(kind.count):
             column = builder.add(first, _integer(c))
-            place = cgutils.get_item_pointer(context, builder, kind, source, [column])  # type: ignore[no-untyped-call]
+            place = cgutils.get_item_pointer(context, builder, array, source, [i, column])  # type: ignore[no-untyped-call]
             values = builder.insert_element(values, builder.load(place), ir.Constant(ir.IntType(32), c))
-    return values if kind.dtype == types.float64 else builder.fpext(values, _VECTOR)
-
-
-_multiply_one, _multiply_two, _multiply_three = (_register_tile(min(width, WIDTH)) for width in (1, 2, 3))
+    return values if array.dtype == types.float64 else builder.fpext(values, kind)
 
 
 @kernel
 def _add_products(tile: Any, rows: int, sums: Any) -> None:
     """Add the products of all pairs of columns of the tile to `sums`, on and above the diagonal of panels."""
     panels = len(tile)
-    for i in range(0, panels * PANEL, HEIGHT):
-        j = i // PANEL
+    for i in range(panels):
+        j = i
         while j < panels:
-            left = min(panels - j, WIDTH)
-            if left == 3 and panels - j != 4:
+            left = panels - j
+            if left == 3 or left > 4:
                 _multiply_three(tile, sums, i, j, rows)
                 j += 3
             elif left >= 2:
@@ -171,25 +226,39 @@ def _add_products(tile: Any, rows: int, sums: Any) -> None:
 
 @kernel
 def _pack(X: Any, Y: Any, root: Any, shift: Any, start: int, rows: int, tile: Any) -> None:
-    """Copy rows into panels of columns, shifted and multiplied by the root of their weight, with a column of ones."""
-    p, q = X.shape[1], Y.shape[1]
-    whole = p // PANEL
+    """Copy rows into panels of columns, shifted and multiplied by the root of their weight, with a column of ones.
+
+    `shift` is longer by a panel than there are columns. The loops are apart because together they need too many registers.
+    """
+    p, q, size = X.shape[1], Y.shape[1], _panel_size()
+    whole = p // size
+    rest = p - whole * size
+    for v in range(whole):
+        for r in range(rows):
+            _copy_panel(X, shift, tile, start + r, root[start + r] if len(root) else 1.0, v, r, size)
+    if rest:
+        # Where rows follow each other in memory, the last panel is read beyond its end, but not beyond the end of X.
+        safe = max(0, min(rows, len(X) - start - (size - rest + p - 1) // p)) if X.flags.c_contiguous else 0
+        for r in range(safe):
+            _copy_panel(X, shift, tile, start + r, root[start + r] if len(root) else 1.0, whole, r, rest)
+        for j in range(rest):
+            centre = shift[whole * size + j]
+            for r in range(safe, rows):
+                value = X[start + r, whole * size + j] - centre
+                tile[whole, r, j] = value * (root[start + r] if len(root) else 1.0)
+    for j in range(q):
+        v, lane, centre = (p + j) // size, (p + j) % size, shift[p + j]
+        for r in range(rows):
+            tile[v, r, lane] = (Y[start + r, j] - centre) * (root[start + r] if len(root) else 1.0)
+    v, lane = (p + q) // size, (p + q) % size
     for r in range(rows):
-        scale = root[start + r] if len(root) else 1.0
-        x = X[start + r]
-        for v in range(whole):
-            _copy_panel(x, shift, tile, scale, v, r)
-        for j in range(whole * PANEL, p):
-            tile[whole, r, j - whole * PANEL] = (x[j] - shift[j]) * scale
-        for j in range(p, p + q):
-            tile[j // PANEL, r, j % PANEL] = (Y[start + r, j - p] - shift[j]) * scale
-        tile[(p + q) // PANEL, r, (p + q) % PANEL] = scale
+        tile[v, r, lane] = root[start + r] if len(root) else 1.0
 
 
 @kernel
 def _sum_tiles(X: Any, Y: Any, root: Any, shift: Any, tile: Any, sums: Any) -> None:
     """Add the products of all rows to `sums`, tile by tile, and mirror them at the diagonal."""
-    size = tile.shape[1]
+    size = tile.shape[1] - 1
     for start in range(0, len(X), size):
         rows = min(size, len(X) - start)
         _pack(X, Y, root, shift, start, rows, tile)
@@ -199,12 +268,11 @@ def _sum_tiles(X: Any, Y: Any, root: Any, shift: Any, tile: Any, sums: Any) -> N
             sums[i, j] = sums[j, i]
 
 
-def _on_cache_lines(panels: int, rows: int) -> np.ndarray:
+def _on_cache_lines(panels: int, rows: int, size: int) -> np.ndarray:
     """Make a tile of zeros that begins where a cache line begins: reading across lines would halve the speed."""
-    size = panels * rows * PANEL
-    values = np.zeros(size + PANEL)
-    first = -(values.ctypes.data // values.itemsize) % PANEL
-    return values[first : first + size].reshape(panels, rows, PANEL)
+    values = np.zeros(panels * rows * size + 8)
+    first = -(values.ctypes.data // values.itemsize) % 8
+    return values[first : first + panels * rows * size].reshape(panels, rows, size)
 
 
 def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarray) -> np.ndarray:
@@ -232,10 +300,10 @@ def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarra
     array([[8., 0.],
            [0., 2.]])
     """
-    columns = len(shift) + 1
-    shift = np.ascontiguousarray(shift)
-    panels = -(-columns // PANEL)
-    tile = _on_cache_lines(panels, max(PANEL, min(TILE_ROWS, TILE_VALUES // columns)))
-    sums = np.zeros((panels * PANEL, panels * PANEL))
-    _sum_tiles(X, Y, root, shift, tile, sums)
+    size, columns = _lanes(*_target()), len(shift) + 1
+    panels = -(-columns // size)
+    # One row more than is used keeps the panels from falling on the same lines of the cache.
+    tile = _on_cache_lines(panels, 1 + max(8, min(TILE_ROWS, TILE_VALUES[size] // columns)), size)
+    sums = np.zeros((panels * size, panels * size))
+    _sum_tiles(X, Y, root, np.append(shift, np.zeros(size)), tile, sums)
     return sums[:columns, :columns]

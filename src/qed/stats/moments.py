@@ -23,12 +23,13 @@ import numpy as np
 
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint
+from qed.base.numbers import EPS
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import gram, present_rows, typical_row
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
-ROUNDING = 64 * np.finfo(np.float64).eps
+ROUNDING = 64 * EPS
 
 
 @dataclass(frozen=True, eq=False)

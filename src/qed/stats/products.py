@@ -14,6 +14,7 @@ import numpy as np
 from qed.base.errors import InputError
 
 COMPILED_FROM = 1 << 20
+CHUNK_ROWS, CHUNK_VALUES = 64, 1 << 16
 
 
 def present_rows(block: Any, *, target: bool) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -81,9 +82,21 @@ def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> n
         return _sparse_gram(X, Y, root, shift)
     if len(Y) * len(shift) ** 2 < COMPILED_FROM:
         return _small_gram(X, Y, root, shift)
-    from qed.stats.gram import gram_matrix
+    from qed.stats.gram import beats_blas, gram_matrix
 
+    if not beats_blas():
+        return _gram_in_chunks(X, Y, root, shift)
     return gram_matrix(X, Y, np.empty(0) if root is None else root, shift)
+
+
+def _gram_in_chunks(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
+    """Add up the products of chunks that stay in the cache: for processors that have no vectors to speak of."""
+    size = max(CHUNK_ROWS, CHUNK_VALUES // len(shift))
+    total = np.zeros((len(shift) + 1, len(shift) + 1))
+    for start in range(0, len(Y), size):
+        rows = slice(start, start + size)
+        total += _small_gram(X[rows], Y[rows], None if root is None else root[rows], shift)
+    return total
 
 
 def _small_gram(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:

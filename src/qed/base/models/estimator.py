@@ -25,6 +25,7 @@ from qed.base.errors import InputError, NotFittedError
 from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
+from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.stepped import Stepped
 from qed.base.sources.block import Block
@@ -103,6 +104,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _prove(self, problem: Any) -> list[Claim]:
         """Compute the claims from the model's public attributes and the problem."""
 
+    def _search(self, question: Question[Self]) -> Answer | None:
+        """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""
+        return None
+
     def _max_tasks(self) -> int:
         """Say how many tasks callbacks can expect inside a fit."""
         return 0
@@ -134,9 +139,17 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
 
 class OnePass(Estimator):
-    """A model in closed form: a statistic of the rows, and a solution from it."""
+    """A model in closed form: a statistic of the rows, and a solution from it.
+
+    Class attributes
+    ----------------
+    statistic_parameters : tuple of str or None
+        The parameters that the statistic depends on; None stands for all of them. Candidates of a search that agree in these share
+        the one pass that collects it.
+    """
 
     passes: ClassVar[str] = "one"
+    statistic_parameters: ClassVar[tuple[str, ...] | None] = None
     statistic_: Any
 
     @abstractmethod
@@ -149,9 +162,9 @@ class OnePass(Estimator):
     def _evidence(self, rows: Rows) -> StatisticProblem:
         return StatisticProblem(self, rows, source="data")
 
-    def _known(self, rows: Rows, statistic: Any) -> StatisticProblem:
-        """Make the problem of rows whose statistic is known already."""
-        return StatisticProblem(self, rows, statistic)
+    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> StatisticProblem:
+        """Make the problem of rows whose statistic is known already; they say themselves what their target is, where they are at hand."""
+        return StatisticProblem(self, rows, statistic, target_ndim=target_ndim)
 
     def _settle(self, problem: StatisticProblem) -> None:
         self._check_statistic(problem)
@@ -193,7 +206,7 @@ class OnePass(Estimator):
 
     def _update(self, statistic: Any, new: StatisticProblem) -> None:
         """Learn from a statistic whose rows are no longer all at hand."""
-        self._settle(StatisticProblem(self, None, statistic, target_ndim=new.target_ndim))
+        self._settle(self._known(None, statistic, new.target_ndim))
 
 
 class Iterative(Stepped, Estimator):

@@ -7,7 +7,7 @@ model on a file larger than memory is one of them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, ClusterMixin, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
@@ -20,7 +20,15 @@ from qed.base.models.estimator import Estimator, OnePass
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
-__all__ = ["Classifier", "Clusterer", "OnePassClassifier", "OneToOneFeatureMixin", "Regressor", "Transformer"]
+__all__ = [
+    "Classifier",
+    "Clusterer",
+    "OnePassClassifier",
+    "OneToOneFeatureMixin",
+    "Regressor",
+    "Transformer",
+    "usual_score",
+]
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -256,3 +264,11 @@ class Transformer(TransformerMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def usual_score(model: object) -> Literal["r2", "accuracy"] | None:
+    """Say which of the usual scores a model's ``score`` is, here or in scikit-learn; None where it has one of its own."""
+    own = getattr(type(model), "score", None)
+    if own in (Regressor.score, RegressorMixin.score):
+        return "r2"
+    return "accuracy" if own in (Classifier.score, ClassifierMixin.score) else None

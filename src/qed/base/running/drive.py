@@ -21,7 +21,6 @@ def drive(
     start: Step | None = None,
     watchers: Sequence[Watcher] = (),
     fingerprint: Any = None,
-    saved: Any = None,
 ) -> Ending:
     """Run a method from the beginning, from a checkpoint, or from a step of an earlier run of the same problem.
 
@@ -39,15 +38,12 @@ def drive(
         More watchers.
     fingerprint : object, optional
         What tells the problem from others in a checkpoint: it knows ``difference``.
-    saved : object, optional
-        What a checkpoint says it belongs to, when that is not the model: it has ``get_params``.
     """
     budgets = [seen.seconds for seen in watches() if seen.seconds is not None]
     if rule.seconds is not None:
         budgets.append(rule.seconds)
     rule = replace(rule, seconds=min(budgets, default=None))
-    owner = model if saved is None else saved
-    checkpoints = [checkpoint for seen in watches() for checkpoint in seen.checkpoints(owner, fingerprint)]
+    checkpoints = [checkpoint for seen in watches() for checkpoint in seen.checkpoints(model, fingerprint)]
     for checkpoint in checkpoints:
         start = start or checkpoint.load()
     with ExitStack() as stack:

@@ -61,6 +61,11 @@ class Stepped:
     def _prove(self, problem: Any) -> list[Claim]:
         """Compute the claims from the public attributes and the problem."""
 
+    @property
+    def _title(self) -> str:
+        """What traces and progress bars call this."""
+        return type(self).__name__
+
     def _rule(self) -> Rule:
         return Rule(tol=self.tol, max_iter=self.max_iter, keep=self.keeps)
 

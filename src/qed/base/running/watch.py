@@ -103,7 +103,7 @@ class Watch:
     @contextmanager
     def of(self, model: Any, rule: Rule) -> Iterator[list[Watcher]]:
         """Give the watchers for one fit of `model`."""
-        trace = Trace(type(model).__name__)
+        trace = Trace(getattr(model, "_title", type(model).__name__))
         self.traces.append(trace)
         began = time.perf_counter()
 

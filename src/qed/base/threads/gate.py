@@ -23,8 +23,8 @@ GATE_SIZE = 3 * LINE
 
 PAUSES, YIELDS, LONGEST_SLEEP = 256, 64, 1000
 
-_give_way = types.ExternalFunction("sched_yield", types.int32())
-_sleep = types.ExternalFunction("usleep", types.int32(types.uint32))
+_give_way: Any = types.ExternalFunction("sched_yield", types.int32())
+_sleep: Any = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -20,13 +20,12 @@ from qed.base.certificate import Claim
 from qed.base.engine import blas_for
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter, anything, integer, number, random_state
+from qed.base.numbers import EPS
 from qed.features.maps.approximation import ApproximateMap
 from qed.features.maps.sampling import Sample
 from qed.kernels.kernel import Kernel
 from qed.kernels.mercer import check_gram
 from qed.kernels.names import as_kernel, kernel_rule
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class Nystroem(ApproximateMap):

@@ -15,11 +15,12 @@ import pyarrow as pa
 from qed.base.certificate import Claim
 from qed.base.counts import Counts
 from qed.base.errors import InputError
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.missing.medians import medians
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.tables.levels import Levels
 
 MOST_VALUES = 1 << 20

@@ -20,11 +20,12 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.scaling.affine import affine
 from qed.features.stream import with_columns
 

@@ -21,15 +21,16 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.scaling.affine import affine
 from qed.features.stream import with_columns
 
-TINY = np.finfo(np.float64).tiny / EPS
+SMALLEST = TINY / EPS
 
 
 class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
@@ -108,7 +109,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
                 f"Column {rows.name_of(column)} holds values so large that their squares overflow: "
                 "divide it by a constant first, or use qed.MinMaxScaler."
             )
-        small = (summary.variance < TINY) & ~_is_constant(summary)
+        small = (summary.variance < SMALLEST) & ~_is_constant(summary)
         if self.with_std and small.any():
             raise InputError(
                 f"Column {rows.name_of(int(small.argmax()))} varies by so little that the squares vanish: "

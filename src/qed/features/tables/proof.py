@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.features.proof import EPS, worst_of
+from qed.features.proof import worst_of
 from qed.features.stream import with_columns
 from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn
 from qed.features.tables.inspection import Reading

@@ -10,13 +10,15 @@ linear predictions the duality gap is known too (:mod:`qed.optim.functions.gap`)
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.numbers import TINY
 from qed.base.sources.block import is_sparse
-from qed.optim.functions.gap import duality_gap
+from qed.optim.functions.gap import fenchel_gap
 from qed.optim.functions.losses import Loss
 from qed.optim.functions.objective import HALF_OF_THE_DIGITS, Objective
 from qed.optim.functions.penalties import Penalty
@@ -61,7 +63,7 @@ class Composite(Objective):
         """Say how far a point is from a proof that it is a minimum, relative: by the duality gap, where it is known."""
         if self._bound is None:
             return super().gap(point, value, gradient, first)
-        size = max(abs(value), HALF_OF_THE_DIGITS * first[0], np.finfo(float).tiny)
+        size = max(abs(value), HALF_OF_THE_DIGITS * first[0], TINY)
         return max(0.0, self._bound(point)) / size
 
 
@@ -96,7 +98,7 @@ def penalised(X: Any, y: Any, loss: Loss, penalty: Penalty, sample_weight: Any =
             f"X has {X.shape[0]} rows, y has {y.shape} and the weights have {weight.shape}: give as many of each, and no "
             "negative weight."
         )
-    if not np.isfinite(loss.smoothness):
+    if loss.has_kinks:
         raise InputError(f"{loss!r} has kinks: give a smooth loss, or use qed.optim.AbsoluteSum.")
 
     def pull(w: np.ndarray) -> np.ndarray:
@@ -105,8 +107,9 @@ def penalised(X: Any, y: Any, loss: Loss, penalty: Penalty, sample_weight: Any =
     def bound(w: np.ndarray) -> float:
         theta, present = pull(w), weight > 0
         dual = np.divide(theta, weight, out=np.zeros(len(y)), where=present)
-        value = loss.value(X @ w, y, weight)
-        return duality_gap(value, lambda s: loss.conjugate(-s * dual, y, weight), penalty, w, X.T @ theta).gap
+        scores = X @ w
+        misfit = partial(_misfit, loss, scores, dual, y, weight)
+        return fenchel_gap(loss.value(scores, y, weight), misfit, penalty, w, X.T @ theta).gap
 
     def product(w: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.asarray(X.T @ (weight * loss.curvature(X @ w, y) * (X @ v)))
@@ -118,6 +121,11 @@ def penalised(X: Any, y: Any, loss: Loss, penalty: Penalty, sample_weight: Any =
         lambda w: loss.value(X @ w, y, weight),
         lambda w: -np.asarray(X.T @ pull(w)),
         product=product,
-        smoothness=float(loss.smoothness * largest) if largest > 0 else None,
+        smoothness=float(loss.smoothness * largest) if 0 < loss.smoothness * largest < np.inf else None,
     )
     return Composite(smooth, penalty, bound)
+
+
+def _misfit(loss: Loss, scores: np.ndarray, dual: np.ndarray, y: np.ndarray, weight: np.ndarray, scale: float) -> float:
+    """Give how far scores are from being the best for a dual point, shrunk by `scale`."""
+    return loss.gap(scores, -scale * dual, y, weight)

@@ -19,8 +19,7 @@ import numpy as np
 from scipy.linalg import svdvals
 
 from qed.base.errors import InputError, ParameterError
-
-EPS = float(np.finfo(np.float64).eps)
+from qed.base.numbers import EPS
 
 
 def condition_number(hessian: Any) -> float:
@@ -39,7 +38,7 @@ def condition_number(hessian: Any) -> float:
     inf
     """
     values = svdvals(_matrix(hessian))
-    return _ratio(values[0], values[-1] if values[-1] > len(values) * EPS * values[0] else 0.0)
+    return _condition(values[0], values[-1] if values[-1] > len(values) * EPS * values[0] else 0.0)
 
 
 def ridge_condition(X: Any, alpha: Any) -> np.ndarray:
@@ -63,7 +62,7 @@ def ridge_condition(X: Any, alpha: Any) -> np.ndarray:
     values = svdvals(X)
     largest = values[0]
     smallest = values[-1] if X.shape[0] >= X.shape[1] and values[-1] > max(X.shape) * EPS * largest else 0.0
-    found = [_ratio(largest**2 + each, smallest**2 + each) for each in alphas.ravel()]
+    found = [_condition(largest**2 + each, smallest**2 + each) for each in alphas.ravel()]
     return np.array(found).reshape(alphas.shape)
 
 
@@ -95,7 +94,7 @@ def descent_iterations(condition: float, tol: float = 1e-6) -> float:
     return float(math.ceil(-math.log(tol) / rate)) if rate > 0 else math.inf
 
 
-def _ratio(largest: float, smallest: float) -> float:
+def _condition(largest: float, smallest: float) -> float:
     return float(largest / smallest) if smallest > 0 else math.inf
 
 

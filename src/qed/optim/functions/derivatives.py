@@ -22,8 +22,8 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
+from qed.base.numbers import EPS
 
-EPS = float(np.finfo(np.float64).eps)
 STEPS = {"forward": EPS ** (1 / 2), "central": EPS ** (1 / 3), "complex": 1e-40}
 SECOND_STEP = EPS ** (1 / 4)
 

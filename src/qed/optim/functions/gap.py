@@ -4,9 +4,15 @@ r"""The duality gap of a penalised loss: a proof of how far a point is from the 
 
 for every :math:`w` and every :math:`\theta` (Fenchel and Rockafellar). So :math:`P(w) - D(\theta)` bounds what :math:`w`
 misses, whatever :math:`\theta` is. A good one comes for free: :math:`\theta_i = -\omega_i f_i'(x_i^\top w)`, which is optimal
-when :math:`w` is, shrunk by the penalty's dual scaling :math:`s` until :math:`g^*(s X^\top\theta)` is finite. The gap needs of the
-data no more than the loss, the vector :math:`X^\top \theta`, and the conjugate as a function of :math:`s`: arrays, rows
-folded in blocks and moments give these alike, so it is written once, here. The cost beyond a gradient is :math:`O(n + p)`.
+when :math:`w` is, shrunk by the penalty's dual scaling :math:`s` until :math:`g^*(s X^\top\theta)` is finite. The gap is a sum of
+two terms, neither of which is negative,
+
+.. math:: \sum_i \bigl[\omega_i f_i(z_i) + \omega_i f_i^*(-s\theta_i / \omega_i) + s\theta_i z_i\bigr]
+          + \bigl[g(w) + g^*(s X^\top\theta) - s\,w^\top X^\top\theta\bigr], \qquad z = Xw + b,
+
+one of the loss alone and one of the penalty alone: so it is written once, here, for all of them, and for arrays, rows folded in
+blocks and moments alike. An intercept :math:`b` costs nothing: its optimality condition is :math:`\sum_i \theta_i = 0`, and where
+that does not quite hold yet, `balanced` makes it so. The cost beyond a gradient is :math:`O(n + p)`.
 
 Rockafellar (1970), Convex Analysis, section 31.
 """
@@ -18,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qed.base.numbers import ratio
 from qed.optim.functions.penalties import Penalty
 
 
@@ -32,7 +39,7 @@ class Gap:
     gap : float
         Their difference, which is not negative but for rounding.
     relative : float
-        The gap over the size of the objective, never negative: the objective is at most that share above its minimum.
+        The gap over the objective, less what is the least loss for any predictions: at most that share of it could be saved.
     scale : float
         By how much the dual point was shrunk.
     """
@@ -84,9 +91,60 @@ def duality_gap(
     >>> gap_at(np.array([2.0, 0.0])).gap, round(gap_at(np.zeros(2)).relative, 3)
     (0.0, 0.444)
     """
-    primal = loss_value + penalty.value(coef)
-    scale = penalty.dual_scale(correlation)
-    dual = -conjugate(scale) - penalty.conjugate(scale * np.asarray(correlation))
-    gap = primal - dual if np.isfinite(primal) else np.inf
-    relative = 0.0 if gap <= 0 else gap / abs(primal) if 0 < abs(primal) < np.inf else np.inf
-    return Gap(primal, dual, gap, float(relative), scale)
+    product = float(np.asarray(coef) @ np.asarray(correlation))
+
+    def misfit(scale: float) -> float:
+        return loss_value + conjugate(scale) + scale * product
+
+    return fenchel_gap(loss_value, misfit, penalty, coef, correlation, -conjugate(0.0))
+
+
+def fenchel_gap(
+    loss_value: float,
+    misfit: Callable[[float], float],
+    penalty: Penalty,
+    coef: np.ndarray,
+    correlation: np.ndarray,
+    least: float = 0.0,
+) -> Gap:
+    r"""Bound how far the objective at `coef` is above its minimum, by the two terms of the gap.
+
+    Parameters
+    ----------
+    loss_value, penalty, coef, correlation
+        As in `duality_gap`.
+    misfit : callable
+        The first term as a function of the scaling :math:`s`, from `Loss.gap`; for squares :math:`\tfrac12 (1 - s)^2 \|r\|^2`.
+    least : float
+        The least loss for any predictions, which no coefficients can save.
+
+    Examples
+    --------
+    >>> from qed.optim.functions.penalties import L1
+    >>> fenchel_gap(4.625, lambda s: (1 - s) ** 2 * 4.625, L1(1.0), np.zeros(2), np.array([3.0, 0.5])).gap
+    2.0555...
+    """
+    primal, scale = loss_value + penalty.value(coef), penalty.dual_scale(correlation)
+    shrunk = scale * np.asarray(correlation)
+    apart = misfit(scale)
+    dual = loss_value - apart + float(np.asarray(coef) @ shrunk) - penalty.conjugate(shrunk)
+    if not np.isfinite(primal):
+        return Gap(primal, dual, np.inf, np.inf, scale)
+    gap = apart + penalty.gap(coef, shrunk)
+    return Gap(primal, dual, gap, ratio(max(gap, 0.0), primal - least if np.isfinite(least) else abs(primal)), scale)
+
+
+def balanced(theta: np.ndarray) -> np.ndarray:
+    """Make a dual point sum to zero, as an intercept asks for, by shrinking what is positive or what is negative.
+
+    A conjugate that is finite at a point and at zero is finite in between, so the result is as good a dual point as any, and near
+    the minimum it is hardly changed.
+
+    Examples
+    --------
+    >>> balanced(np.array([3.0, 1.0, -2.0]))
+    array([ 1.5,  0.5, -2. ])
+    """
+    above, below = float(theta[theta > 0].sum()), -float(theta[theta < 0].sum())
+    least = min(above, below)
+    return np.where(theta > 0, theta * ratio(least, above), theta * ratio(least, below))

@@ -17,6 +17,7 @@ AbsoluteLoss    :math:`|r|`                                         :math:`uy,\ 
 HuberLoss       :math:`\tfrac12 r^2` if :math:`|r| \le \delta`,     :math:`\tfrac12 u^2 + uy,\ |u| \le \delta`
                 else :math:`\delta|r| - \tfrac12\delta^2`
 LogisticLoss    :math:`\log(1 + e^{-yz})`                           :math:`t\log t + (1-t)\log(1-t),\ t = -uy`
+PoissonLoss     :math:`e^z - yz`                                    :math:`m\log m - m,\ m = u + y \ge 0`
 ==============  ==================================================  =======================================
 
 with :math:`r = z - y`. Each costs a few operations per row.
@@ -32,12 +33,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, xlogy
 
-from qed.base.errors import ParameterError
+from qed.base.errors import InputError, ParameterError
+from qed.base.numbers import EPS
 
 # A dual point that was scaled onto the border of the domain may lie outside it by a few roundings.
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
+ROUNDING = 8 * EPS
 
 
 class Loss(ABC):
@@ -46,10 +47,24 @@ class Loss(ABC):
     Attributes
     ----------
     smoothness : float
-        The largest curvature; infinite for a loss with kinks.
+        The largest curvature; infinite where there is none.
+    has_kinks : bool
+        Whether the derivative jumps somewhere.
     """
 
     smoothness: float
+    has_kinks: bool = False
+
+    def check(self, y: np.ndarray) -> None:
+        """Refuse what can not be a target of this loss."""
+        if not np.isfinite(y).all():
+            raise InputError(
+                f"{type(self).__name__}: the target holds NaN or infinity; fill it in or leave the rows out."
+            )
+
+    def slopes(self, y: np.ndarray) -> tuple[Any, Any]:
+        """Give the slopes that each loss tends to as the prediction falls or rises without end: beyond, the conjugate is infinite."""
+        return -np.inf, np.inf
 
     @abstractmethod
     def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -66,6 +81,25 @@ class Loss(ABC):
     @abstractmethod
     def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Give the conjugate of each row's loss; infinite outside its domain."""
+
+    def each_gap(self, prediction: np.ndarray, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Give ``f(z) + f*(u) - u z`` of each row: never negative, and zero where u is the derivative at z."""
+        return self.each(prediction, y) + self.each_conjugate(dual, y) - dual * prediction
+
+    def gap(self, prediction: Any, dual: Any, y: Any, weight: Any = None) -> float:
+        """Give the sum of `each_gap`; with a dual of zero, by how much the loss is above its least value for any predictions.
+
+        Parameters
+        ----------
+        prediction, y : ndarray of shape (n,)
+            What was predicted and what was seen.
+        dual : ndarray of shape (n,) or float
+            One dual number for each row, or the same for all.
+        weight : ndarray of shape (n,), optional
+            The weight of each row.
+        """
+        dual = np.broadcast_to(dual, np.shape(y))
+        return _weighted(self.each_gap(np.asarray(prediction), dual, np.asarray(y)), weight)
 
     def value(self, prediction: Any, y: Any, weight: Any = None) -> float:
         """Give the sum of the losses.
@@ -125,6 +159,9 @@ class SquaredLoss(Loss):
     def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
         return dual * (0.5 * dual + y)
 
+    def each_gap(self, prediction: np.ndarray, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return 0.5 * (prediction - y - dual) ** 2
+
     @staticmethod
     def conjugate_of_sums(theta_theta: float, theta_y: float) -> Callable[[float], float]:
         r"""Give the function :math:`s \mapsto \sum_i w_i f_i^*(-s\theta_i / w_i)` from two sums, without going back to the rows.
@@ -157,6 +194,10 @@ class AbsoluteLoss(Loss):
     """
 
     smoothness = np.inf
+    has_kinks = True
+
+    def slopes(self, y: np.ndarray) -> tuple[Any, Any]:
+        return -1.0, 1.0
 
     def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.abs(prediction - y)
@@ -193,6 +234,9 @@ class HuberLoss(Loss):
         if not self.delta > 0:
             raise ParameterError(f"HuberLoss: delta must be a number > 0, not {self.delta!r}.")
 
+    def slopes(self, y: np.ndarray) -> tuple[Any, Any]:
+        return -self.delta, self.delta
+
     def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
         size = np.abs(prediction - y)
         inner = np.minimum(size, self.delta)
@@ -208,6 +252,12 @@ class HuberLoss(Loss):
         inside = np.abs(dual) <= self.delta * (1.0 + ROUNDING)
         return np.where(inside, dual * (0.5 * dual + y), np.inf)
 
+    def each_gap(self, prediction: np.ndarray, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        # Without the target, which would cancel: only the residual matters.
+        residual = prediction - y
+        found = self.each(residual, np.zeros_like(y)) + self.each_conjugate(dual, np.zeros_like(y)) - dual * residual
+        return np.maximum(found, 0.0)
+
 
 @dataclass(frozen=True)
 class LogisticLoss(Loss):
@@ -221,17 +271,85 @@ class LogisticLoss(Loss):
 
     smoothness = 0.25
 
+    def check(self, y: np.ndarray) -> None:
+        super().check(y)
+        if not (np.abs(y) == 1).all():
+            raise InputError("LogisticLoss takes labels that are -1 or 1: of labels 0 and 1, write 2 * y - 1.")
+
+    def slopes(self, y: np.ndarray) -> tuple[Any, Any]:
+        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
+
     def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0.0, -y * prediction)
+        margin = np.asarray(y * prediction)
+        return np.maximum(-margin, 0.0) + np.log1p(np.exp(-np.abs(margin)))
 
     def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * expit(-y * prediction)
+        return -y / (1.0 + _exponential(y * prediction))
 
     def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return expit(prediction) * expit(-prediction)
+        small = np.exp(-np.abs(prediction))
+        return small / (1.0 + small) ** 2
 
     def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
         share = -np.asarray(dual) * y
         inside = (share >= -ROUNDING) & (share <= 1.0 + ROUNDING)
         share = np.clip(share, 0.0, 1.0)
-        return np.where(inside, xlogy(share, share) + xlogy(1.0 - share, 1.0 - share), np.inf)
+        return np.where(inside, _times_own_logarithm(share) + _times_own_logarithm(1.0 - share), np.inf)
+
+
+@dataclass(frozen=True)
+class PoissonLoss(Loss):
+    """Minus the logarithm of the probability of a count whose mean is the exponential of the prediction, but for a constant.
+
+    It has no largest curvature, so a step along it needs a search.
+
+    Examples
+    --------
+    >>> PoissonLoss().each(np.zeros(2), np.array([0.0, 3.0]))
+    array([1., 1.])
+    >>> PoissonLoss().each_conjugate(np.array([0.0, -4.0]), np.array([1.0, 3.0]))
+    array([-1., inf])
+    """
+
+    smoothness = np.inf
+
+    def check(self, y: np.ndarray) -> None:
+        super().check(y)
+        if not (y >= 0).all():
+            raise InputError("PoissonLoss takes counts, and other numbers that are not negative.")
+
+    def slopes(self, y: np.ndarray) -> tuple[Any, Any]:
+        return -y, np.inf
+
+    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return _exponential(prediction) - y * prediction
+
+    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return _exponential(prediction) - y
+
+    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return _exponential(prediction)
+
+    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        mean = dual + y
+        inside = mean >= -ROUNDING * y
+        mean = np.maximum(mean, 0.0)
+        return np.where(inside, _times_own_logarithm(mean) - mean, np.inf)
+
+    def each_gap(self, prediction: np.ndarray, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        # The deviance between two means, in which the count itself, which may be large, does not appear.
+        inside = dual + y >= -ROUNDING * y
+        mean = np.maximum(dual + y, 0.0)
+        apart = _times_own_logarithm(mean) - mean * prediction
+        return np.where(inside, np.maximum(_exponential(prediction) - mean + apart, 0.0), np.inf)
+
+
+def _times_own_logarithm(values: np.ndarray) -> np.ndarray:
+    """Give x log x, which is 0 at 0."""
+    return np.asarray(values * np.log(np.where(values > 0, values, 1.0)))
+
+
+def _exponential(values: np.ndarray) -> np.ndarray:
+    """Give the exponential; infinite where that overflows, which a search on a line takes as a reason to turn back."""
+    with np.errstate(over="ignore"):
+        return np.exp(values)

@@ -55,6 +55,10 @@ class Penalty(ABC):
     def conjugate(self, u: Any) -> float:
         """Give the conjugate at `u`; infinite outside its domain."""
 
+    def gap(self, w: Any, u: Any) -> float:
+        """Give ``g(w) + g*(u) - u w``: never negative, and zero where u is a subgradient at w."""
+        return self.value(w) + self.conjugate(u) - float(np.asarray(u) @ np.asarray(w))
+
 
 class _Separable(Penalty):
     """All formulas of ``l1 |w|_1 + l2/2 |w|^2``, written once; subclasses say what `l1`, `l2` and `positive` are."""
@@ -98,6 +102,18 @@ class _Separable(Penalty):
         if self.l2 > 0:
             return float((np.maximum(reach - self.l1, 0.0) ** 2).sum() / (2 * self.l2))
         return 0.0 if (reach <= self.l1 * (1.0 + ROUNDING)).all() else np.inf
+
+    def gap(self, w: Any, u: Any) -> float:
+        # Coordinate by coordinate, where all that is large is small together: the whole sums would cancel.
+        w = np.asarray(w)
+        own = w * (self.l1 * np.sign(w) + 0.5 * self.l2 * w - np.asarray(u))
+        return float(own.sum()) + self.conjugate(u) if np.isfinite(self.value(w)) else np.inf
+
+    def slope(self, w: np.ndarray, way: np.ndarray) -> tuple[float, float]:
+        """Give the slopes at `w` along `way`, from before and from behind: they differ where coefficients of zero move."""
+        kink = self.l1 * float(np.abs(way[w == 0]).sum())
+        smooth = float((self.l1 * np.sign(w) + self.l2 * w) @ way)
+        return smooth - kink, smooth + kink
 
     def _reach(self, u: Any) -> np.ndarray:
         """Give the size of `u`; where coefficients can not be negative, only what is positive counts."""

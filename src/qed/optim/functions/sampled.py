@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
+from qed.base.numbers import EPS
 from qed.base.random import generator, seed_of
-from qed.optim.functions.derivatives import EPS, Function
+from qed.optim.functions.derivatives import Function
 from qed.optim.functions.derivatives import gradient as gradient_of
 from qed.optim.functions.derivatives import hessian as hessian_of
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.optim.functions.derivatives import EPS, STEPS, jacobian
+from qed.base.numbers import EPS
+from qed.optim.functions.derivatives import STEPS, jacobian
 
 AGREEMENT = 1e-4
 SLOPE_ERRORS = {"complex": 0.0, "central": 4 * EPS ** (2 / 3), "forward": 4 * EPS ** (1 / 2)}

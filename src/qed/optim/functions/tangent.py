@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.stats.factor import Factor
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)

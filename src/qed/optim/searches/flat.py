@@ -16,6 +16,7 @@ import numpy as np
 
 from qed.base.running.steps import Step
 from qed.optim.functions.objective import Objective
+from qed.optim.searches.downhill import Bracket
 from qed.optim.searches.line import Line
 from qed.optim.searches.methods import Search
 from qed.optim.searches.step_rules import step_length
@@ -74,13 +75,11 @@ def flat_length(objective: Objective, step: Step, direction: np.ndarray, slope_l
     slope, length = line.first_slope(), 1.0
     if not slope < 0:
         return 0.0
+    bracket = Bracket(slope)
     for _ in range(10):
-        if line.value(length) <= line.first + ROUNDING * abs(line.first):
-            end = line.slope(length)
-            if abs(end) <= slope_left * -slope:
-                return length
-            # The secant finds where a slope that changes evenly vanishes.
-            length *= min(max(slope / (slope - end), 0.1), 10.0) if end > slope else 2.0
-        else:
-            length /= 4
+        level = line.value(length) <= line.first + ROUNDING * abs(line.first)
+        end = line.slope(length) if level else np.nan
+        if level and abs(end) <= slope_left * -slope:
+            return length
+        length = bracket.next(length, end)
     return 0.0

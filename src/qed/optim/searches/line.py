@@ -1,11 +1,10 @@
 r"""A function along a line, :math:`h(\alpha) = f(w + \alpha u)`, and the tools that searches on it are made of.
 
 *Bracketing* walks on with growing steps until the function (or its slope) turns, *golden section* narrows an interval
-that holds a lowest point by :math:`0.618` per value and knows no derivative, and *false position* finds where the
-slope vanishes: between two points of opposite slope it goes to where the chord crosses zero, halving the weight of an
-end that stays put.
+that holds a lowest point by :math:`0.618` per value and knows no derivative, and where the slope vanishes is found
+between two points of opposite slope, by the secant (:mod:`qed.optim.searches.downhill`).
 
-Kiefer (1953), Sequential minimax search for a maximum; Dowell and Jarratt (1971), A modified regula falsi method.
+Kiefer (1953), Sequential minimax search for a maximum.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy as np
 
 from qed.base.running.steps import Step
 from qed.optim.functions.objective import Objective
+from qed.optim.searches.downhill import Bracket
 
 GOLDEN = (5**0.5 - 1) / 2
 MOST_DOUBLINGS = 60
@@ -123,25 +123,13 @@ def zero_of_slope(slope: Callable[[float], float], first: float, at_zero: float,
     >>> round(zero_of_slope(lambda a: a**3 - 8, 1.0, -8.0, 1e-12), 9)
     2.0
     """
-    low, high, at_low, at_high = 0.0, first, at_zero, slope(first)
-    for _ in range(MOST_DOUBLINGS):
-        if not at_high < 0:
-            break
-        low, at_low, high = high, at_high, 2 * high
-        at_high = slope(high)
-    else:
-        return None
-    side = 0
+    bracket, length = Bracket(at_zero), first
     for _ in range(200):
-        middle = (low * at_high - high * at_low) / (at_high - at_low) if np.isfinite(at_high) else np.nan
-        if not low < middle < high:
-            middle = (low + high) / 2
-        found = slope(middle)
-        if abs(found) <= tol * abs(at_zero) or not low < middle < high:
-            return middle
-        # An end that stays put twice in a row counts half, or the chord would crawl towards the zero from one side.
-        if found < 0:
-            low, at_low, at_high, side = middle, found, at_high / (2 if side < 0 else 1), -1
-        else:
-            high, at_high, at_low, side = middle, found, at_low / (2 if side > 0 else 1), 1
-    return (low + high) / 2
+        found = slope(length)
+        if abs(found) <= tol * abs(at_zero):
+            return length
+        after = bracket.next(length, found)
+        if not bracket.holds(after):
+            break
+        length = after
+    return None if np.isinf(bracket.high) else length

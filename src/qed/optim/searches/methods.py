@@ -22,12 +22,11 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.parameters import check_parameters, choice, integer, number
+from qed.base.numbers import EPS
 from qed.base.running.steps import Step
 from qed.optim.functions.objective import Objective
 from qed.optim.searches.line import Line, golden_section, lowest_bracket, zero_of_slope
 from qed.optim.searches.step_rules import POSITIVE, StepRule
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class Search(StepRule):

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.models.parameters import Parameter, integer
+from qed.base.numbers import EPS
 from qed.base.running.steps import Halt, Step
 from qed.optim.functions.objective import Objective
 from qed.optim.searches.flat import safe_length
@@ -31,7 +32,6 @@ from qed.optim.searches.step_rules import step_parameter
 from qed.optim.solvers.gradient_descent import no_way_down
 from qed.optim.solvers.method import Method
 
-EPS = float(np.finfo(np.float64).eps)
 FULL_STEP_FIRST = Wolfe(first=1.0)
 
 

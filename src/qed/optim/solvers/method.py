@@ -16,10 +16,9 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, check_parameters
+from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Ending, Halt, Step
 from qed.optim.functions.objective import Objective, as_vector
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class Method(ABC):
@@ -92,5 +91,5 @@ class Method(ABC):
 
 def not_above_the_start(value: float, first: float) -> Claim:
     """Claim that a value is not above the first one, but for rounding, relative to the larger of the two."""
-    scale = max(abs(value), abs(first), np.finfo(float).tiny)
+    scale = max(abs(value), abs(first), TINY)
     return Claim("value above that at the start (relative)", max(0.0, value - first) / scale, 4 * EPS)

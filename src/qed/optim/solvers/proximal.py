@@ -23,12 +23,13 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter, boolean, choice, number
+from qed.base.numbers import EPS
 from qed.base.running.steps import Halt, Step
 from qed.optim.functions.composite import Composite
 from qed.optim.functions.objective import Objective
 from qed.optim.searches.step_rules import largest_curvature
 from qed.optim.solvers.gradient_descent import no_way_down
-from qed.optim.solvers.method import EPS, Method
+from qed.optim.solvers.method import Method
 
 MOST_HALVINGS = 60
 

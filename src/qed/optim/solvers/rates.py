@@ -30,10 +30,11 @@ import numpy as np
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError
+from qed.base.numbers import EPS
 from qed.optim.functions.objective import Objective, as_vector
 from qed.optim.searches.step_rules import InverseDecay, RootDecay
 from qed.optim.solvers.gradient_descent import GradientDescent
-from qed.optim.solvers.method import EPS, Method
+from qed.optim.solvers.method import Method
 from qed.optim.solvers.subgradient import Subgradient
 
 

@@ -26,6 +26,7 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter, number
+from qed.base.numbers import TINY
 from qed.base.running.steps import Step
 from qed.linalg.normal import solve
 from qed.optim.functions.objective import Objective
@@ -154,7 +155,7 @@ class Reweighted(Method):
         """Say that rounded kinks hide little, and that the gradient vanishes but for them."""
         parts = _parts(objective)
         value, epsilon = parts.value(step.point), step.epsilon
-        size = max(abs(value), np.finfo(float).tiny)
+        size = max(abs(value), TINY)
         above = not_above_the_start(value, parts.value(start))
         return [
             replace(above, bound=max(above.bound, tol)),
@@ -165,7 +166,7 @@ class Reweighted(Method):
     def _at(self, parts: AbsoluteSum, point: np.ndarray, epsilon: float, after: Step | None) -> Step:
         value = parts.value(point)
         first = (abs(value), epsilon) if after is None else after.first
-        size = max(abs(value), np.finfo(float).tiny)
+        size = max(abs(value), TINY)
         gap = max(parts.hidden(point, epsilon) / size, _imbalance(parts, point, epsilon))
         number = 0 if after is None else after.number + 1
         return Step(value, gap, number, point=point, epsilon=epsilon, first=first)

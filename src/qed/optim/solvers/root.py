@@ -16,9 +16,8 @@ Deuflhard (2011), Newton Methods for Nonlinear Problems, chapter 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +25,11 @@ import numpy as np
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError
 from qed.base.random import generator
-from qed.base.running.drive import drive, usual_advice, warn_if_unproven
+from qed.base.running.drive import usual_advice, warn_if_unproven
 from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
 from qed.base.saving.known import savable
 from qed.optim.functions import derivatives
-from qed.optim.minimize import Beginning, Minimisation
+from qed.optim.solvers.task import Beginning, Minimisation, Task
 
 NEIGHBOURS = 8
 CONTRACTION = 0.5
@@ -173,10 +172,9 @@ def find_root(
             f"it gave {function(start)!r}."
         )
     method, rule = RootNewton(damped, scale), Rule(tol=tol, max_iter=max_iter)
-    beginning, steps = Beginning(point, float(np.linalg.norm(value(point)))), partial(method.steps, value, slope, point)
-    ending = drive(method, steps, rule, None, (), beginning, Minimisation(method))
-    found = ending.step.point
-    certificate = Certificate(root_claims(value, slope, found, tol, scale))
+    run = Minimisation(method, rule)
+    run._run(Equations(value, slope, method, point))
+    ending, certificate, found = run.ending_, run.certificate_, run.step_.point
     if ending.reason is Reason.CERTIFIED and not certificate:
         ending = replace(
             ending, reason=Reason.DEGENERATE, because="There is no simple root here: a multiple one, or none."
@@ -185,6 +183,20 @@ def find_root(
     warn_if_unproven("find_root", certificate, ending, advice)
     where = float(found[0]) if np.ndim(start) == 0 else found
     return Root(where, float(np.linalg.norm(value(found))), ending, certificate)
+
+
+class Equations(Task):
+    """A system of equations, with its derivatives, and where to begin."""
+
+    def __init__(self, value: System, slope: System, method: RootNewton, start: np.ndarray) -> None:
+        super().__init__(Beginning(start, float(np.linalg.norm(value(start)))))
+        self.value, self.slope, self.method, self.start = value, slope, method, start
+
+    def steps(self, start: Step | None) -> Iterator[Step]:
+        return self.method.steps(self.value, self.slope, self.start, start)
+
+    def prove(self, step: Step, tol: float) -> list[Claim]:
+        return root_claims(self.value, self.slope, step.point, tol, self.method.scale)
 
 
 def root_claims(function: System, jacobian: System, point: np.ndarray, tol: float, scale: float = 1.0) -> list[Claim]:

@@ -23,11 +23,12 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, choice, number
+from qed.base.numbers import EPS
 from qed.base.running.steps import Step
 from qed.base.saving.known import savable
 from qed.optim.functions.objective import HALF_OF_THE_DIGITS, Objective, as_vector
 from qed.optim.searches.step_rules import step_length, step_parameter
-from qed.optim.solvers.method import EPS, Method, not_above_the_start
+from qed.optim.solvers.method import Method, not_above_the_start
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,13 @@ from scipy import sparse
 
 from qed.base.compile import kernel
 from qed.base.engine import work
-from qed.optim.sparse.coordinate_gram import FAST, subtract_rows
+from qed.base.numbers import EPS
+from qed.optim.sparse.sweeps import FAST, subtract_rows
 
 # So many values are gone through by one task: enough to outweigh handing it to a thread.
 TASK_VALUES = 1 << 20
+# So many columns are laid out together: what is read of a row fills its cache lines, and what is written stays in the cache.
+PANEL, STRIP = 16, 64
 
 
 def columns_of(X: Any, weight: np.ndarray | None, *, centered: bool) -> DenseColumns | SparseColumns:
@@ -56,6 +59,8 @@ class DenseColumns:
     ----------
     mean, length : ndarray of shape (p,)
         The mean of each column (by weight), and the length of the column as it is seen here.
+    center : ndarray of shape (p,)
+        What was taken away from each column: its mean, or nothing.
     """
 
     def __init__(self, X: np.ndarray, root: np.ndarray | None, *, centered: bool) -> None:
@@ -68,12 +73,17 @@ class DenseColumns:
         self.mean, self.length = np.empty(p), np.empty(p)
         for _ in work(partial(self._lay_out, X if copied else None, part, centered, change) for part in _parts(p, n)):
             pass
+        self.center = self.mean if centered else np.zeros(p)
 
     def _lay_out(self, X: np.ndarray | None, part: slice, centered: bool, change: bool) -> None:
-        lines = self.lines[part]
-        if X is not None:
-            lines[:] = X[:, part].T
-        look(lines, self.root, centered, change, self.mean[part], self.length[part])
+        lines, mean, length = self.lines[part], self.mean[part], self.length[part]
+        for first in range(0, len(lines), PANEL):
+            few = slice(first, first + PANEL)
+            if X is not None and X.flags.c_contiguous:
+                turn(X, part.start + first, lines[few])
+            elif X is not None:
+                lines[few] = X[:, part][:, few].T
+            look(lines[few], self.root, centered, change, mean[few], length[few])
 
     def correlate(self, vector: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
         """Give the products of all columns, or of those at `places`, with a vector; the same for any number of threads."""
@@ -85,6 +95,10 @@ class DenseColumns:
             pass
         return out
 
+    def products(self, table: np.ndarray) -> np.ndarray:
+        """Give the products of all columns with those of a table of shape (n, m)."""
+        return np.asarray(self.lines @ table)
+
     def outer(self) -> np.ndarray:
         """Give the products of the rows with each other, of shape (n, n)."""
         return np.asarray(self.lines.T @ self.lines)
@@ -95,27 +109,49 @@ class DenseColumns:
 
 
 class DenseChosen:
-    """A growing set of dense columns."""
+    """A growing set of dense columns, whose products with each other may count the rows differently."""
 
     def __init__(self, lines: np.ndarray) -> None:
         self._lines = lines
-        self._rows = np.empty((0, lines.shape[1]))
+        self._rows = self._seen = np.empty((0, lines.shape[1]))
         self._count = 0
+        self._root: np.ndarray | None = None
+        self._centered = False
 
     def add(self, places: np.ndarray) -> np.ndarray:
         """Take in the columns at `places`, and give the products of all columns with these, one column for each."""
         first, last = self._count, self._count + len(places)
         if last > len(self._rows):
-            rows = np.empty((2 * last, self._rows.shape[1]))
-            rows[:first] = self._rows[:first]
-            self._rows = rows
+            self._rows = _with_room(self._rows, first, 2 * last)
+            self._seen = self._rows if self._root is None else _with_room(self._seen, first, 2 * last)
         self._rows[first:last] = self._lines[places]
         self._count = last
-        return np.asarray(self._rows[:last] @ self._rows[first:last].T)
+        self._see(first, last)
+        return np.asarray(self._seen[:last] @ self._seen[first:last].T)
+
+    def weigh(self, weight: np.ndarray, *, centered: bool) -> np.ndarray:
+        """Count every row so many times from now on, with columns centred anew or not, and give all products."""
+        if self._root is None:
+            self._seen = np.empty_like(self._rows)
+        self._root, self._centered = np.sqrt(weight), centered
+        self._see(0, self._count)
+        seen = self._seen[: self._count]
+        return np.asarray(seen @ seen.T)
+
+    def _see(self, first: int, last: int) -> None:
+        if self._root is not None:
+            self._seen[first:last] = self._rows[first:last]
+            mean, length = np.empty((2, last - first))
+            look(self._seen[first:last], self._root, self._centered, True, mean, length)
+
+    def correlate(self, vector: np.ndarray) -> np.ndarray:
+        """Give the products of the columns with a vector."""
+        return np.asarray(self._rows[: self._count] @ vector)
 
     def keep(self, kept: np.ndarray) -> None:
         """Keep some of the columns only."""
-        self._rows = self._rows[: self._count][kept]
+        self._rows, seen = self._rows[: self._count][kept], self._seen[: self._count]
+        self._seen = self._rows if self._root is None else seen[kept]
         self._count = len(self._rows)
 
     def subtract(self, vector: np.ndarray, coef: np.ndarray) -> None:
@@ -146,7 +182,7 @@ class SparseColumns:
         rest = np.maximum(weight.sum() - np.bincount(column, stored, minlength=p), 0.0)
         square = np.bincount(column, stored * away**2, minlength=p) + rest * self.center**2
         # A column that is constant but for rounding tells nothing, and its products would be nothing but rounding.
-        seen = square > 64 * np.finfo(float).eps * weight.sum() * self.center**2
+        seen = square > 64 * EPS * weight.sum() * self.center**2
         self.seen = seen
         self.length = np.where(seen, np.sqrt(square), 0.0)
         self.matrix = sparse.csc_array((matrix.data * self.root[matrix.indices], matrix.indices, matrix.indptr), (n, p))
@@ -157,6 +193,11 @@ class SparseColumns:
         matrix = self.matrix if places is None else self.matrix[:, places]
         found = matrix.T @ vector - self.center[some] * float(self.root @ vector)
         return np.asarray(np.where(self.seen[some], found, 0.0))
+
+    def products(self, table: np.ndarray) -> np.ndarray:
+        """Give the products of all columns with those of a table of shape (n, m)."""
+        found = self.matrix.T @ table - np.outer(self.center, self.root @ table)
+        return np.asarray(np.where(self.seen[:, None], found, 0.0))
 
     def outer(self) -> np.ndarray:
         """Give the products of the rows with each other, of shape (n, n)."""
@@ -170,26 +211,47 @@ class SparseColumns:
 
 
 class SparseChosen:
-    """A growing set of sparse columns."""
+    """A growing set of sparse columns, whose products with each other may count the rows differently."""
 
     def __init__(self, columns: SparseColumns) -> None:
         self._columns = columns
+        self._root: np.ndarray | None = None
+        self._centered = False
         self._take(np.empty(0, dtype=np.int64))
 
     def _take(self, places: np.ndarray) -> None:
         self._places, self._matrix = places, self._columns.matrix[:, places]
+        self._seen, self._own = self._columns, places
+        if self._root is not None:
+            self._seen, self._own = (
+                SparseColumns(self._matrix, self._root, centered=self._centered),
+                np.arange(len(places)),
+            )
 
     def add(self, places: np.ndarray) -> np.ndarray:
         """Take in the columns at `places`, and give the products of all columns with these, one column for each."""
         self._take(np.concatenate([self._places, places]))
-        seen = self._columns
-        weight = float(seen.root @ seen.root)
-        found = (self._matrix.T @ seen.matrix[:, places]).toarray()
-        found -= weight * np.outer(seen.center[self._places], seen.center[places])
+        return self._products(len(self._places) - len(places))
+
+    def weigh(self, weight: np.ndarray, *, centered: bool) -> np.ndarray:
+        """Count every row so many times from now on, with columns centred anew or not, and give all products."""
+        self._root, self._centered = np.sqrt(weight), centered
+        self._take(self._places)
+        return self._products(0)
+
+    def _products(self, first: int) -> np.ndarray:
+        seen, new = self._seen, self._own[first:]
+        matrix = self._matrix if self._root is None else seen.matrix
+        found = (matrix.T @ seen.matrix[:, new]).toarray()
+        found -= float(seen.root @ seen.root) * np.outer(seen.center[self._own], seen.center[new])
         # On the diagonal are squared lengths, which are known more precisely than as a difference.
-        new = np.arange(len(places))
-        found[len(self._places) - len(places) + new, new] = seen.length[places] ** 2
+        place = np.arange(len(new))
+        found[first + place, place] = seen.length[new] ** 2
         return np.asarray(found)
+
+    def correlate(self, vector: np.ndarray) -> np.ndarray:
+        """Give the products of the columns with a vector."""
+        return self._columns.correlate(vector, self._places)
 
     def keep(self, kept: np.ndarray) -> None:
         """Keep some of the columns only."""
@@ -198,6 +260,13 @@ class SparseChosen:
     def subtract(self, vector: np.ndarray, coef: np.ndarray) -> None:
         """Subtract the columns times their coefficients from a vector, in place."""
         vector -= self._matrix @ coef - self._columns.root * float(self._columns.center[self._places] @ coef)
+
+
+def _with_room(rows: np.ndarray, count: int, room: int) -> np.ndarray:
+    """Give the first rows of a table in a larger one."""
+    larger = np.empty((room, rows.shape[1]))
+    larger[:count] = rows[:count]
+    return larger
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:
@@ -215,6 +284,16 @@ def multiply(lines: Any, places: Any, start: int, vector: Any, out: Any) -> None
         for i in range(len(vector)):
             total += line[i] * vector[i]
         out[j] = total
+
+
+@kernel
+def turn(X: Any, start: int, lines: Any) -> None:
+    """Write some columns of a table, from `start` on, as lines: a strip of rows after another."""
+    for first in range(0, len(X), STRIP):
+        last = min(first + STRIP, len(X))
+        for j in range(len(lines)):
+            for i in range(first, last):
+                lines[j, i] = X[i, start + j]
 
 
 @kernel(fastmath=FAST)

@@ -17,11 +17,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from qed.base.compile import interpreted
+from qed.base.numbers import EPS
 from qed.optim.functions.penalties import L1L2
-from qed.optim.sparse.coordinate_gram import descend, penalised_gap, subtract_rows
 from qed.optim.sparse.support import backward, forward, let_in, settle
+from qed.optim.sparse.sweeps import descend, penalty_gap, subtract_rows
 
-EPS = float(np.finfo(np.float64).eps)
 # Sweeps before Newton steps, and when so many columns wait outside, relative to those inside, that it pays to sweep first.
 SWEEPS, FAR = 20, 0.25
 MOST_SWEEPS = 100_000
@@ -36,7 +36,7 @@ FEW_COLUMNS = 16
 @cache
 def _kernels(few: bool) -> SimpleNamespace:
     """Give the kernels, compiled or, for few columns, as plain Python."""
-    used = (backward, descend, forward, let_in, penalised_gap, settle, subtract_rows)
+    used = (backward, descend, forward, let_in, penalty_gap, settle, subtract_rows)
     return SimpleNamespace(**{one.__name__: interpreted(one) if few else one for one in used})
 
 
@@ -64,6 +64,7 @@ class SparseQuadratic:
         self.gram = gram
         self.right = np.array(right, dtype=np.float64)
         self.square = float(square)
+        self.reach: float | None = None
         self.coef = np.zeros(len(right))
         self.slope = self.right.copy()
         self.sign = np.zeros(len(right))
@@ -108,6 +109,27 @@ class SparseQuadratic:
         self._run.subtract_rows(self.slope, self.gram, self.coef)
         self._l2 = None
 
+    def model_anew(self, slope: np.ndarray, rest: float, reach: float, gram: np.ndarray | None = None) -> None:
+        """Go on, from the same coefficients, with another quadratic.
+
+        Parameters
+        ----------
+        slope : ndarray of shape (k,)
+            Its slope, as before minus the gradient, at the coefficients.
+        rest : float
+            Its residual sum of squares there.
+        reach : float
+            How large the numbers are whose sum is a slope: what rounding can do to it is a share of that.
+        gram : ndarray, optional
+            Its Gram matrix, where that is another one too.
+        """
+        if gram is not None:
+            self.gram, self._l2 = gram, None
+        self.slope[:] = slope
+        self.right = slope.copy()
+        self._run.subtract_rows(self.right, self.gram, -self.coef)
+        self.square, self.reach = rest + float(self.coef @ (self.right + self.slope)), reach
+
     @property
     def rest(self) -> float:
         """The residual sum of squares."""
@@ -115,10 +137,11 @@ class SparseQuadratic:
 
     def gap(self, penalty: L1L2) -> tuple[float, float]:
         """Give the objective, and a bound on how far it is above its minimum."""
-        found = self._run.penalised_gap(
-            self.rest, self.slope, self.coef, penalty.l1, penalty.l2, penalty.positive, 0.0, 0.0
+        rest = self.rest
+        value, part, scale = self._run.penalty_gap(
+            self.slope, self.coef, penalty.l1, penalty.l2, penalty.positive, 0.0, 0.0
         )
-        return float(found[0]), float(found[1])
+        return 0.5 * rest + float(value), float(part) + 0.5 * (1.0 - scale) ** 2 * rest
 
     def direction(self) -> np.ndarray:
         """Give how the coefficients of a solution change as `l1` falls, per unit: along this line until the support changes."""
@@ -226,8 +249,11 @@ class SparseQuadratic:
         if self._l2 != penalty.l2:
             self._factorise(penalty.l2)
         given = (penalty.l1, penalty.l2, penalty.positive)
-        longest = float(np.einsum("ii->i", self.gram)[: len(self.coef)].max(initial=0.0))
-        margin = MARGIN * penalty.l1 + 16 * EPS * np.sqrt(longest * self.square)
+        reach = self.reach
+        if reach is None:
+            longest = float(np.einsum("ii->i", self.gram)[: len(self.coef)].max(initial=0.0))
+            reach = np.sqrt(longest * self.square)
+        margin = MARGIN * penalty.l1 + 16 * EPS * reach
         while True:
             room = len(self._factor)
             self._size = self._run.settle(

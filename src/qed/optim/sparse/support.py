@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.optim.sparse.coordinate_gram import FAST, take_away
+from qed.optim.sparse.sweeps import FAST, take_away
 
 # A column whose squared distance from the span of the support is below this share of its squared length follows from it.
 DEPENDENT = 1e-13
@@ -203,7 +203,7 @@ def settle(
     Parameters
     ----------
     gram, slope, coef, l1, l2, positive
-        As in :func:`qed.optim.sparse.coordinate_gram.descend`.
+        As in :func:`qed.optim.sparse.sweeps.descend`.
     factor : ndarray of shape (m, m)
         Room for the triangular factor of at most m columns; the first `size` are there already.
     order : ndarray of int of shape (m,)

@@ -14,6 +14,9 @@ so a column for which the right side is below :math:`\lambda_1` is *safe*: it is
 of penalties the residual changes little from one to the next, and nearly all columns are safe. Which columns the next penalty will
 need is guessed by the strong rule, :math:`|x_j^\top r| \ge 2\lambda_1^{\text{next}} - \lambda_1`, and checked in the same way.
 
+None of this asks for squares: for another loss :math:`r` is minus its gradient in the predictions, and the small problem is solved by
+one quadratic after another (:mod:`qed.optim.sparse.newton_set`). Here the quadratic is the problem itself, and one is enough.
+
 Fercoq, Gramfort and Salmon (2015), Mind the duality gap: safer rules for the lasso. Tibshirani et al. (2012), Strong rules for
 discarding predictors in lasso-type problems. Massias, Gramfort and Salmon (2018), Celer.
 """
@@ -21,15 +24,16 @@ discarding predictors in lasso-type problems. Massias, Gramfort and Salmon (2018
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.columns import DenseColumns, SparseColumns
-from qed.optim.sparse.coordinate_gram import penalised_gap
 from qed.optim.sparse.quadratic import MARGIN, SparseQuadratic
+from qed.optim.sparse.sweeps import penalty_gap
 
-EPS = float(np.finfo(np.float64).eps)
 # How many columns a working set begins with; columns without use that are kept for later; and how much smaller than the gap of the
 # whole problem that of the small one has to become, while columns are missing.
 FIRST, SPARE, ROUGH = 64, 512, 0.1
@@ -91,6 +95,8 @@ class WorkingSet:
         The columns, centred and weighted.
     target : ndarray of shape (n,)
         The target, centred and weighted alike.
+    constant : float
+        What was taken away from the target.
 
     Attributes
     ----------
@@ -98,10 +104,12 @@ class WorkingSet:
         The columns of the working set.
     residual : ndarray of shape (n,)
         What is left of the target.
+    iterations : int
+        How many quadratics were solved.
     """
 
-    def __init__(self, columns: DenseColumns | SparseColumns, target: np.ndarray) -> None:
-        self.columns, self.target = columns, target
+    def __init__(self, columns: DenseColumns | SparseColumns, target: np.ndarray, constant: float = 0.0) -> None:
+        self.columns, self.target, self.constant, self.iterations = columns, target, constant, 0
         self.residual = target.copy()
         self.members = np.empty(0, dtype=np.int64)
         self._correlations = Correlations(columns, target)
@@ -118,6 +126,11 @@ class WorkingSet:
         full = np.zeros(len(self.right))
         full[self.members] = self._problem.coef
         return full
+
+    @property
+    def intercept(self) -> float:
+        """The constant of the prediction from columns as they came."""
+        return self.constant - float(self.columns.center[self.members] @ self._problem.coef)
 
     def direction(self) -> np.ndarray:
         """Give how the coefficients of a solution change as `l1` falls, per unit, until the support changes."""
@@ -156,8 +169,7 @@ class WorkingSet:
         goal = ROUGH if len(places) > max(FIRST, len(self.members)) else 0.1 * tol
         while True:
             self._admit_some(places, values)
-            self._problem.solve(penalty, goal, newton=newton, exact=goal <= tol)
-            self._update_residual()
+            self._solve(penalty, goal, newton=newton, exact=goal <= tol)
             self._last = penalty.l1
             places, values = self._missing(penalty.l1, penalty.positive)
             over = np.abs(values) - penalty.l1
@@ -169,9 +181,19 @@ class WorkingSet:
                 return
             goal = max(0.1 * tol, min(ROUGH * gap / objective if objective > 0 else 0.0, goal))
 
+    def _solve(self, penalty: L1L2, goal: float, *, newton: bool, exact: bool) -> None:
+        """Solve on the working set, until the gap there is `goal`, relative to the objective."""
+        self.iterations += 1
+        self._problem.solve(penalty, goal, newton=newton, exact=exact)
+        self._update_residual()
+
     def _margin(self, l1: float) -> float:
-        longest, square = float(self.columns.length.max(initial=0.0)), float(self.target @ self.target)
-        return 100 * MARGIN * l1 + 64 * EPS * longest * np.sqrt(square)
+        return 100 * MARGIN * l1 + 64 * EPS * self._reach
+
+    @cached_property
+    def _reach(self) -> float:
+        """How large the numbers are whose sum is a correlation."""
+        return float(self.columns.length.max(initial=0.0) * np.linalg.norm(self.target))
 
     def _missing(self, limit: float, positive: bool) -> tuple[np.ndarray, np.ndarray]:
         """Give the columns outside the working set whose correlation reaches `limit`, and their correlations."""
@@ -180,12 +202,17 @@ class WorkingSet:
         return places[wanted], values[wanted]
 
     def _gap(self, penalty: L1L2, over: np.ndarray) -> tuple[float, float]:
-        found = penalised_gap(
-            float(self.residual @ self.residual), self._problem.slope, self._problem.coef,
-            penalty.l1, penalty.l2, penalty.positive,
+        value, part, scale = self._penalty_gap(penalty, over)
+        rest = float(self.residual @ self.residual)
+        return 0.5 * rest + value, part + 0.5 * (1.0 - scale) ** 2 * rest
+
+    def _penalty_gap(self, penalty: L1L2, over: np.ndarray) -> tuple[float, float, float]:
+        """Give the penalty, its part of the gap, and the scaling of the dual point; `over` is by how much columns outside exceed `l1`."""
+        value, part, scale = penalty_gap(
+            self._problem.slope, self._problem.coef, penalty.l1, penalty.l2, penalty.positive,
             penalty.l1 + float(over.max(initial=0.0)), float(over @ over),
         )  # fmt: skip
-        return float(found[0]), float(found[1])
+        return float(value), float(part), float(scale)
 
     def _update_residual(self) -> None:
         self.residual = self.target.copy()

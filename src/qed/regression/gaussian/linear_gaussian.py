@@ -28,7 +28,8 @@ from scipy import linalg
 
 from qed.base.engine import blas_for
 from qed.base.errors import DegenerateError, InputError, ParameterError
-from qed.stats.distributions.covariance import EPS, Whitening, location, numbers, root
+from qed.base.numbers import EPS
+from qed.stats.distributions.covariance import Whitening, location, numbers, root
 
 
 @dataclass(frozen=True)

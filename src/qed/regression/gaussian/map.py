@@ -24,15 +24,16 @@ from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
 from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate, table_of
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
-from qed.regression.gaussian.metric import MetricProblem, metric_factor, target_of
+from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
 from qed.regression.linear.linear import LinearModel
+from qed.regression.linear.problem import LinearProblem
 from qed.stats.distributions.covariance import Whitening, location, root
-from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import with_intercept
 from qed.stats.moments import Moments
@@ -138,6 +139,11 @@ class GaussianMAP(LinearModel):
     def _evidence(self, rows: Rows) -> Any:
         return super()._evidence(rows) if self._is_streamed else self._problem(rows)
 
+    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> Any:
+        if self._is_streamed or rows is None:
+            return super()._known(rows, statistic, target_ndim)
+        return self._problem(rows)
+
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GaussianMAP:
         """Add rows to those already learned from: the result is that of a fit on all of them.
 
@@ -166,12 +172,12 @@ class GaussianMAP(LinearModel):
                 f"GaussianMAP: {what} needs one noise_variance for all rows, because an array belongs to the rows of one fit."
             )
 
-    def _solve(self, problem: StatisticProblem) -> None:
+    def _solve(self, problem: LinearProblem | MetricProblem) -> None:
         seen = problem.statistic
         moments = self._centered(seen)
-        table = _table(moments.scatter)
+        table = table_of(moments.scatter)
         if problem.rows is not None and self._digits(moments) < DIGITS_WANTED:
-            table = self._precise_table(problem.rows)
+            table = self._precise_table(problem)
         p = self.n_features_in_
         known = {"noise": self._noise, "prior": self.prior_covariance, "prior_mean": self.prior_mean}
         found = [linear_gaussian(table[:, :p], y, **known, form="primal") for y in table[:, p:].T]
@@ -186,12 +192,13 @@ class GaussianMAP(LinearModel):
         value = np.linalg.eigvalsh(precision)
         return float(-np.log10(EPS * value[-1] / max(value[0], EPS)))
 
-    def _precise_table(self, rows: Rows) -> np.ndarray:
+    def _precise_table(self, problem: LinearProblem | MetricProblem) -> np.ndarray:
         """Take the table of a QR of the rows."""
-        if self._is_streamed:
-            factor: Factor = rows.fold(Factor.of)
+        if isinstance(problem, MetricProblem):
+            factor = problem.factor
         else:
-            factor = metric_factor(rows, self._whitening(rows), target_of)
+            assert problem.look is not None
+            factor = problem.look()
         return factor.R if self.fit_intercept else factor.uncentered()
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -251,10 +258,3 @@ class GaussianMAP(LinearModel):
         if variance > 0 and not mean.any() and np.array_equal(prior, variance * np.eye(len(prior))):
             claims.append(ridge_claim(seen, coef, self._noise / variance))
         return claims
-
-
-def _table(scatter: np.ndarray) -> np.ndarray:
-    """Give a square table whose sums of squares and products are `scatter`."""
-    scaled, length = equilibrate(scatter)
-    value, vector = np.linalg.eigh(scaled)
-    return np.asarray(np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T * length)

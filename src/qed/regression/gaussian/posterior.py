@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.linalg.normal import EPS, solve
+from qed.base.numbers import EPS
+from qed.linalg.normal import solve
 from qed.regression.linear.evidence import TOLERANCE, Evidence
 
 

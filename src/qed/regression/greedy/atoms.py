@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from qed.base.engine import work
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
-from qed.regression.sparse.few_rows import few_rows
+from qed.regression.greedy.few_rows import few_rows
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 
@@ -118,7 +118,7 @@ class Atoms:
     def nearness(self, residuals: np.ndarray) -> np.ndarray:
         """Give ``|z_j' r| / ||r||`` for all atoms (as columns) and residuals (as rows), to within `slack`."""
         near = np.empty((len(residuals), self.size))
-        unit = residuals / np.maximum(np.linalg.norm(residuals, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        unit = residuals / np.maximum(np.linalg.norm(residuals, axis=1, keepdims=True), TINY)
         if self.sparse:
             weighted = unit if self.root is None else unit * self.root
             product = (self.X.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.center)

@@ -24,11 +24,11 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, choice, integer
 from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
+from qed.regression.greedy.few_rows import few_rows
 from qed.regression.greedy.subset_search import best_subsets
 from qed.regression.linear.linear import LinearModel
-from qed.regression.sparse.few_rows import few_rows
 
 TOLERANCE = 1e-9
 

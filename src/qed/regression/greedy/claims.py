@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.linalg.normal import EPS, solve
+from qed.linalg.normal import solve
 from qed.regression.greedy.atoms import noise
 from qed.regression.linear.evidence import about_zero
 from qed.stats.moments import Moments
@@ -177,7 +178,7 @@ def claims_of_path(
         before = np.inf
         for part, near, error in seen.turns(output, path.coef):
             least = np.minimum.accumulate(np.concatenate([[before], error]))
-            rise = max(rise, float((error - least[:-1]).max()) / max(seen.yy[output], np.finfo(float).tiny))
+            rise = max(rise, float((error - least[:-1]).max()) / max(seen.yy[output], TINY))
             before = float(least[-1])
             picks = path.picks[part]
             taken = near[picks, np.arange(len(picks))]
@@ -214,7 +215,7 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
     missing, excess = 0, 0.0
     for output, path in enumerate(paths):
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
-        excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], np.finfo(float).tiny))
+        excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
         if near.max(initial=0.0) > 4 * seen.rounding + 2 * EPS * len(path.picks):
             missing = max(missing, wanted - len(np.unique(path.picks)))
     if tol is None:

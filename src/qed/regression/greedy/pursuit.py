@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from copy import copy
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
+from qed.base.models.searching import Answer, Question
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -284,40 +286,24 @@ class Pursuit(LinearPredictor, Iterative):
         end = claim_of_end(seen, paths, self._wanted(), self.tol)
         return [*claims, claim_of_coefficients(seen, coefs, paths), end]
 
-    def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
+    def _search(self, question: Question[Self]) -> Answer | None:
         """Score all numbers of atoms from one fit per fold: the path of many atoms begins with that of few."""
-        if getattr(scorer, "function", scorer) is None:
+        table = question.table(question.asking(self, "predict"))
+        if not table.values or any(model.tol is not None for model in question.models):
             return None
-        each, train = np.full((2, len(candidates), folds.n_splits), np.nan)
-        for shared, places in folds.families(candidates, "n_nonzero_coefs"):
-            given = {**self.get_params(deep=False), **shared}
-            if given["tol"] is not None:
-                return None
-            sizes = [self._with(**{**given, **candidates[place]})._wanted() for place in places]
-            for fold in folds:
-                training, held_out = folds.training(rows, fold), folds.held_out(rows, fold)
-                model = self._with(**{**given, "n_nonzero_coefs": max(sizes)})
+        for members in question.families("n_nonzero_coefs"):
+            sizes = [question.models[c]._wanted() for c in members]
+            for fold in question.folds:
+                training, held_out = question.training(fold), question.held_out(fold)
+                model = copy(question.models[members[int(np.argmax(sizes))]])
                 problem = model._begin(training)
                 model._settle(problem)
-                each[places, fold] = model._scores(problem, held_out, sizes, folds, scorer)
-                if folds.train_scores:
-                    train[places, fold] = model._scores(problem, training, sizes, folds, scorer)
-        how = f"{folds.n_splits} folds, all numbers of atoms from one path each"
-        return folds.answer(each, how, train=train if folds.train_scores else None)
-
-    def _with(self, **settings: Any) -> Any:
-        made = type(self)(**settings)
-        made.n_features_in_ = self.n_features_in_
-        return made
-
-    def _scores(
-        self, problem: PursuitProblem, rows: Rows, sizes: Sequence[int], folds: Any, scorer: Any
-    ) -> list[float]:
-        found = []
-        for size in sizes:
-            self._use(problem, size)
-            found.append(folds.judge(scorer, rows, predict=rows.map(self._predict)))
-        return found
+                for c, size in zip(members, sizes):
+                    model._use(problem, size)
+                    table.judge(c, fold, predict=held_out.map(model._predict))
+                    if question.train_scores:
+                        table.judge(c, fold, train=True, predict=training.map(model._predict))
+        return table.answer(f"{question.folds.words}, all numbers of atoms from one path each")
 
 
 def padded(rows: Sequence[np.ndarray]) -> np.ndarray:

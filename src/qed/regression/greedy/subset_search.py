@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
+from qed.base.numbers import TINY
 
 TRACE = 1e-8
 
@@ -73,7 +74,7 @@ def _strongest_first(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     left, order = list(range(A.shape[1])), []
     while left:
         now = np.linalg.norm(rest[:, left], axis=0)
-        known = now > 1e-8 * np.maximum(length[left], np.finfo(float).tiny)
+        known = now > 1e-8 * np.maximum(length[left], TINY)
         gain = np.where(known, np.abs(residual @ rest[:, left]) / np.where(known, now, 1.0), -1.0)
         best = left.pop(int(gain.argmax()))
         order.append(best)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS
 
 TOLERANCE = 1e-10
 

@@ -25,11 +25,10 @@ from qed.base.certificate import Claim
 from qed.base.engine import blas_for
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.parameters import Parameter, array, choice, number
-from qed.base.sources.rows import Rows
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import multiplied
 from qed.regression.kernel.evidence import dual_claims
-from qed.regression.kernel.model import KernelModel, KernelProblem, Table, columns
+from qed.regression.kernel.model import KernelModel, KernelProblem, columns
 from qed.stats.distributions.covariance import Whitening
 
 
@@ -95,9 +94,9 @@ class GeneralizedKernelRidge(KernelModel):
         self.degree = degree
         self.coef0 = coef0
 
-    def _noise(self, rows: Rows, table: Table) -> np.ndarray:
+    def _noise(self, problem: KernelProblem) -> np.ndarray:
         """Give the variances (n,) or the covariance matrix of the rows that count."""
-        n, shape = rows.count(), np.shape(self.covariance)
+        n, shape = len(problem.block), np.shape(self.covariance)
         if shape and shape[0] != n:
             raise ParameterError(
                 f"GeneralizedKernelRidge: covariance is for {shape[0]} rows, but {n} rows were given. A covariance belongs to the "
@@ -105,36 +104,33 @@ class GeneralizedKernelRidge(KernelModel):
                 "with sample_weight = 1 / variance, which can."
             )
         if len(shape) == 2:
-            if rows.has_weight:
+            if problem.weight is not None:
                 raise InputError(
                     "sample_weight can not be combined with a full covariance matrix: a repeated row would need to know how its "
                     "noise depends on that of the others. Repeat the row in the data and in the matrix, or give variances."
                 )
             return np.asarray(self.covariance, dtype=np.float64)
         variance = np.asarray(1.0 if self.covariance is None else self.covariance, dtype=np.float64)
-        found = table.chosen(np.broadcast_to(variance, n))
-        return np.asarray(found if table.weight is None else found / table.weight)
+        found = problem.chosen(np.broadcast_to(variance, n))
+        return np.asarray(found if problem.weight is None else found / problem.weight)
 
     def _solve(self, problem: KernelProblem) -> None:
-        table = problem.table
-        self.X_fit_ = problem.X
-        noise = self._noise(problem.rows, table)
-        whiten = Whitening(noise, len(table.Y), "covariance")
-        K = self._similarity.gram(table.X)
+        noise = self._noise(problem)
+        whiten = Whitening(noise, len(problem.Y), "covariance")
+        K = self._similarity.gram(problem.X)
         diagonal = K.diagonal().copy()
         with blas_for(len(K)):
-            dual, fitted = _solve(K, noise, table.Y)
-        self.dual_coef_ = table.spread(dual[:, 0] if problem.target_ndim == 1 else dual)
-        problem.claims = _claims_about(table.Y, fitted, dual, noise, diagonal, whiten)
+            dual, fitted = _solve(K, noise, problem.Y)
+        self.dual_coef_ = problem.shaped(dual)
+        problem.claims = _claims_about(problem.Y, fitted, dual, noise, diagonal, whiten)
 
     def _prove(self, problem: KernelProblem) -> list[Claim]:
         if problem.claims is not None:
             return problem.claims
-        table = problem.table
-        noise, dual = self._noise(problem.rows, table), table.chosen(columns(self.dual_coef_))
+        noise, dual = self._noise(problem), problem.chosen(columns(self.dual_coef_))
         whiten = Whitening(noise, len(dual), "covariance")
-        fitted = self._similar(table.chosen(problem.X), table.spread(dual))
-        return _claims_about(table.Y, fitted, dual, noise, self._similarity.diagonal(table.X), whiten)
+        fitted = self._similar(problem.chosen(problem.given), problem.spread(dual))
+        return _claims_about(problem.Y, fitted, dual, noise, self._similarity.diagonal(problem.X), whiten)
 
 
 def _solve(K: np.ndarray, noise: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

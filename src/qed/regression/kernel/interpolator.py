@@ -24,7 +24,7 @@ from qed.base.errors import DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, choice
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import Dual
-from qed.regression.kernel.model import Table
+from qed.regression.kernel.model import KernelProblem
 from qed.regression.kernel.primal import Primal
 from qed.regression.kernel.ridge import KernelRidge
 
@@ -99,10 +99,10 @@ class KernelInterpolator(KernelRidge):
     def _alphas(self, n_outputs: int) -> np.ndarray:
         return np.zeros(n_outputs)
 
-    def _keep(self, table: Table, found: Dual | Primal, ndim: int) -> None:
-        super()._keep(table, found, ndim)
+    def _keep(self, problem: KernelProblem, found: Dual | Primal) -> None:
+        super()._keep(problem, found)
         self.condition_ = float(found.condition or 1.0)
-        if found.rank == len(table.Y) and self.condition_ > LARGE:
+        if found.rank == len(problem.Y) and self.condition_ > LARGE:
             warnings.warn(
                 f"KernelInterpolator: the kernel matrix has the condition number {self.condition_:.1e}, so that rounding and noise "
                 "are magnified as much. Take a less smooth kernel, or KernelRidge with a small alpha.",

@@ -2,12 +2,11 @@ r"""What kernel regressions share: predictions that are weighted similarities to
 
 .. math:: f(x) = \sum_i c_i\, k(x_i, x),
 
-and the rows that count among those given. A prediction costs :math:`O(n)` similarities.
+and their problem, the rows that count among those given. A prediction costs :math:`O(n)` similarities.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,38 +18,51 @@ from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.kernels.inputs import as_double
-from qed.kernels.similarity import Similarity, WithKernel
+from qed.kernels.similarity import WithKernel
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """The rows that count, in memory.
+class KernelProblem(RowsProblem):
+    """Rows in memory, and those of them that count, in float64.
+
+    Parameters
+    ----------
+    rows : Rows
+        All rows.
+    model : KernelModel
+        Says by what they are compared.
 
     Attributes
     ----------
+    block : Block
+        All rows, in memory.
+    given : ndarray or csr_array
+        Their features, or similarities.
     X : ndarray or csr_array of shape (n, p)
-        The features, in float64; or, of shape (n, n), the similarities of these rows.
+        The features of the rows that count; or, of shape (n, n), their similarities.
     Y : ndarray of shape (n, q)
-        The targets.
+        Their targets.
     weight : ndarray of shape (n,) or None
-        The weights, all positive.
+        Their weights, all positive.
     present : ndarray of bool or None
         Which of the rows given have a positive weight; None when all have.
+    claims : list of Claim or None
+        What a fit has proved on its way, so that nothing is worked out twice; None where the proof goes back to the rows.
     """
 
-    X: Any
-    Y: np.ndarray
-    weight: np.ndarray | None
-    present: np.ndarray | None
-
-    @classmethod
-    def of(cls, block: Block, similarity: Similarity) -> Table:
-        """Leave out the rows of weight zero."""
-        Y = columns(block.y)
-        if block.weight is None or block.weight.all():
-            return cls(as_double(block.X), Y, block.weight, None)
-        present = block.weight > 0
-        return cls(as_double(similarity.chosen(block.X, present)), Y[present], block.weight[present], present)
+    def __init__(self, rows: Rows, model: KernelModel) -> None:
+        super().__init__(rows, model)
+        self.block: Block = rows.array()
+        if not is_finite(np.asarray(self.block.y)):
+            refuse_missing(rows, model)
+            raise overflowed(model)
+        self.claims: list[Claim] | None = None
+        X, Y, weight = self.block.X, columns(self.block.y), self.block.weight
+        self.given = X if is_sparse(X) else np.asarray(X)
+        self.present: np.ndarray | None = None
+        if weight is not None and not weight.all():
+            self.present = weight > 0
+            X, Y, weight = model._similarity.chosen(X, self.present), Y[self.present], weight[self.present]
+        self.X, self.Y, self.weight = as_double(X), Y, weight
 
     @property
     def counts(self) -> np.ndarray:
@@ -69,36 +81,15 @@ class Table:
         """Give values (or features) of all rows for those that count."""
         return values if self.present is None else values[self.present]
 
+    def shaped(self, values: np.ndarray) -> np.ndarray:
+        """Give values of shape (n, q) of the rows that count in the form of the target, for all rows."""
+        return self.spread(values[:, 0] if self.target_ndim == 1 else values)
+
 
 def columns(values: Any) -> np.ndarray:
     """Give one or several outputs as columns of float64."""
     found = np.asarray(values, dtype=np.float64)
     return found.reshape(len(found), -1)
-
-
-class KernelProblem(RowsProblem):
-    """Rows in memory, to be compared with each other.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array
-        The features (or similarities) of all rows, as they came.
-    table : Table
-        The rows that count.
-    claims : list of Claim or None
-        What was proven while solving, from the kernel matrix that is gone by then.
-    """
-
-    claims: list[Claim] | None = None
-
-    def __init__(self, rows: Rows, model: Any, similarity: Similarity) -> None:
-        super().__init__(rows, model)
-        block = rows.array()
-        if not is_finite(np.asarray(block.y)):
-            refuse_missing(rows, model)
-            raise overflowed(model)
-        self.X = block.X if is_sparse(block.X) else np.asarray(block.X)
-        self.table = Table.of(block, similarity)
 
 
 class KernelModel(WithKernel, Regressor):
@@ -115,7 +106,11 @@ class KernelModel(WithKernel, Regressor):
         return tags
 
     def _problem(self, rows: Rows) -> KernelProblem:
-        return KernelProblem(rows, self, self._similarity)
+        return KernelProblem(rows, self)
+
+    def _settle(self, problem: KernelProblem) -> None:
+        self.X_fit_ = problem.given
+        super()._settle(problem)
 
     def _similar(self, X: Any, right: np.ndarray) -> np.ndarray:
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""

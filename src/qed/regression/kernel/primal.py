@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.kernels.features import feature_rows
 from qed.kernels.kernel import Kernel
-from qed.linalg.normal import EPS
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, slope_claim
-from qed.regression.kernel.model import Table
+from qed.regression.kernel.model import KernelProblem
 from qed.regression.linear.evidence import Evidence, least_squares_claims
 from qed.regression.linear.ridge import Ridge
 from qed.stats.products import dense
@@ -50,41 +50,39 @@ class Primal:
     condition: float = 1.0
 
 
-def solve_primal(rows: Rows, table: Table, kernel: Kernel, alphas: np.ndarray) -> tuple[Primal, list[Claim]]:
+def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> tuple[Primal, list[Claim]]:
     """Solve ridge regression on the features of a kernel, and prove it from the statistics of one pass.
 
     Parameters
     ----------
-    rows : Rows
-        All rows.
-    table : Table
-        Those that count.
+    problem : KernelProblem
+        The rows.
     kernel : Kernel
         A kernel with a finite feature map.
     alphas : ndarray of shape (q,)
         The penalty of each output.
     """
-    features, held = feature_rows(rows, kernel), alphas > 0
+    features, held = feature_rows(problem.rows, kernel), alphas > 0
     d = features.n_features
-    found, claims = Primal(np.empty((d, len(alphas))), np.empty_like(table.Y), d), []
+    found, claims = Primal(np.empty((d, len(alphas))), np.empty_like(problem.Y), d), []
     if held.any():
         ridge = Ridge(np.where(held, alphas, 1.0), fit_intercept=False).fit(features)
         found.coef[:, held] = np.atleast_2d(ridge.coef_)[held].T
-        fitted, size = _images(features, table, found.coef[:, held])
-        found.dual[:, held] = table.counts[:, None] * (table.Y[:, held] - fitted) / alphas[held]
-        claims = [*ridge.certificate_, _residual_claim(table, fitted, size, found.dual, alphas)]
+        fitted, size = _images(features, problem, found.coef[:, held])
+        found.dual[:, held] = problem.counts[:, None] * (problem.Y[:, held] - fitted) / alphas[held]
+        claims = [*ridge.certificate_, _residual_claim(problem, fitted, size, found.dual, alphas)]
     if not held.all():
-        Z = dense(kernel.features(table.X))
-        free = _without_penalty(Z, table.Y[:, ~held], table.counts)
+        Z = dense(kernel.features(problem.X))
+        free = _without_penalty(Z, problem.Y[:, ~held], problem.counts)
         found.coef[:, ~held], found.dual[:, ~held] = free.coef, free.dual
         found = replace(found, rank=free.rank, condition=free.condition)
-        claims += _free_claims(table, Z, free.coef, free.dual, ~held)
+        claims += _free_claims(problem, Z, free.coef, free.dual, ~held)
     return found, claims
 
 
-def _images(features: Rows, table: Table, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _images(features: Rows, problem: KernelProblem, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the predictions for all rows that count, and the sums of absolute values behind them."""
-    found = table.chosen(features.map(_image, w))
+    found = problem.chosen(features.map(_image, w))
     return found[:, : w.shape[1]], found[:, w.shape[1] :]
 
 
@@ -104,31 +102,35 @@ def _without_penalty(Z: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> Primal
 
 
 def primal_claims(
-    rows: Rows, table: Table, kernel: Kernel, w: np.ndarray, dual: np.ndarray, alphas: np.ndarray
+    problem: KernelProblem, kernel: Kernel, w: np.ndarray, dual: np.ndarray, alphas: np.ndarray
 ) -> list[Claim]:
     """Go back to the rows for what proves the coefficients `w` of features, and `dual` of rows."""
-    claims, features, held = [], feature_rows(rows, kernel), alphas > 0
+    claims, features, held = [], feature_rows(problem.rows, kernel), alphas > 0
     if held.any():
         seen = Evidence.from_rows(features, w, np.zeros(w.shape[1]), centered=False)
         part = replace(seen, y_mean=seen.y_mean[held], r_mean=seen.r_mean[held], xr=seen.xr[:, held])
         part = replace(part, yy=seen.yy[held], rr=seen.rr[held])
         claims = least_squares_claims(part, w[:, held], alpha=alphas[held], centered=False)
-        claims.append(_residual_claim(table, *_images(features, table, w[:, held]), dual, alphas))
+        claims.append(_residual_claim(problem, *_images(features, problem, w[:, held]), dual, alphas))
     if not held.all():
-        claims += _free_claims(table, dense(kernel.features(table.X)), w[:, ~held], dual[:, ~held], ~held)
+        claims += _free_claims(problem, dense(kernel.features(problem.X)), w[:, ~held], dual[:, ~held], ~held)
     return claims
 
 
-def _residual_claim(table: Table, fitted: np.ndarray, size: np.ndarray, dual: np.ndarray, alphas: np.ndarray) -> Claim:
+def _residual_claim(
+    problem: KernelProblem, fitted: np.ndarray, size: np.ndarray, dual: np.ndarray, alphas: np.ndarray
+) -> Claim:
     """Claim that dual coefficients are scaled residuals, for the outputs with a penalty."""
     held = alphas > 0
-    Y, noise = table.Y[:, held], (alphas * dual)[:, held] / table.counts[:, None]
+    Y, noise = problem.Y[:, held], (alphas * dual)[:, held] / problem.counts[:, None]
     return equation_claim(Y - fitted - noise, np.abs(Y) + np.abs(noise) + size)
 
 
-def _free_claims(table: Table, Z: np.ndarray, w: np.ndarray, dual: np.ndarray, free: np.ndarray) -> list[Claim]:
+def _free_claims(
+    problem: KernelProblem, Z: np.ndarray, w: np.ndarray, dual: np.ndarray, free: np.ndarray
+) -> list[Claim]:
     """Claim, for outputs without a penalty, that residuals are orthogonal to the features, and that rows and features say the same."""
-    Y, weight, diagonal = table.Y[:, free], table.counts, (Z**2).sum(axis=1)
+    Y, weight, diagonal = problem.Y[:, free], problem.counts, (Z**2).sum(axis=1)
     slope = Z @ (Z.T @ (weight[:, None] * (Y - Z @ w)))
     off = np.linalg.norm(Z.T @ dual - w)
     scale = np.linalg.norm(w) + np.sqrt(diagonal.sum()) * np.linalg.norm(dual)

@@ -17,23 +17,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.certificate import Claim
+from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
+from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
-from qed.base.sources.rows import Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.kernel import Kernel
 from qed.kernels.names import KERNEL_PARAMETERS, as_kernel
 from qed.linalg.definite import Dual, solve_dual
 from qed.regression.kernel.evidence import dual_claims, slope_claim
-from qed.regression.kernel.model import KernelModel, KernelProblem, Table, columns
+from qed.regression.kernel.model import KernelModel, KernelProblem, columns
 from qed.regression.kernel.primal import Primal, primal_claims, solve_primal
-from qed.regression.kernel.scores import kernel_scores
+from qed.regression.kernel.scores import kernel_search
 
 # With so many rows at most, a primal form that lost its digits is done again in the dual form, which does not see single features.
 FEW_ROWS = 10_000
@@ -147,37 +147,34 @@ class KernelRidge(KernelModel):
 
     def _solve(self, problem: KernelProblem) -> None:
         self.__dict__.pop("coef_", None)
-        self.X_fit_ = problem.X
-        n = len(problem.table.Y)
-        self.form_, self.reason_ = self._choose(n)
+        alphas = self._alphas(problem.Y.shape[1])
+        self.form_, self.reason_ = self._choose(len(problem.Y))
         if self.form_ == "primal":
-            problem.claims, problem.source = self._solve_primal(problem), "statistics"
-            if all(claim.holds for claim in problem.claims) or self.form == "primal" or n > FEW_ROWS:
+            claims = self._solve_primal(problem, alphas)
+            if Certificate(claims) or self.form == "primal" or len(problem.Y) > FEW_ROWS:
+                problem.claims, problem.source = claims, "statistics"
                 return
             self.form_, self.reason_ = "dual", "the features differ too much in size for the primal form"
             del self.coef_
-        problem.claims, problem.source = self._solve_dual(problem), "data"
+        problem.claims = self._solve_dual(problem, alphas)
 
-    def _solve_primal(self, problem: KernelProblem) -> list[Claim]:
-        table = problem.table
-        found, claims = solve_primal(problem.rows, table, self._kernel(), self._alphas(table.Y.shape[1]))
+    def _solve_primal(self, problem: KernelProblem, alphas: np.ndarray) -> list[Claim]:
+        found, claims = solve_primal(problem, self._kernel(), alphas)
         self.coef_ = np.ascontiguousarray(found.coef[:, 0] if problem.target_ndim == 1 else found.coef.T)
-        self._keep(table, found, problem.target_ndim)
+        self._keep(problem, found)
         return claims
 
-    def _solve_dual(self, problem: KernelProblem) -> list[Claim]:
-        table = problem.table
-        alphas = self._alphas(table.Y.shape[1])
-        K = self._similarity.gram(table.X)
+    def _solve_dual(self, problem: KernelProblem, alphas: np.ndarray) -> list[Claim]:
+        K = self._similarity.gram(problem.X)
         diagonal = K.diagonal().copy()
-        found = solve_dual(K, table.Y, alphas, table.weight, condition=self._wants_condition)
+        found = solve_dual(K, problem.Y, alphas, problem.weight, condition=self._wants_condition)
         if found.rank < len(K):
             warnings.warn(self._words(found.rank, len(K)), DegenerateWarning, stacklevel=level_of_user())
-        self._keep(table, found, problem.target_ndim)
-        return self._claims_about(table, found, diagonal, alphas)
+        self._keep(problem, found)
+        return self._claims_about(problem, found, diagonal, alphas)
 
-    def _keep(self, table: Table, found: Dual | Primal, ndim: int) -> None:
-        self.dual_coef_ = table.spread(found.dual[:, 0] if ndim == 1 else found.dual)
+    def _keep(self, problem: KernelProblem, found: Dual | Primal) -> None:
+        self.dual_coef_ = problem.shaped(found.dual)
         self.rank_ = found.rank
 
     def _words(self, rank: int, n: int) -> str:
@@ -187,9 +184,8 @@ class KernelRidge(KernelModel):
             "(rows are equal, or the kernel is too smooth for the penalty), and the others were left out. Take a larger alpha."
         )
 
-    def _cheap_scores(self, rows: Rows, candidates: Any, folds: Any, scorer: Any) -> Any:
-        """Score many penalties together; see :mod:`qed.regression.kernel.scores`."""
-        return kernel_scores(self, rows, candidates, folds, scorer)
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return kernel_search(self, question)
 
     def _predict(self, block: Block) -> np.ndarray:
         if self.form_ == "dual":
@@ -200,20 +196,21 @@ class KernelRidge(KernelModel):
     def _prove(self, problem: KernelProblem) -> list[Claim]:
         if problem.claims is not None:
             return problem.claims
-        table = problem.table
-        alphas, dual = self._alphas(table.Y.shape[1]), table.chosen(columns(self.dual_coef_))
+        alphas, dual = self._alphas(problem.Y.shape[1]), problem.chosen(columns(self.dual_coef_))
         if self.form_ == "primal":
             w = np.atleast_2d(np.asarray(self.coef_, dtype=np.float64)).T
-            return primal_claims(problem.rows, table, self._kernel(), w, dual, alphas)
-        X = table.chosen(problem.X)
-        fitted, slope = self._similar(X, table.spread(dual)), None
+            return primal_claims(problem, self._kernel(), w, dual, alphas)
+        X = problem.chosen(problem.given)
+        fitted, slope = self._similar(X, problem.spread(dual)), None
         if self.rank_ < len(dual):
-            slope = self._similar(X, table.spread(table.counts[:, None] * (table.Y - fitted) - alphas * dual))
+            slope = self._similar(X, problem.spread(problem.counts[:, None] * (problem.Y - fitted) - alphas * dual))
         found = Dual(dual, fitted, self.rank_, None, slope)
-        return self._claims_about(table, found, self._similarity.diagonal(table.X), alphas)
+        return self._claims_about(problem, found, self._similarity.diagonal(problem.X), alphas)
 
-    def _claims_about(self, table: Table, found: Dual, diagonal: np.ndarray, alphas: np.ndarray) -> list[Claim]:
+    def _claims_about(
+        self, problem: KernelProblem, found: Dual, diagonal: np.ndarray, alphas: np.ndarray
+    ) -> list[Claim]:
         if found.slope is not None:
-            return [slope_claim(found.slope, table.Y, found.dual, diagonal, table.counts)]
-        root, noise = np.sqrt(table.counts)[:, None], alphas * found.dual / table.counts[:, None]
-        return dual_claims(table.Y, found.fitted, found.dual, noise, diagonal, lambda v: root * v, alphas)
+            return [slope_claim(found.slope, problem.Y, found.dual, diagonal, problem.counts)]
+        root, noise = np.sqrt(problem.counts)[:, None], alphas * found.dual / problem.counts[:, None]
+        return dual_claims(problem.Y, found.fitted, found.dual, noise, diagonal, lambda v: root * v, alphas)

@@ -134,10 +134,10 @@ def kernel_ridge_path(
     model = KernelRidge(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     problem = model._problem(rows)
-    model.X_fit_, table = problem.X, problem.table
-    K = model._similarity.gram(table.X)
+    model.X_fit_ = problem.given
+    K = model._similarity.gram(problem.X)
     values = penalties_of(alphas, np.array([np.trace(K) / 10]))
-    found = solve_all(K, table.Y, table.weight, values, leave_out=True)
+    found = solve_all(K, problem.Y, problem.weight, values, leave_out=True)
     assert found.left_out is not None and found.freedom is not None
     if found.unsafe.any():
         warnings.warn(
@@ -146,14 +146,12 @@ def kernel_ridge_path(
             DegenerateWarning,
             stacklevel=2,
         )
-    weight = table.counts
+    weight = problem.counts
     fitted = (K @ found.dual.transpose(1, 0, 2).reshape(len(K), -1)).reshape(len(K), len(values), -1).transpose(1, 0, 2)
-    error = ((table.Y - fitted) ** 2).mean(axis=2) @ weight / weight.sum()
+    error = ((problem.Y - fitted) ** 2).mean(axis=2) @ weight / weight.sum()
     left_out = (found.left_out**2).mean(axis=(1, 2))
 
-    def shaped(part: np.ndarray) -> np.ndarray:
-        whole = np.stack([table.spread(one) for one in part])
-        return whole[:, :, 0] if rows.target_ndim == 1 else whole
-
-    parts = (shaped(found.dual), shaped(fitted), shaped(found.left_out))
-    return KernelRidgePath(values, *parts, error, left_out, found.freedom, model)
+    dual, predicted, residual = (
+        np.stack([problem.shaped(one) for one in part]) for part in (found.dual, fitted, found.left_out)
+    )
+    return KernelRidgePath(values, dual, predicted, residual, error, left_out, found.freedom, model)

@@ -8,64 +8,45 @@ regression is: :math:`O(nd^2)` for a fold. The scores are those of the plain way
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from qed.base.errors import ParameterError
-from qed.base.models.checks import is_finite
+from qed.base.models.searching import Answer, Question, Table
 from qed.base.sources.block import Block
-from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.features import feature_rows
 from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
-from qed.regression.kernel.model import KernelProblem, Table, columns
+from qed.regression.kernel.model import KernelProblem, columns
 from qed.regression.linear.leave_one_out import leave_one_out
+from qed.regression.linear.precise import second_look
 from qed.regression.linear.ridge_basis import coefficients
 from qed.stats.moments import Moments
 
-ABSOLUTE = ("neg_mean_absolute_error", "neg_root_mean_squared_error")
 
-
-def kernel_scores(model: Any, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
+def kernel_search(model: Any, question: Question[Any]) -> Answer | None:
     """Score settings of a kernel ridge regression on folds; None where it has to be done the plain way.
 
     Parameters
     ----------
     model : KernelRidge
-        Unfitted, with the parameters that all candidates share, opened on `rows`.
-    rows : Rows
-        All rows.
-    candidates : sequence of dict
-        Settings of parameters.
-    folds, scorer
-        The splits, and what is wanted; see :mod:`qed.selection.searching.cheap`.
+        Unfitted, opened on the rows.
+    question : Question
+        What is asked.
     """
-    if folds.leave_one_out and getattr(scorer, "name", "") == "r2":
-        raise ParameterError(
-            "R² is not defined on a single row, so not when leaving one out: use scoring='neg_mean_squared_error'."
-        )
-    KernelProblem(rows, model, model._similarity)
-    block = rows.array()
-    splits = [] if folds.leave_one_out else [*map(folds.train, folds), *map(folds.test, folds)]
-    if not is_finite(block.X) or any(len(np.unique(part)) < len(part) for part in splits):
+    table = question.table(question.asking(model, "predict"))
+    if not table.values:
         return None
-    scores = np.full((2, len(candidates), folds.n_splits), np.nan)
+    block = model._problem(question.rows).block
     how: dict[str, None] = {}
-    for _, places in folds.families(candidates, "alpha"):
-        family = Family.of(model, [candidates[c] for c in places], rows, block, folds, scorer)
-        if folds.leave_one_out and not folds.train_scores:
-            found, words = family.left_out()
-            scores[0, places] = found
-        else:
-            scores[:, places], words = family.folded()
-        how[words] = None
-    if not np.isfinite(scores[0]).all():
-        return None
-    return folds.answer(scores[0], "; ".join(how), train=scores[1] if folds.train_scores else None)
+    for members in question.families("alpha"):
+        family = Family(question, table, members, block)
+        alone = question.folds.leave_one_out and not question.train_scores
+        how[family.leave_one_out() if alone else family.fold()] = None
+    return table.answer("; ".join(how))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,103 +55,114 @@ class Family:
 
     Attributes
     ----------
-    model : KernelRidge
-        One of them.
-    alphas : ndarray of shape (m, q)
-        The penalties of each of them.
-    rows, block : Rows and Block
-        All rows, and the same in memory.
-    folds, scorer
-        The splits, and what is wanted.
+    question : Question
+        What is asked.
+    table : Table
+        The scores, to be filled in.
+    members : list of int
+        The places of these models among the candidates.
+    block : Block
+        All rows, in memory.
     """
 
-    model: Any
-    alphas: np.ndarray
-    rows: Rows
+    question: Question[Any]
+    table: Table
+    members: Sequence[int]
     block: Block
-    folds: Any
-    scorer: Any
 
-    @classmethod
-    def of(cls, model: Any, candidates: Sequence[Mapping[str, Any]], *rest: Any) -> Family:
-        """Make the models of candidates."""
-        shared = model.get_params(deep=False)
-        made = [type(model)(**{**shared, **candidate}) for candidate in candidates]
-        made[0].n_features_in_ = model.n_features_in_
-        q = columns(rest[1].y).shape[1]
-        return cls(made[0], np.array([one._alphas(q) for one in made]), *rest)
+    @property
+    def model(self) -> Any:
+        """One of the models."""
+        return self.question.models[self.members[0]]
+
+    @cached_property
+    def alphas(self) -> np.ndarray:
+        """The penalties of each of them: of shape (m, q)."""
+        q = columns(self.block.y).shape[1]
+        return np.array([self.question.models[c]._alphas(q) for c in self.members])
 
     @cached_property
     def K(self) -> np.ndarray:
         """The kernel matrix of all rows."""
         return np.asarray(self.model._similarity.gram(self.block.X))
 
-    def _per_output(self, Y: np.ndarray, solve: Any) -> np.ndarray:
+    def _per_output(self, Y: np.ndarray, solve: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Solve for each distinct penalty once, and give every model and output its own: of shape (m, n, q)."""
         values, places = np.unique(self.alphas, return_inverse=True)
         found = solve(values)
         return np.asarray(found[places.reshape(self.alphas.shape), :, np.arange(Y.shape[1])].transpose(0, 2, 1))
 
-    def folded(self) -> tuple[np.ndarray, str]:
-        """Score on folds, and on their training rows where that is wanted: of shape (2, m, k)."""
-        found = np.full((2, len(self.alphas), self.folds.n_splits), np.nan)
-        forms: dict[str, None] = {}
-        for fold in self.folds:
-            train, test = np.sort(self.folds.train(fold)), np.sort(self.folds.test(fold))
+    def fold(self) -> str:
+        """Score on folds, and on their training rows where that is wanted; give how it was done."""
+        folds, forms = self.question.folds, dict[str, None]()
+        for fold in folds:
+            train, test = np.sort(folds.train(fold)), np.sort(folds.test(fold))
             used = train if self.block.weight is None else train[self.block.weight[train] > 0]
             form = self.model._choose(len(used))[0]
             forms[form] = None
             predict = self._by_features(fold) if form == "primal" else self._by_kernel(used)
-            found[0, :, fold] = self._judged(test, predict(test))
-            if self.folds.train_scores:
-                found[1, :, fold] = self._judged(train, predict(train))
+            self._judge(fold, predict(test))
+            if self.question.train_scores:
+                self._judge(fold, predict(train), train=True)
         parts = " and ".join("moments" if form == "primal" else "the kernel matrix" for form in forms)
-        return found, f"{self.folds.n_splits} folds from parts of {parts}, {len(self.alphas)} penalties together"
+        return f"{folds.words} from parts of {parts}, {len(self.members)} penalties together"
 
-    def _by_kernel(self, train: np.ndarray) -> Any:
+    def _by_kernel(self, train: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """Fit to rows, and give a function that predicts others: of shape (m, n, q)."""
         K, Y = np.ascontiguousarray(self.K[np.ix_(train, train)]), columns(self.block.y)[train]
         weight = None if self.block.weight is None else self.block.weight[train]
         dual = self._per_output(Y, lambda values: solve_all(K, Y, weight, values).dual)
         return lambda rows: self.K[np.ix_(rows, train)] @ dual
 
-    def _by_features(self, fold: int) -> Any:
+    def _by_features(self, fold: int) -> Callable[[np.ndarray], np.ndarray]:
         """Do the same with the explicit features of the kernel."""
         kernel = self.model._similarity.kernel
-        training = feature_rows(self.folds.training(self.rows, fold), kernel)
-        coef = coefficients(training.fold(Moments.of), self.alphas, training, centered=False)
+        training = feature_rows(self.question.training(fold), kernel)
+        coef = coefficients(training.fold(Moments.of), self.alphas, second_look(training), centered=False)
         return lambda rows: np.asarray(kernel.features(as_double(self.block.X[rows]))) @ coef
 
-    def _judged(self, chosen: np.ndarray, predicted: np.ndarray) -> list[float]:
-        """Score predictions of shape (m, n, q) for some rows."""
-        part = self.block.take(chosen)
-        held, shape = ArrayRows(part.X, part.y, part.weight), part.y.shape
-        kept = predicted.astype(self.rows.dtype, copy=False)
-        return [self.folds.judge(self.scorer, held, predict=one.reshape(shape)) for one in kept]
+    def _judge(self, fold: int, predicted: np.ndarray, *, train: bool = False) -> None:
+        """Score predictions of shape (m, n, q); those that overflowed are left to the plain way."""
+        shape = (predicted.shape[1], *self.block.y.shape[1:])
+        kept = predicted.astype(self.question.rows.dtype, copy=False)
+        for c, one in zip(self.members, kept):
+            if np.isfinite(one).all():
+                self.table.judge(c, fold, train=train, predict=one.reshape(shape))
 
-    def left_out(self) -> tuple[np.ndarray, str]:
-        """Score on every row left out, in closed form: of shape (m, n); not a number where it has none."""
-        table = Table.of(self.block, self.model._similarity)
-        name, n = getattr(self.scorer, "name", ""), len(table.Y)
-        words = f"each of {n} rows left out in closed form, {len(self.alphas)} penalties together"
-        if self.model._choose(n)[0] == "primal" and name in ("neg_mean_squared_error", *ABSOLUTE):
-            return -self._losses_by_features(absolute=name in ABSOLUTE), words
-        K = np.ascontiguousarray(table.chosen(table.chosen(self.K).T))
-        error = self._per_output(
-            table.Y, lambda values: solve_all(K, table.Y, table.weight, values, leave_out=True).left_out
-        )
-        if name in ABSOLUTE:
-            return -np.abs(error).mean(axis=2), words
-        if name == "neg_mean_squared_error":
-            return -(error**2).mean(axis=2), words
-        predicted = table.Y - error
-        numbers = np.arange(n) if table.present is None else np.flatnonzero(table.present)
-        each = [self._judged(numbers[i : i + 1], predicted[:, i : i + 1]) for i in range(n)]
-        return np.array(each).T, words
+    def leave_one_out(self) -> str:
+        """Score on every row left out, in closed form; give how it was done."""
+        scorers = {name: self.question.scorers[name] for name in self.table.values}
+        if any(scorer.on_single_rows is None for scorer in scorers.values()):
+            predicted = self.problem.Y - self.errors
+            for fold in self.question.folds:
+                self._judge(fold, predicted[:, fold : fold + 1])
+        primal = self.model._choose(len(self.problem.Y))[0] == "primal"
+        for name, scorer in scorers.items():
+            if scorer.on_single_rows is not None:
+                absolute = scorer.on_single_rows == "absolute error"
+                loss = self._losses_by_features(absolute=absolute) if primal else self._losses(absolute=absolute)
+                self.table.values[name][0, self.members] = scorer.sign * loss
+        return f"each of {len(self.problem.Y)} rows left out in closed form, {len(self.members)} penalties together"
+
+    @cached_property
+    def problem(self) -> KernelProblem:
+        """The rows whose weight is not zero."""
+        found: KernelProblem = self.model._problem(self.question.rows)
+        return found
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """The error on every row left out: of shape (m, n, q)."""
+        K = np.ascontiguousarray(self.problem.chosen(self.problem.chosen(self.K).T))
+        Y, weight = self.problem.Y, self.problem.weight
+        return self._per_output(Y, lambda values: np.asarray(solve_all(K, Y, weight, values, leave_out=True).left_out))
+
+    def _losses(self, *, absolute: bool) -> np.ndarray:
+        return np.asarray((np.abs(self.errors) if absolute else self.errors**2).mean(axis=2))
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""
-        features = feature_rows(self.rows, self.model._similarity.kernel)
+        features = feature_rows(self.question.rows, self.model._similarity.kernel)
         moments = features.fold(Moments.of)
         found = leave_one_out(features, moments, self.alphas, centered=False, absolute=absolute, keep=True).table()
         assert found is not None

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate, solve
+from qed.linalg.normal import equilibrate, solve
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9

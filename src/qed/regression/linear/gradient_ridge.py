@@ -23,6 +23,7 @@ from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import RowsProblem
+from qed.base.numbers import TINY, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -110,18 +111,18 @@ class GradientRidge(LinearPredictor, Iterative):
             start = None
             image = problem.rows.fold(_gram_times, problem.center, direction) + self.alpha * direction
             curvature = (direction * image).sum(axis=0)
-            step = _ratio((residual * direction).sum(axis=0), curvature)
+            step = ratio((residual * direction).sum(axis=0), curvature)
             coef = coef + step * direction
             residual = residual - step * image
             before, length = length, (residual**2).sum(axis=0)
-            kept = direction * _ratio(length, before) if self.method == "conjugate" else 0.0
+            kept = direction * ratio(length, before) if self.method == "conjugate" else 0.0
             direction = residual + kept
 
     def _gap(self, length: np.ndarray, value: np.ndarray, right: np.ndarray) -> float:
         """Bound the relative distance from the minimum; without a penalty, compare the gradient with that at zero."""
         if self.alpha > 0:
-            return float(_ratio(length, self.alpha * np.maximum(value, 0.0)).max())
-        return float(_ratio(length, (right**2).sum(axis=0)).max())
+            return float(ratio(length, self.alpha * np.maximum(value, 0.0)).max())
+        return float(ratio(length, (right**2).sum(axis=0)).max())
 
     def _finish(self, problem: CenteredRows, step: Step) -> None:
         self._set_coef(step.coef, problem.center, problem.target_center, flat=problem.target_ndim == 1)
@@ -133,7 +134,7 @@ class GradientRidge(LinearPredictor, Iterative):
         right, size = problem.right, problem.size
         length = ((gradient - self.alpha * coef) ** 2).sum(axis=0)
         value = error + self.alpha * (coef**2).sum(axis=0)
-        scale = np.sqrt(np.maximum(size, np.finfo(float).tiny))
+        scale = np.sqrt(np.maximum(size, TINY))
         offset = np.abs(target) + np.abs(center) @ np.abs(coef)
         noise = float((1e-15 * weight**0.5 * offset / scale).max())
         words = (
@@ -147,11 +148,6 @@ class GradientRidge(LinearPredictor, Iterative):
                 Claim("residuals sum to zero", float((np.abs(lost) / weight**0.5 / scale).max()), 1e-9 + noise)
             )
         return claims
-
-
-def _ratio(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
-    """Divide, with zero over zero being zero."""
-    return np.divide(top, bottom, out=np.where(top > 0, np.inf, 0.0), where=bottom > 0)
 
 
 class CenteredRows(RowsProblem):

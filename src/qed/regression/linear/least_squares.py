@@ -23,11 +23,13 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate
 from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.precise import solve_by_factor, solve_precisely
+from qed.regression.linear.problem import LinearProblem
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
@@ -85,10 +87,13 @@ class LinearRegression(LinearModel):
         super()._settle(problem)
         self._warn_of_collinear()
 
-    def _solve(self, problem: StatisticProblem) -> None:
+    def _penalties(self, n_outputs: int) -> np.ndarray:
+        return np.zeros(n_outputs)
+
+    def _solve(self, problem: LinearProblem) -> None:
         seen = problem.statistic
         solution, self.factor_ = solve_precisely(
-            self._centered(seen), 0.0, problem.rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
+            self._centered(seen), 0.0, problem.look, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
         )
         self.rank_, self.condition_ = solution.rank, solution.condition
         self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)

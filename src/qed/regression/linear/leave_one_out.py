@@ -28,7 +28,7 @@ from qed.base.errors import DegenerateWarning, InputError
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.ridge import DIGITS_WANTED
+from qed.regression.linear.precise import DIGITS_WANTED, second_look
 from qed.regression.linear.ridge_basis import coefficients, diagonals, intercepts
 from qed.stats.moments import Moments
 from qed.stats.parts import Part
@@ -137,7 +137,7 @@ def _fitted_again(rows: Rows, row: int, alphas: np.ndarray, centered: bool) -> n
     chosen = np.arange(rows.count()) == row
     others, one = Part(rows, ~chosen), Part(rows, chosen).array()
     moments = others.fold(Moments.of)
-    coef = coefficients(moments, alphas, others, centered=centered)
+    coef = coefficients(moments, alphas, second_look(others), centered=centered)
     predicted = dense(one.X)[0] @ coef + intercepts(moments, coef, centered=centered)
     return np.asarray(np.asarray(one.y, dtype=np.float64).ravel() - predicted)
 
@@ -188,7 +188,7 @@ class ClosedForm:
                 DegenerateWarning,
                 stacklevel=4,
             )
-        coef = coefficients(moments, alphas, rows, centered=centered)
+        coef = coefficients(moments, alphas, second_look(rows), centered=centered)
         product = np.hstack([*factors, coef.transpose(1, 0, 2).reshape(coef.shape[1], -1)])
         share = 1 / moments.weight if centered else 0.0
         return cls(product, weights, settings.reshape(alphas.shape), seen.x_mean, seen.y_mean, share, noise)

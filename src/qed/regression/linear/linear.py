@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
+from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import Evidence, about_zero
+from qed.regression.linear.problem import LinearProblem
+from qed.regression.linear.search import linear_search
 from qed.stats.moments import Moments
 
 
@@ -49,8 +53,23 @@ class LinearPredictor(Regressor):
 class LinearModel(LinearPredictor, OnePass):
     """A linear predictor that is learned from moments."""
 
+    statistic_parameters = ()
+
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
+
+    def _problem(self, rows: Rows) -> Any:
+        return LinearProblem(self, rows)
+
+    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> Any:
+        return LinearProblem(self, rows, statistic, target_ndim=target_ndim)
+
+    def _penalties(self, n_outputs: int) -> np.ndarray | None:
+        """Give one squared penalty for each output, with which the model is least squares; None where it is something else."""
+        return None
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return linear_search(self, question)
 
     def _centered(self, moments: Moments) -> Moments:
         """Give the moments about the means, or about zero when there is no intercept."""

@@ -19,11 +19,10 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import Parameter
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.stats.both import Both
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 class MeanRegressor(Regressor, OnePass):

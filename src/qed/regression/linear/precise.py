@@ -6,18 +6,31 @@ says that too few digits would survive, and the rows are at hand, the R factor o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, Solution, solve
+from qed.linalg.normal import Solution, solve
 from qed.stats.factor import Factor, least_squares
 from qed.stats.moments import Moments
 
+SecondLook = Callable[[], Factor]
+
+# So many digits of a ridge regression are wanted; with fewer from moments, the rows are looked at again.
+DIGITS_WANTED = 9.0
+
+
+def second_look(rows: Rows) -> SecondLook:
+    """Give a function that folds the R factor of the rows when it is first called, and then knows it."""
+    return cache(partial(rows.fold, Factor.of))
+
 
 def solve_precisely(
-    moments: Moments, alpha: float, rows: Rows | None, *, centered: bool, digits_wanted: float
+    moments: Moments, alpha: float, look: SecondLook | None, *, centered: bool, digits_wanted: float = DIGITS_WANTED
 ) -> tuple[Solution, Factor | None]:
     """Solve ``min ||y - Xw||^2 + alpha ||w||^2`` from moments, or from a QR of the rows where moments are too coarse.
 
@@ -27,8 +40,8 @@ def solve_precisely(
         About the means when `centered`, about zero when not.
     alpha : float
         The penalty.
-    rows : Rows or None
-        The rows, for a second look; None when they are gone.
+    look : callable or None
+        Gives the R factor of the rows; None when they are gone.
     centered : bool
         Whether there is an intercept.
     digits_wanted : float
@@ -41,9 +54,9 @@ def solve_precisely(
     """
     solution = solve(moments.xx, moments.xy, alpha)
     full = solution.rank == len(moments.xx)
-    if rows is None or (full and solution.digits >= digits_wanted):
+    if look is None or (full and solution.digits >= digits_wanted):
         return solution, None
-    factor = rows.fold(Factor.of)
+    factor = look()
     return solve_by_factor(factor, alpha, centered=centered), factor
 
 

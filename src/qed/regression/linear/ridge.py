@@ -25,8 +25,7 @@ from qed.base.models.problem import StatisticProblem
 from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.precise import solve_precisely
-
-DIGITS_WANTED = 9.0
+from qed.regression.linear.problem import LinearProblem
 
 
 class Ridge(LinearModel):
@@ -83,16 +82,17 @@ class Ridge(LinearModel):
             )
         return np.broadcast_to(alphas, n_outputs)
 
-    def _solve(self, problem: StatisticProblem) -> None:
+    def _penalties(self, n_outputs: int) -> np.ndarray:
+        return self._alphas(n_outputs)
+
+    def _solve(self, problem: LinearProblem) -> None:
         seen = problem.statistic
         moments = self._centered(seen)
         alphas = self._alphas(moments.xy.shape[1])
         coef = np.empty_like(moments.xy)
         for alpha in np.unique(alphas):
             chosen = alphas == alpha
-            solution, _ = solve_precisely(
-                moments, float(alpha), problem.rows, centered=self.fit_intercept, digits_wanted=DIGITS_WANTED
-            )
+            solution, _ = solve_precisely(moments, float(alpha), problem.look, centered=self.fit_intercept)
             coef[:, chosen] = solution.coef[:, chosen]
         self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 

@@ -19,13 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
-from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.numbers import EPS
+from qed.linalg.normal import equilibrate, factorised
 from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import solve_precisely
-from qed.regression.linear.ridge import DIGITS_WANTED
+from qed.regression.linear.precise import DIGITS_WANTED, SecondLook, solve_precisely
 from qed.stats.moments import Moments
 
 
@@ -59,8 +58,7 @@ class Diagonal:
     def of_unit_columns(cls, gram: np.ndarray) -> Diagonal | None:
         """Take the eigenvectors of the penalty for columns of length one; None where columns are dependent."""
         scaled, length = equilibrate(gram)
-        lower, failed = lapack.dpotrf(scaled, lower=1, clean=1)
-        reciprocal = 0.0 if failed else lapack.dpocon(lower, np.abs(scaled).sum(axis=0).max(), uplo="L")[0]
+        lower, reciprocal = factorised(scaled)
         if reciprocal <= 4 * len(gram) * EPS:
             return None
         inverse = solve_triangular(lower, np.eye(len(gram)), lower=True, check_finite=False)
@@ -108,7 +106,7 @@ def diagonals(gram: np.ndarray, alphas: np.ndarray) -> list[tuple[Diagonal, np.n
     return [choice for choice in choices if len(choice[1])]
 
 
-def coefficients(moments: Moments, alphas: np.ndarray, rows: Rows, *, centered: bool) -> np.ndarray:
+def coefficients(moments: Moments, alphas: np.ndarray, look: SecondLook, *, centered: bool) -> np.ndarray:
     """Solve ridge regression for many settings of the penalty at once.
 
     Parameters
@@ -117,8 +115,8 @@ def coefficients(moments: Moments, alphas: np.ndarray, rows: Rows, *, centered: 
         Of the training rows.
     alphas : ndarray of shape (m, q)
         For each setting one penalty per output.
-    rows : Rows
-        The training rows, for a second look where moments are too coarse.
+    look : callable
+        Gives the R factor of the training rows, for where moments are too coarse.
     centered : bool
         Whether there is an intercept.
 
@@ -134,7 +132,7 @@ def coefficients(moments: Moments, alphas: np.ndarray, rows: Rows, *, centered: 
         found[chosen] = basis.coef(seen.xy, values[chosen])
         for k in chosen[digits < DIGITS_WANTED]:
             alpha = float(values[k])
-            solution, _ = solve_precisely(seen, alpha, rows, centered=centered, digits_wanted=DIGITS_WANTED)
+            solution, _ = solve_precisely(seen, alpha, look, centered=centered)
             found[k] = solution.coef
     if alphas.shape[1] == 1:
         return found[places.ravel()]

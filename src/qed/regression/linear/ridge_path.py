@@ -18,9 +18,10 @@ import numpy as np
 from qed.base.engine import blas_for
 from qed.base.errors import ParameterError
 from qed.base.models.problem import collect
-from qed.linalg.normal import EPS
+from qed.base.numbers import EPS
 from qed.regression.linear import squared_errors
 from qed.regression.linear.leave_one_out import leave_one_out
+from qed.regression.linear.precise import second_look
 from qed.regression.linear.ridge import Ridge
 from qed.regression.linear.ridge_basis import coefficients, intercepts
 
@@ -121,7 +122,7 @@ def ridge_path(
         spectrum = np.maximum(np.linalg.eigvalsh(seen.xx), 0.0)
         values = penalties_of(alphas, spectrum)
         wanted = np.repeat(values[:, None], moments.n_targets, axis=1)
-        coef = coefficients(moments, wanted, rows, centered=fit_intercept)
+        coef = coefficients(moments, wanted, second_look(rows), centered=fit_intercept)
         intercept = intercepts(moments, coef, centered=fit_intercept)
         error = squared_errors.precise(moments, rows, coef, intercept, _coarse)
     floor = 4 * len(spectrum) * EPS * spectrum.max(initial=0.0)

@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
 from qed.stats.moments import Moments
 
 STRIP = 1024

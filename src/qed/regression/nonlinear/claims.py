@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.optim.functions.tangent import EPS
+from qed.base.numbers import EPS
 from qed.optim.solvers.gauss_newton import MOST_LOST, stationary
 from qed.regression.nonlinear.rows import RowResiduals
 

@@ -28,13 +28,13 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
+from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
+from qed.optim.searches.downhill import downhill
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Columns, Plane
-from qed.regression.robust.descent import descend
 from qed.regression.robust.design import Design, Direction
 from qed.regression.robust.sums import HuberSums
 from qed.stats.products import present_rows
@@ -180,7 +180,7 @@ class Smoothed:
     @property
     def gap(self) -> float:
         """How far this plane itself is from the least sum of absolute residuals, at most, relative."""
-        size = max(self.sums.absolute, np.finfo(float).tiny)
+        size = max(self.sums.absolute, TINY)
         return min(1.0, max(0.0, size - self.sums.product / self.delta) / size + self.imbalance)
 
     def slope(self, way: Direction) -> float:
@@ -197,8 +197,14 @@ class Smoothed:
             return Smoothed(design, plane, self.delta, design.at(plane, self.delta))
 
         trial = design.trial(way, sums.absolute / sums.weight + self.delta)
-        found = descend(at, lambda point: point.slope(way), self.slope(way), trial=trial, rounding=EPS * sums.loss)
-        change, rounding = found.sums.loss - sums.loss, 4 * EPS * sums.loss
+        rounding = 4 * EPS * sums.loss
+        found = downhill(
+            at, lambda point: point.slope(way), self.slope(way), lambda point: point.sums.loss - sums.loss,
+            noise=rounding, trial=trial, rounding=EPS * sums.loss,
+        )  # fmt: skip
+        if found is None:
+            return None
+        change = found.sums.loss - sums.loss
         balanced = found.imbalance < 0.5 * self.imbalance and change <= rounding
         return found if balanced or change < -rounding else None
 
@@ -222,7 +228,7 @@ class Proof:
         found = design.rows.fold(_proof_sums, plane, smooth, delta, design.columns)
         (target, self.objective, product, level, inside), pull = found[:5].tolist(), found[5:]
         eta, _ = design.imbalance(pull - design.centre * level, level)
-        size = max(self.objective, np.finfo(float).tiny)
+        size = max(self.objective, TINY)
         # No sum of sizes is below zero, so the bound never says more than one.
         self.relative = min(1.0, max(0.0, self.objective - product) / size + 2 * eta)
         numbers, equations = design.rounding(plane, target)

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate, shortest
+from qed.linalg.normal import equilibrate, shortest
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 from qed.stats.products import dense

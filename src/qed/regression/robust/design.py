@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 
 from qed.base.models.problem import RowsProblem, collect
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.linalg.normal import EPS, equilibrate, shortest, solve
+from qed.linalg.normal import equilibrate, shortest, solve
 from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.sums import HuberSums
 from qed.stats.moments import Moments

@@ -28,10 +28,10 @@ import numpy as np
 
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
+from qed.optim.searches.downhill import downhill
 from qed.regression.robust.columns import Plane
-from qed.regression.robust.descent import descend
 from qed.regression.robust.design import Design
 from qed.regression.robust.sums import HuberSums
 
@@ -122,7 +122,12 @@ class HuberProblem(Problem):
 
         trial = self.design.trial(way, point.sums.absolute / point.sums.weight + point.scale)
         longest = 1.0 if way.scale < 0 else np.inf
-        return descend(at, slope, slope(point), trial=trial, longest=longest, rounding=EPS * point.objective)
+        noise = EPS * point.objective
+        found = downhill(
+            at, slope, slope(point), lambda found: found.objective - point.objective,
+            noise=8 * noise, trial=trial, longest=longest, rounding=noise,
+        )  # fmt: skip
+        return found or point
 
     def gap(self, point: Point) -> tuple[float, float]:
         """Bound the distance from the minimum, relative to the objective; say how much of it rounding can explain."""
@@ -144,7 +149,7 @@ class HuberProblem(Problem):
             miss = design.columns.own(pull) - 2 * self.alpha * point.plane.coef
             lost = miss - design.columns.own(made_up)
             between = min(between + lost @ lost / (4 * self.alpha), constant + miss @ miss / (4 * self.alpha))
-        size = max(point.objective, np.finfo(float).tiny)
+        size = max(point.objective, TINY)
         numbers, equations = design.rounding(point.plane, sums.target)
         rounding = 64 * (equations + numbers / (weight * scale) + numbers / size)
         return min(1.0, max(0.0, left + between) / size), float(rounding)

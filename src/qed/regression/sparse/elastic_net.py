@@ -15,8 +15,8 @@ Zou and Hastie (2005), Regularization and variable selection via the elastic net
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -25,18 +25,19 @@ from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, StatisticProblem
+from qed.base.models.searching import Answer, Question
+from qed.base.numbers import ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.linear import LinearPredictor
+from qed.regression.linear.precise import second_look
 from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.regression.sparse.search import sparse_search
 from qed.regression.sparse.solvers import method_rounds
 from qed.stats.moments import Moments
-
-# Up to so many numbers a search keeps the moments of all folds, and needs the rows no more: 256 megabytes.
-MOST_SUMS = 1 << 25
 
 WORDS = {
     "auto": "coordinate descent, then Newton steps on the support",
@@ -105,6 +106,7 @@ class ElasticNet(LinearPredictor, Iterative):
     """
 
     passes = "one"
+    statistic_parameters: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "l1_ratio": number(0, 1),
@@ -145,7 +147,7 @@ class ElasticNet(LinearPredictor, Iterative):
     def _problem(self, rows: Rows) -> SparseProblem:
         return problem_for(rows, self)
 
-    def _known(self, rows: Rows, statistic: Moments) -> SparseProblem:
+    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> SparseProblem:
         return GramProblem(statistic, rows, centered=bool(self.fit_intercept))
 
     def _evidence(self, rows: Rows) -> StatisticProblem:
@@ -170,7 +172,7 @@ class ElasticNet(LinearPredictor, Iterative):
         """Solve without a penalty on sizes, which is linear algebra."""
         rows = problem.rows
         assert rows is not None
-        coef = problem.ridge(penalty.l2, rows)
+        coef = problem.ridge(penalty.l2, second_look(rows))
         intercept = problem.y_mean - problem.x_mean @ coef
         centered = bool(self.fit_intercept)
         seen = SparseEvidence.from_rows(rows, coef, intercept, centered=centered, lengths=True)
@@ -224,28 +226,10 @@ class ElasticNet(LinearPredictor, Iterative):
             seen, coef, penalty, self.tol, centered=bool(self.fit_intercept), exact=self.solver == "auto"
         )
 
-    @staticmethod
-    def _solve_together(models: Sequence[ElasticNet], moments: Moments) -> tuple[np.ndarray, np.ndarray]:
-        """Fit many models to rows whose moments are known: one path for those that differ in alpha only."""
-        from qed.regression.sparse.path import solve_together
-
-        return solve_together(models, moments)
-
-    def _cheap_scores(self, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
-        """Score along paths on the rows of each fold; None where the moments of the folds are enough, or a pass is dear."""
-        from qed.regression.sparse.path import path_scores
-
-        few = folds.n_splits * (rows.n_features + 1) ** 2 <= MOST_SUMS
-        if not rows.in_memory or (few and folds.assignment is not None and getattr(scorer, "additive", False)):
-            return None
-        return path_scores(self, rows, candidates, folds, scorer)
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return sparse_search(self, question)
 
 
 def _step(problem: SparseProblem, objective: np.ndarray, gap: np.ndarray, coef: np.ndarray, **state: Any) -> Step:
-    relative = max(_ratio(*pair) for pair in zip(gap, objective))
+    relative = float(ratio(np.maximum(gap, 0.0), objective).max())
     return Step(objective.sum() / problem.weight, relative, coef=coef, gaps=gap / problem.weight, **state)
-
-
-def _ratio(gap: float, objective: float) -> float:
-    """Give the gap relative to the objective; nothing relative to nothing is nothing."""
-    return 0.0 if gap <= 0 else gap / objective if objective > 0 else np.inf

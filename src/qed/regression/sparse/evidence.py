@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
-from qed.optim.functions.gap import duality_gap
-from qed.optim.functions.losses import SquaredLoss
+from qed.optim.functions.gap import fenchel_gap
 from qed.optim.functions.penalties import L1L2
 from qed.regression.linear.evidence import about_zero
 from qed.stats.moments import Moments
@@ -221,9 +220,7 @@ def _relative_gap(
     if penalty.l1 == 0 and penalty.l2 == 0:
         return 0.0, 0.0
     w, xr, rr = coef[:, t], seen.xr[:, t], float(seen.rr[t])
-    # With y = r + Xw, the product of residual and target is a sum of two terms of which neither is large.
-    conjugate = SquaredLoss.conjugate_of_sums(rr, rr + float(w @ xr))
-    found = duality_gap(0.5 * rr, conjugate, penalty, w, xr)
+    found = fenchel_gap(0.5 * rr, lambda scale: 0.5 * (1.0 - scale) ** 2 * rr, penalty, w, xr)
     slip = float(np.abs(w) @ noise)
     if penalty.l2 == 0:
         # By so much the dual point may have been shrunk for nothing but rounding.

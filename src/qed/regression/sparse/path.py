@@ -13,7 +13,6 @@ Osborne, Presnell and Turlach (2000), A new approach to variable selection in le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +20,13 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.engine import blas_for
-from qed.base.errors import ParameterError
-from qed.base.models.parameters import check_parameters, integer, number
-from qed.base.sources.block import Block
-from qed.base.sources.rows import Rows
+from qed.base.models.parameters import check_parameters
+from qed.optim.sparse.grid import strengths
+from qed.regression.linear.precise import second_look
 from qed.regression.sparse.elastic_net import ElasticNet
 from qed.regression.sparse.evidence import SparseEvidence, path_claims
-from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
-from qed.stats.moments import Moments
+from qed.regression.sparse.problem import GramProblem, problem_for
+from qed.regression.sparse.search import along
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +177,10 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
     check_parameters(model, model.parameters)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     problem = problem_for(rows, model, many=True)
-    values, top = _penalties(model, problem, alphas, eps)
-    coef = along(model, problem, values, rows)
+    share = problem.weight * float(model.l1_ratio)
+    top = problem.largest(bool(model.positive)) / share if share > 0 else np.inf
+    values = strengths(alphas, eps, top, name="alphas", zero=True)
+    coef = along(model, problem, values, second_look(rows))
     m, p, q = coef.shape
     intercept = problem.y_mean - problem.x_mean @ coef
     flat = coef.transpose(1, 0, 2).reshape(p, m * q)
@@ -204,102 +204,3 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
         Certificate(claims, source="statistics" if isinstance(problem, GramProblem) else "data"),
         rows.feature_names,
     )
-
-
-def _penalties(model: ElasticNet, problem: SparseProblem, alphas: Any, eps: float) -> tuple[np.ndarray, float]:
-    """Give the penalties, and the smallest one with which all coefficients are zero."""
-    share = problem.weight * float(model.l1_ratio)
-    top = problem.largest(bool(model.positive)) / share if share > 0 else np.inf
-    if integer(1).accepts(alphas):
-        if not number(0, 1, above=True).accepts(eps):
-            raise ParameterError(f"eps must be {number(0, 1, above=True).wanted}, not {eps!r}.")
-        if np.isinf(top):
-            raise ParameterError("With l1_ratio=0 no penalty makes all coefficients zero: give the alphas.")
-        first = top if top > 0 else 1.0
-        return np.geomspace(first, eps * first, alphas), top
-    try:
-        values = np.asarray(alphas, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
-        raise ParameterError(f"alphas must be how many, or finite numbers >= 0 in one row, not {alphas!r}.")
-    return values, top
-
-
-def along(model: ElasticNet, problem: SparseProblem, alphas: np.ndarray, rows: Rows | None) -> np.ndarray:
-    """Solve for many penalties, the largest first; give coefficients of shape (m, p, q), in the order of the penalties."""
-    coef = np.empty((len(alphas), len(problem.x_mean), len(problem.y_mean)))
-    for k in np.argsort(-alphas, kind="stable"):
-        penalty = model._penalty(problem.weight, float(alphas[k]))
-        if penalty.l1 == 0 and not penalty.positive:
-            coef[k] = problem.ridge(penalty.l2, rows)
-        else:
-            coef[k] = problem.solve(penalty, model.tol)
-    return coef
-
-
-def solve_together(models: Sequence[ElasticNet], moments: Moments) -> tuple[np.ndarray, np.ndarray]:
-    """Fit models to rows whose moments are known, one path for all that differ in their penalty only.
-
-    Parameters
-    ----------
-    models : sequence of ElasticNet
-        The models, which are not fitted by this.
-    moments : Moments
-        Of the rows.
-
-    Returns
-    -------
-    coef, intercept : ndarray of shape (m, p, q) and (m, q)
-        What fits would have found.
-    """
-    families: dict[tuple[Any, ...], list[int]] = {}
-    for place, model in enumerate(models):
-        shared = (bool(model.fit_intercept), float(model.l1_ratio), bool(model.positive), float(model.tol))
-        families.setdefault(shared, []).append(place)
-    coef = np.empty((len(models), moments.n_features, moments.n_targets))
-    intercept = np.empty((len(models), moments.n_targets))
-    for places in families.values():
-        first = models[places[0]]
-        problem = GramProblem(moments, centered=bool(first.fit_intercept))
-        alphas = np.array([float(models[place].alpha) for place in places])
-        coef[places] = along(first, problem, alphas, None)
-        intercept[places] = problem.y_mean - problem.x_mean @ coef[places]
-    return coef, intercept
-
-
-def path_scores(model: ElasticNet, rows: Rows, candidates: Sequence[Mapping[str, Any]], folds: Any, scorer: Any) -> Any:
-    """Score candidates on the rows that folds hold out, along one path for all that differ in their penalty only.
-
-    Parameters
-    ----------
-    model : ElasticNet
-        A model with the parameters that all candidates share.
-    rows, candidates, folds, scorer
-        As :mod:`qed.selection.searching.cheap` gives them.
-    """
-    each, own = np.full((2, len(candidates), folds.n_splits), np.nan)
-    families = folds.families(candidates, "alpha")
-    for fold in folds:
-        training, held_out = folds.training(rows, fold), folds.held_out(rows, fold)
-        for shared, places in families:
-            one = type(model)(**{**model.get_params(), **shared})
-            problem = problem_for(training, one, many=len(places) > 1)
-            alphas = np.array([float(candidates[place].get("alpha", model.alpha)) for place in places])
-            coef = along(one, problem, alphas, training)
-            for place, w in zip(places, coef):
-                intercept = problem.y_mean - problem.x_mean @ w
-                each[place, fold] = _judge(folds, scorer, held_out, w, intercept)
-                if folds.train_scores:
-                    own[place, fold] = _judge(folds, scorer, training, w, intercept)
-    words = f"{folds.n_splits} folds, {len(families)} path{'s' if len(families) > 1 else ''} of alphas each"
-    return folds.answer(each, words, train=own if folds.train_scores else None)
-
-
-def _judge(folds: Any, scorer: Any, rows: Rows, coef: np.ndarray, intercept: np.ndarray) -> float:
-    predicted = rows.map(_predicted, coef, intercept)
-    return float(folds.judge(scorer, rows, predict=predicted[:, 0] if rows.target_ndim == 1 else predicted))
-
-
-def _predicted(block: Block, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
-    return np.asarray(block.X @ coef + intercept, dtype=block.X.dtype)

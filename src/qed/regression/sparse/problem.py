@@ -21,14 +21,14 @@ from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem, collect
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.quadratic import SparseQuadratic
 from qed.optim.sparse.working_set import WorkingSet
 from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import solve_precisely
+from qed.regression.linear.precise import SecondLook, solve_precisely
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 
@@ -68,7 +68,7 @@ class SparseProblem(Problem):
         """Products of the columns with the target, of shape (p, q)."""
 
     @abstractmethod
-    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
+    def ridge(self, l2: float, look: SecondLook | None) -> np.ndarray:
         """Give the coefficients without a penalty on their sizes, the shortest where there are many."""
 
     def begin_at(self, coef: np.ndarray) -> None:
@@ -149,8 +149,8 @@ class GramProblem(SparseProblem):
     def correlations(self) -> np.ndarray:
         return self.seen.xy
 
-    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
-        found, _ = solve_precisely(self.seen, l2, rows, centered=self.centered, digits_wanted=9.0)
+    def ridge(self, l2: float, look: SecondLook | None) -> np.ndarray:
+        found, _ = solve_precisely(self.seen, l2, look, centered=self.centered)
         return found.coef
 
 
@@ -199,7 +199,7 @@ class ColumnProblem(SparseProblem):
     def correlations(self) -> np.ndarray:
         return np.column_stack([output.right for output in self.outputs])
 
-    def ridge(self, l2: float, rows: Rows | None) -> np.ndarray:
+    def ridge(self, l2: float, look: SecondLook | None) -> np.ndarray:
         """Solve for as many unknowns as there are rows: ``w = X' v`` with ``(X X' + l2 I) v = y``."""
         if len(self.target) > MOST_COLUMNS:
             raise NotAvailableError(

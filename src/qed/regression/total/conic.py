@@ -22,8 +22,8 @@ import numpy as np
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, InputError, NotAvailableError
+from qed.base.numbers import EPS, TINY
 
-EPS = float(np.finfo(np.float64).eps)
 FLAT = 1e-12
 
 
@@ -292,7 +292,7 @@ def _checked(points: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
 def _conics_through(points: np.ndarray, scale: np.ndarray) -> int:
     """Count the independent conics, with any constant, that run through all points; moving them changes nothing."""
     moved = points - points.mean(axis=0)
-    moved = moved / max(np.abs(moved).max(), np.finfo(np.float64).tiny)
+    moved = moved / max(np.abs(moved).max(), TINY)
     return 6 - _rank(np.column_stack([conic_features(moved), np.ones(len(moved))]) * scale)
 
 

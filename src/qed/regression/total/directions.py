@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qed.linalg.normal import EPS
-from qed.stats.moments import Moments
+from qed.base.numbers import EPS
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,3 @@ class Directions:
         r = self.rank
         inner = -np.linalg.solve(self.vectors[r:, r:].T, self.vectors[:r, r:].T).T
         return self.basis @ inner
-
-
-def root(seen: Moments) -> np.ndarray:
-    """Give a table with this scatter."""
-    value, vector = np.linalg.eigh(seen.scatter)
-    return np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T

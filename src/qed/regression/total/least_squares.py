@@ -29,13 +29,14 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS
+from qed.linalg.normal import table_of
 from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
-from qed.regression.total.directions import Directions, root
-from qed.stats.factor import Factor
+from qed.regression.linear.problem import LinearProblem
+from qed.regression.total.directions import Directions
 from qed.stats.moments import Moments
 
 DIGITS_WANTED = 10.0
@@ -96,12 +97,12 @@ class TotalLeastSquares(LinearModel):
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
-    def _solve(self, problem: StatisticProblem) -> None:
+    def _solve(self, problem: LinearProblem) -> None:
         statistic = problem.statistic
         seen, d = self._centered(statistic), statistic.n_features
-        found = Directions.of(root(seen), d, SINGLE)
-        if problem.rows is not None and found.digits < DIGITS_WANTED:
-            factor = problem.rows.fold(Factor.of)
+        found = Directions.of(table_of(seen.scatter), d, SINGLE)
+        if problem.look is not None and found.digits < DIGITS_WANTED:
+            factor = problem.look()
             far = np.sqrt(statistic.weight) * float(np.abs(seen.x_mean).max())
             table = factor.R if self.fit_intercept else factor.uncentered()
             found = Directions.of(table, d, 16 * len(seen.mean) * EPS, far)

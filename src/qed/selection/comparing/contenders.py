@@ -1,29 +1,26 @@
-"""Which models a comparison runs: whatever the rooms hold that says it wants to.
+"""Which models a comparison runs: whatever the registry holds that has the role and says it wants to.
 
-A class takes part by having ``compare_grid``, the values of its parameters to choose from (none for a model without parameters worth
-choosing). It may name in ``compare_degrees`` the degrees of products of columns with which it wants to be tried, in
-``compare_encoder`` what it wants of the encoder, and in ``compare_name`` what it wants to be called. So a new model joins every
-leaderboard by one line in its own file.
+A regressor, classifier or clusterer takes part, whatever room it lives in, by having ``compare_grid``, the values of its parameters to
+choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
+with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, and in ``compare_name`` what it wants to be called.
+So a new model joins every leaderboard by one line in its own file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
+from qed.base.lazy import public_classes
+from qed.base.models.estimator import Estimator
 from qed.base.models.roles import Classifier, Clusterer, Regressor
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.table_model import TableModel
 from qed.selection.searching.candidates import candidates_of, made_with
 
-ROOMS = {
-    "regression": ("regression", Regressor),
-    "classification": ("classification", Classifier),
-    "clustering": ("clustering", Clusterer),
-}
+ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Classifier, "clustering": Clusterer}
 MOST_PRODUCTS, MOST_WORK = 300, 2e9
 DEGREES = {1: "", 2: " on squares and products", 3: " on products of three"}
 
@@ -104,16 +101,13 @@ def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed:
     return sorted(found, key=lambda contender: (contender.degree, len(contender.candidates) > 1))
 
 
-def _kinds(task: str) -> Iterator[Any]:
-    room, role = ROOMS[task]
-    package = import_module(f"qed.{room}")
-    found = [getattr(package, name) for name in package.__all__]
-    taking_part = [kind for kind in found if isinstance(kind, type) and "compare_grid" in vars(kind)]
-    baselines_first = sorted(taking_part, key=lambda kind: not _is_baseline(kind))
-    return (kind for kind in baselines_first if issubclass(kind, role))
+def _kinds(task: str) -> list[Any]:
+    """Give the classes that want to take part, baselines first."""
+    taking_part = [kind for kind in public_classes(ROLES[task]) if "compare_grid" in vars(kind)]
+    return sorted(taking_part, key=lambda kind: not _is_baseline(kind))
 
 
-def _is_baseline(kind: Any) -> bool:
+def _is_baseline(kind: type[Estimator]) -> bool:
     tags = kind().__sklearn_tags__()
     return any(part is not None and part.poor_score for part in (tags.regressor_tags, tags.classifier_tags))
 

@@ -23,11 +23,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError
-from qed.base.random import generator, seed_of
+from qed.base.numbers import TINY
+from qed.base.random import Seed, generator, seed_of
+from qed.plots.bias_variance import hypotheses
 from qed.selection.searching.candidates import fresh
 
 Draw = Callable[[np.random.Generator], tuple[Any, Any]]
@@ -87,7 +90,7 @@ class BiasVariance:
     def certificate(self) -> Certificate:
         """The proof that the measured squared distance from the truth is bias squared plus variance."""
         distance = ((self.predictions - self.truth) ** 2).mean(axis=0)
-        scale = np.maximum((self.predictions**2).mean(axis=0) + self.truth**2, np.finfo(float).tiny)
+        scale = np.maximum((self.predictions**2).mean(axis=0) + self.truth**2, TINY)
         lost = np.abs(distance - self.bias_squared - self.variance) / scale
         return Certificate([Claim("squared distance from the truth = bias² + variance (relative)", lost.max(), 1e-12)])
 
@@ -98,8 +101,6 @@ class BiasVariance:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the hypotheses, their average and the truth; only for points with one feature."""
-        from qed.plots.bias_variance import hypotheses
-
         return hypotheses(self, ax)
 
     def __str__(self) -> str:
@@ -113,11 +114,11 @@ def bias_variance(
     model: Any,
     draw: Draw,
     X: Any,
-    truth: Any,
+    truth: ArrayLike | Callable[[Any], ArrayLike],
     *,
     noise_variance: float = 0.0,
     repetitions: int = 200,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> BiasVariance:
     """Decompose the error of a method on training sets that are drawn from a known truth.
 
@@ -158,15 +159,13 @@ def bias_variance(
     >>> bool(found.certificate), bool(found.summary()["bias_squared"] < 0.01 < found.summary()["variance"])
     (True, True)
     """
-    _check(repetitions, noise_variance)
-    seed = seed_of(random_state)
     values = np.asarray(truth(X) if callable(truth) else truth, dtype=np.float64)
-    tasks = (partial(_hypothesis, model, draw, X, generator(seed, "bias-variance", t)) for t in range(repetitions))
-    return BiasVariance(_stacked(list(work(tasks)), values), values, float(noise_variance), X)
+    learn = partial(_hypothesis, model, draw, X)
+    return BiasVariance(repeated(learn, values, repetitions, random_state), values, _variance(noise_variance), X)
 
 
 def bootstrap_bias_variance(
-    model: Any, X: Any, y: Any, X_test: Any, y_test: Any, *, repetitions: int = 200, random_state: Any = 0
+    model: Any, X: Any, y: Any, X_test: Any, y_test: Any, *, repetitions: int = 200, random_state: Seed = 0
 ) -> BiasVariance:
     """Decompose the error of a method on real data, with training sets drawn from the rows with replacement.
 
@@ -197,7 +196,6 @@ def bootstrap_bias_variance(
     >>> bool(found.summary()["variance"] < found.summary()["bias_squared"])
     True
     """
-    _check(repetitions, 0.0)
     X, y = np.asarray(X), np.asarray(y)
     if len(X) != len(y):
         raise InputError(f"X has {len(X)} rows, but y has {len(y)} values.")
@@ -206,9 +204,41 @@ def bootstrap_bias_variance(
         chosen = random.integers(len(y), size=len(y))
         return X[chosen], y[chosen]
 
-    seed, values = seed_of(random_state), np.asarray(y_test, dtype=np.float64)
-    tasks = (partial(_hypothesis, model, draw, X_test, generator(seed, "bootstrap", t)) for t in range(repetitions))
-    return BiasVariance(_stacked(list(work(tasks)), values), values, 0.0, X_test, truth_known=False)
+    values, learn = np.asarray(y_test, dtype=np.float64), partial(_hypothesis, model, draw, X_test)
+    found = repeated(learn, values, repetitions, random_state, purpose="bootstrap")
+    return BiasVariance(found, values, 0.0, X_test, truth_known=False)
+
+
+def repeated(
+    learn: Callable[[np.random.Generator], np.ndarray],
+    truth: np.ndarray,
+    repetitions: int,
+    random_state: Seed,
+    purpose: str = "bias-variance",
+) -> np.ndarray:
+    """Learn from many drawn training sets, and give what each hypothesis says at the points: shape (T, m).
+
+    Parameters
+    ----------
+    learn : callable
+        Takes a generator that draws the training set; gives the predictions at all points.
+    truth : ndarray of shape (m,)
+        The true values there.
+    repetitions, random_state
+        As in `bias_variance`.
+    purpose : str
+        What the draws are for, which keeps them apart from others of the same seed.
+    """
+    if not isinstance(repetitions, (int, np.integer)) or repetitions < 2:
+        raise ParameterError(f"repetitions must be a whole number of at least 2, not {repetitions!r}.")
+    seed = seed_of(random_state)
+    found = list(work(partial(learn, generator(seed, purpose, t)) for t in range(repetitions)))
+    if found[0].shape != truth.shape or truth.ndim != 1:
+        raise InputError(
+            f"There are {truth.shape} true values, but the model gives predictions of shape {found[0].shape}: "
+            "bias and variance are measured for one output, at points with one true value each."
+        )
+    return np.stack(found)
 
 
 def _hypothesis(model: Any, draw: Draw, X: Any, random: np.random.Generator) -> np.ndarray:
@@ -216,17 +246,7 @@ def _hypothesis(model: Any, draw: Draw, X: Any, random: np.random.Generator) -> 
     return np.asarray(fresh(model).fit(*draw(random)).predict(X), dtype=np.float64)
 
 
-def _stacked(predictions: list[np.ndarray], truth: np.ndarray) -> np.ndarray:
-    if predictions[0].shape != truth.shape or truth.ndim != 1:
-        raise InputError(
-            f"There are {truth.shape} true values, but the model gives predictions of shape {predictions[0].shape}: "
-            "bias and variance are measured for one output, at points with one true value each."
-        )
-    return np.stack(predictions)
-
-
-def _check(repetitions: Any, noise_variance: float) -> None:
-    if not isinstance(repetitions, (int, np.integer)) or repetitions < 2:
-        raise ParameterError(f"repetitions must be a whole number of at least 2, not {repetitions!r}.")
+def _variance(noise_variance: float) -> float:
     if not (np.isfinite(noise_variance) and noise_variance >= 0):
         raise ParameterError(f"noise_variance must be a finite number that is not negative, not {noise_variance!r}.")
+    return float(noise_variance)

@@ -2,33 +2,32 @@ r"""Curves: scores against the number of training rows, and against a parameter.
 
 A *learning curve* fits a model to the first m rows of each training set, for growing m, and shows the score on those
 rows and on the rows held out: the gap between the two is variance, what both lack is bias. A *validation curve* does
-the same for the values of one parameter. Linear models in closed form need one pass for either curve
-(:mod:`qed.selection.searching.segments`, :mod:`qed.selection.searching.linear_scores`); all others are fitted in parallel.
+the same for the values of one parameter. Models in closed form need one pass for either curve
+(:mod:`qed.selection.searching.growing`); all others are fitted in parallel.
 
 Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, chapter 7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError
-from qed.base.random import generator, seed_of
-from qed.selection.metrics.regression import r2_score
-from qed.selection.scoring import Scorer
-from qed.selection.searching.cheap import checked
-from qed.selection.searching.fits import Settings, evaluate
+from qed.base.models.scoring import Scoring
+from qed.base.random import Seed, generator, seed_of
+from qed.plots import curves as drawn
+from qed.plots.style import SECOND
+from qed.selection.searching.fits import Evaluation, Settings, evaluate
 from qed.selection.searching.folds import Folds
-from qed.selection.searching.linear_scores import LARGEST, is_linear
-from qed.selection.searching.samples import Data
-from qed.selection.searching.search import draw_folds, scorer_for
-from qed.selection.searching.segments import Segments
+from qed.selection.searching.growing import GrowingFolds
+from qed.selection.searching.samples import Data, draw_folds
+from qed.selection.searching.scorers import scorers_for
+from qed.selection.splitting.splits import Splitting
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +81,7 @@ class LearningCurve(_Curve):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw both scores, with a standard error either side."""
-        from qed.plots.curves import learning_curve as draw
-
-        return draw(self.train_sizes, self.train_scores, self.test_scores, ax)
+        return drawn.learning_curve(self.train_sizes, self.train_scores, self.test_scores, ax)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +110,10 @@ class ValidationCurve(_Curve):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw both scores; those on rows held out with a standard error either side."""
-        from qed.plots.curves import validation_curve as draw
-        from qed.plots.style import SECOND
-
         numbers = all(isinstance(one, (int, float, np.number)) and not isinstance(one, bool) for one in self.values)
         places = np.array(self.values, dtype=float) if numbers else np.arange(len(self.values), dtype=float)
         order = np.argsort(places)
-        ax = draw(places[order], self.test_scores[order], ax, xlabel=self.name)
+        ax = drawn.validation_curve(places[order], self.test_scores[order], ax, xlabel=self.name)
         ax.plot(places[order], self.train_mean[order], color=SECOND, linewidth=1.6, label="rows it was fitted on")
         ax.legend(loc="best", fontsize=9)
         if not numbers:
@@ -133,8 +127,8 @@ def validation_curve(
     y: Any,
     name: str,
     values: Sequence[Any],
-    cv: Any = 5,
-    scoring: Any = None,
+    cv: Splitting = 5,
+    scoring: str | Callable[..., Any] | None = None,
     *,
     sample_weight: Any = None,
     groups: Any = None,
@@ -171,24 +165,25 @@ def validation_curve(
     if not candidates:
         raise ParameterError(f"values is empty: give at least one value of {name!r}.")
     data = Data(model, X, y, sample_weight)
-    folds = draw_folds(model, cv, data, groups, train_scores=True)
-    found = evaluate(model, data, candidates, folds, {"score": scorer_for(model, scoring, folds)})["score"]
-    assert found.each is not None and found.train is not None
-    return ValidationCurve(found.train, found.each, found.how, name, tuple(values))
+    folds = draw_folds(model, cv, data, groups)
+    scorers = _one_scorer(model, scoring, folds)
+    found = evaluate(model, data, candidates, folds, scorers, Settings(train_scores=True))
+    test, train = _tables(found)
+    return ValidationCurve(train, test, found.how, name, tuple(values))
 
 
 def learning_curve(
     model: Any,
     X: Any,
     y: Any = None,
-    train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0),
-    cv: Any = 5,
-    scoring: Any = None,
+    train_sizes: ArrayLike = (0.1, 0.325, 0.55, 0.775, 1.0),
+    cv: Splitting = 5,
+    scoring: str | Callable[..., Any] | None = None,
     *,
     sample_weight: Any = None,
     groups: Any = None,
     shuffle: bool = False,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> LearningCurve:
     """Score a model fitted to more and more rows, on those rows and on rows held out.
 
@@ -228,27 +223,32 @@ def learning_curve(
     (array([ 6, 24, 48]), True)
     """
     data = Data(model, X, y, sample_weight)
-    folds = draw_folds(model, cv, data, groups, train_scores=True)
-    scorer = scorer_for(model, scoring, folds)
+    folds = draw_folds(model, cv, data, groups)
     sizes = _sizes(train_sizes, min(len(folds.train(fold)) for fold in folds))
     rank = np.arange(len(data))
     if shuffle:
         rank = generator(seed_of(random_state), "learning curve").permutation(rank)
-    found = _from_moments(model, data, folds, scorer, sizes, rank)
-    if found is not None:
-        return found
-    test_scores, train_scores = np.empty((2, len(sizes), folds.n_splits))
-    for place, size in enumerate(sizes.tolist()):
-        rows = (folds.train(fold) for fold in folds)
-        pairs = tuple((train[np.argsort(rank[train])[:size]], folds.test(fold)) for fold, train in enumerate(rows))
-        shorter = replace(folds, assignment=None, pairs=pairs)
-        scores = evaluate(model, data, [{}], shorter, {"score": scorer}, Settings(cheap=False))["score"]
-        assert scores.each is not None and scores.train is not None
-        test_scores[place], train_scores[place] = scores.each[0], scores.train[0]
-    return LearningCurve(train_scores, test_scores, f"fitted {test_scores.size} models", sizes)
+    growing, scorers = GrowingFolds(folds, sizes, rank), _one_scorer(model, scoring, folds)
+    found = evaluate(model, data, [{}], growing, scorers, Settings(train_scores=True))
+    test, train = (table.reshape(len(sizes), folds.n_splits) for table in _tables(found))
+    return LearningCurve(train, test, found.how, sizes)
 
 
-def _sizes(train_sizes: Any, most: int) -> np.ndarray:
+def _one_scorer(model: Any, scoring: str | Callable[..., Any] | None, folds: Folds) -> dict[str, Scoring]:
+    scorers = scorers_for(model, scoring, leave_one_out=folds.leave_one_out)
+    if list(scorers) != ["score"]:
+        raise ParameterError(f"A curve is drawn by one score: give one scorer, not {scoring!r}.")
+    return scorers
+
+
+def _tables(found: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Give the scores on rows held out and on training rows."""
+    scores = next(iter(found.scores.values()))
+    assert scores.each is not None and scores.train is not None
+    return scores.each, scores.train
+
+
+def _sizes(train_sizes: ArrayLike, most: int) -> np.ndarray:
     """Give numbers of rows, rising, each once."""
     sizes = np.unique(np.asarray(train_sizes))
     if sizes.size == 0 or sizes.dtype.kind not in "iuf":
@@ -262,22 +262,3 @@ def _sizes(train_sizes: Any, most: int) -> np.ndarray:
             f"train_sizes must be from 1 to {most}, the rows of the smallest training set, not {train_sizes!r}."
         )
     return sizes.astype(int)
-
-
-def _from_moments(
-    model: Any, data: Data, folds: Folds, scorer: Any, sizes: np.ndarray, rank: np.ndarray
-) -> LearningCurve | None:
-    """Draw the curve of a linear model from the moments of all segments of all folds, in one pass."""
-    if not (is_linear(model) and folds.assignment is not None and isinstance(scorer, Scorer) and scorer.additive):
-        return None
-    probe = checked(model, {})
-    if folds.n_splits**2 * len(sizes) * (data.open(probe).n_features + 1) ** 2 > LARGEST:
-        return None
-    segments = Segments.of(probe, data.open(probe), folds, sizes, rank)
-    fewest = min(segments.training(fold)[0].count for fold in folds)
-    fewest = min(fewest, *(segments.held_out(fold).count for fold in folds))
-    if scorer.function is r2_score and fewest < 2:
-        return None
-    found = np.array(list(work(partial(segments.scores, fold, scorer) for fold in folds)))
-    how = f"{len(sizes)} sizes and {folds.n_splits} folds from the sums of 1 pass"
-    return LearningCurve(found[:, 1].T, found[:, 0].T, how, sizes)

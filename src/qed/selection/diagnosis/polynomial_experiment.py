@@ -7,15 +7,17 @@ right on average; a parabola is, too, but follows the noise. The line has the lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
+from qed.base.random import Seed
+from qed.base.sources.block import Block
 from qed.data.synthetic import line
 from qed.features.maps.polynomial import PolynomialFeatures
-from qed.regression.linear.least_squares import LinearRegression
-from qed.selection.diagnosis.bias_variance import BiasVariance, bias_variance
+from qed.selection.diagnosis.bias_variance import BiasVariance, repeated
+from qed.stats.factor import Factor, least_squares
 
 
 def polynomial_experiment(
@@ -26,7 +28,7 @@ def polynomial_experiment(
     test_noise: float | None = None,
     n_points: int = 21,
     repetitions: int = 1000,
-    random_state: Any = 0,
+    random_state: Seed = 0,
 ) -> dict[int, BiasVariance]:
     """Measure bias and variance of polynomials fitted to points about a line.
 
@@ -57,22 +59,18 @@ def polynomial_experiment(
     1
     """
     grid = np.linspace(-1, 1, n_points)[:, None]
-    results = {}
+    truth, variance = 2 * grid[:, 0] + 1, (noise if test_noise is None else test_noise) ** 2
+    found = {}
     for degree in degrees:
-        expand = PolynomialFeatures(degree).fit(grid).transform
+        learn = partial(_hypothesis, PolynomialFeatures(degree).fit(grid).transform, grid, n, noise)
+        found[degree] = BiasVariance(repeated(learn, truth, repetitions, random_state), truth, variance, grid)
+    return found
 
-        def draw(random: np.random.Generator, expand: Any = expand) -> tuple[Any, Any]:
-            X, y = line(n, noise=noise, random_state=random)
-            return expand(X), y
 
-        found = bias_variance(
-            LinearRegression(fit_intercept=False),
-            draw,
-            expand(grid),
-            2 * grid[:, 0] + 1,
-            noise_variance=(noise if test_noise is None else test_noise) ** 2,
-            repetitions=repetitions,
-            random_state=random_state,
-        )
-        results[degree] = BiasVariance(found.predictions, found.truth, found.noise_variance, grid)
-    return results
+def _hypothesis(
+    expand: Callable[[np.ndarray], np.ndarray], grid: np.ndarray, n: int, noise: float, random: np.random.Generator
+) -> np.ndarray:
+    """Fit least squares to the powers of drawn points, and ask it about the grid."""
+    X, y = line(n, noise=noise, random_state=random)
+    coef = least_squares(Factor.of(Block(expand(X), y)), intercept=False).coefficients
+    return np.asarray(expand(grid) @ coef)[:, 0]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
 from qed.selection.inputs import (
@@ -33,7 +33,12 @@ from qed.selection.inputs import labels as as_labels
 
 
 def confusion_matrix(
-    y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None, normalize: str | None = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    normalize: str | None = None,
 ) -> NDArray[Any]:
     """Count the rows of true class i that were predicted as class j.
 
@@ -72,7 +77,9 @@ def confusion_matrix(
     return matrix / np.where(total == 0, 1, total)
 
 
-def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
+def accuracy_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
+) -> float:
     """Give the share of rows whose label was predicted.
 
     Parameters
@@ -94,7 +101,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
     return float(right.sum() if weight is None else weight @ right)
 
 
-def error_rate(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Give the share of rows whose label was missed: the empirical risk of the 0-1 loss.
 
     Parameters are those of `confusion_matrix`.
@@ -108,7 +115,9 @@ def error_rate(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
     return float(mean((true != predicted).astype(np.float64), weight))
 
 
-def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, adjusted: bool = False) -> float:
+def balanced_accuracy_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, adjusted: bool = False
+) -> float:
     """Average, over the classes of `y_true`, the share of the class that was found: all classes count the same.
 
     Parameters
@@ -136,7 +145,7 @@ def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = No
     return (score - chance) / (1 - chance)
 
 
-def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Correlate true with predicted labels; for two classes the correlation of the 0/1 columns.
 
     Parameters are those of `confusion_matrix`.
@@ -162,12 +171,12 @@ def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) ->
 
 
 def cohen_kappa_score(
-    y1: Any,
-    y2: Any,
+    y1: ArrayLike,
+    y2: ArrayLike,
     *,
-    labels: Any = None,
+    labels: ArrayLike | None = None,
     weights: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     replace_undefined_by: float = float("nan"),
 ) -> float:
     """Give the agreement of two raters beyond what chance would give: one minus observed over expected disagreement.
@@ -206,7 +215,7 @@ def cohen_kappa_score(
     return float(1 - np.sum(cost * matrix) * matrix.sum() / expected)
 
 
-def _chosen(labels: Any, true: Labels, predicted: Labels) -> Labels:
+def _chosen(labels: ArrayLike | None, true: Labels, predicted: Labels) -> Labels:
     """Give the classes to count: the wanted ones, or all that occur."""
     if labels is None:
         return classes_of(true, predicted)

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.inputs import Labels, classes_of, label_pair, positions, same_kind, undefined
+from qed.selection.inputs import Label, Labels, Numbers, classes_of, label_pair, positions, same_kind, undefined
 from qed.selection.inputs import labels as as_labels
 
 AVERAGES = ("binary", "macro", "micro", "weighted", None)
@@ -25,17 +25,17 @@ REASONS = {"precision": "predicted", "recall": "true", "f-score": "true or predi
 
 
 def precision_recall_fscore_support(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
     beta: float = 1.0,
-    labels: Any = None,
-    pos_label: Any = 1,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
     average: str | None = None,
     warn_for: tuple[str, ...] = ("precision", "recall", "f-score"),
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-) -> tuple[Any, Any, Any, Any]:
+    sample_weight: ArrayLike | None = None,
+    zero_division: float | str = "warn",
+) -> tuple[Numbers, Numbers, Numbers, NDArray[Any] | None]:
     """Give precision, recall, F-score and the number of true members of every class.
 
     Parameters
@@ -74,20 +74,21 @@ def precision_recall_fscore_support(
     wholes = {"precision": called, "recall": members, "f-score": _fscore_whole(called, members, beta)}
     values = [_divide(hits, whole, name, zero_division, name in warn_for) for name, whole in wholes.items()]
     if average is not None:
-        values = [_average(value, members if average == "weighted" else None) for value in values]
-    return values[0], values[1], values[2], members if average is None else None
+        shares = members if average == "weighted" else None
+        return _average(values[0], shares), _average(values[1], shares), _average(values[2], shares), None
+    return values[0], values[1], values[2], members
 
 
 def precision_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
     average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-) -> Any:
+    sample_weight: ArrayLike | None = None,
+    zero_division: float | str = "warn",
+) -> Numbers:
     """Give the share of rows called positive that are positive; parameters as in `precision_recall_fscore_support`.
 
     Examples
@@ -108,15 +109,15 @@ def precision_score(
 
 
 def recall_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
     average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-) -> Any:
+    sample_weight: ArrayLike | None = None,
+    zero_division: float | str = "warn",
+) -> Numbers:
     """Give the share of positive rows that were called positive; parameters as in `precision_recall_fscore_support`.
 
     Examples
@@ -137,16 +138,16 @@ def recall_score(
 
 
 def fbeta_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
     beta: float,
-    labels: Any = None,
-    pos_label: Any = 1,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
     average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-) -> Any:
+    sample_weight: ArrayLike | None = None,
+    zero_division: float | str = "warn",
+) -> Numbers:
     """Give the harmonic mean of precision and recall in which recall counts `beta` times.
 
     Parameters are those of `precision_recall_fscore_support`.
@@ -170,15 +171,15 @@ def fbeta_score(
 
 
 def f1_score(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
-    labels: Any = None,
-    pos_label: Any = 1,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
     average: str | None = "binary",
-    sample_weight: Any = None,
-    zero_division: Any = "warn",
-) -> Any:
+    sample_weight: ArrayLike | None = None,
+    zero_division: float | str = "warn",
+) -> Numbers:
     """Give the harmonic mean of precision and recall; parameters as in `precision_recall_fscore_support`.
 
     Examples
@@ -198,7 +199,7 @@ def f1_score(
     )
 
 
-def _divide(hits: NDArray[Any], whole: NDArray[Any], name: str, zero_division: Any, warn: bool) -> Any:
+def _divide(hits: NDArray[Any], whole: NDArray[Any], name: str, zero_division: float | str, warn: bool) -> NDArray[Any]:
     """Divide class by class, with what was asked for in the place of 0/0."""
     if isinstance(zero_division, str):
         known, instead = zero_division == "warn", 0.0
@@ -215,7 +216,12 @@ def _divide(hits: NDArray[Any], whole: NDArray[Any], name: str, zero_division: A
 
 
 def _counts(
-    y_true: Any, y_pred: Any, labels: Any, pos_label: Any, average: str | None, sample_weight: Any
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    labels: ArrayLike | None,
+    pos_label: Label,
+    average: str | None,
+    sample_weight: ArrayLike | None,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Give the true positives, the predicted and the true members of each class that counts."""
     if average not in AVERAGES:
@@ -241,7 +247,7 @@ def _counts(
     return found
 
 
-def _positive_class(pos_label: Any, present: Labels) -> Labels:
+def _positive_class(pos_label: Label, present: Labels) -> Labels:
     """Give the positive class, after making sure that there are but two."""
     if len(present) > 2:
         raise InputError(

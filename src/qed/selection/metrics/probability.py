@@ -11,14 +11,13 @@ Weather Review 78.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
 from qed.selection.inputs import (
     Floats,
+    Label,
     Labels,
     classes_of,
     mean,
@@ -34,7 +33,12 @@ SUMS_TO_ONE = 1e-3
 
 
 def log_loss(
-    y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight: Any = None, labels: Any = None
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    normalize: bool = True,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
 ) -> float:
     """Average the negative logarithm of the probability that was given to the true label.
 
@@ -78,12 +82,12 @@ def log_loss(
 
 
 def brier_score_loss(
-    y_true: Any,
-    y_proba: Any,
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
     *,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    labels: Any = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    labels: ArrayLike | None = None,
     scale_by_half: bool | str = "auto",
 ) -> float:
     """Average the squared distance of the predicted probabilities from what came true.
@@ -118,7 +122,7 @@ def brier_score_loss(
     return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
 
 
-def positive(true: Labels, pos_label: Any = None, classes: Labels | None = None) -> NDArray[np.bool_]:
+def positive(true: Labels, pos_label: Label = None, classes: Labels | None = None) -> NDArray[np.bool_]:
     """Say which rows are positive: those of `pos_label`, or of the greater of two labels.
 
     A single label among -1, 0 and 1 is taken as if the other one were merely absent: 1 is positive.
@@ -141,7 +145,7 @@ def positive(true: Labels, pos_label: Any = None, classes: Labels | None = None)
     return np.asarray(true == wanted[0])
 
 
-def sorted_classes(labels: Any, true: Labels) -> Labels:
+def sorted_classes(labels: ArrayLike, true: Labels) -> Labels:
     """Check the classes that stand for the columns: sorted, and with every label of `true` among them."""
     classes = as_labels(labels, "labels")
     same_kind(classes, true, ("labels", "y_true"))
@@ -156,7 +160,7 @@ def sorted_classes(labels: Any, true: Labels) -> Labels:
     return classes
 
 
-def _probabilities(y_proba: Any, true: Labels) -> Floats:
+def _probabilities(y_proba: ArrayLike, true: Labels) -> Floats:
     """Give probabilities as columns, each between 0 and 1."""
     probability = numbers(y_proba, "y_proba")
     same_length(true, probability, "y_proba")
@@ -171,7 +175,7 @@ def _probabilities(y_proba: Any, true: Labels) -> Floats:
     return probability
 
 
-def _table(true: Labels, probability: Floats, labels: Any) -> tuple[Floats, Labels]:
+def _table(true: Labels, probability: Floats, labels: ArrayLike | None) -> tuple[Floats, Labels]:
     """Give one column of probabilities for each class, and the classes in that order."""
     if probability.shape[1] == 1:
         probability = np.hstack([1 - probability, probability])

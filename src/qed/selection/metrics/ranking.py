@@ -15,13 +15,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.inputs import Floats, Labels, mean, numbers, positions, same_length, undefined, weights
+from qed.selection.inputs import (
+    Floats,
+    Label,
+    Labels,
+    Numbers,
+    mean,
+    numbers,
+    positions,
+    same_length,
+    undefined,
+    weights,
+)
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.probability import positive, sorted_classes
 
@@ -29,11 +39,11 @@ Flags = NDArray[np.bool_]
 
 
 def roc_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = True,
 ) -> tuple[Floats, Floats, Floats]:
     """Give the false and the true positive rates at every threshold.
@@ -77,11 +87,11 @@ def roc_curve(
 
 
 def precision_recall_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: Label = None,
+    sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
     """Give precision and recall at every threshold.
@@ -118,14 +128,14 @@ def precision_recall_curve(
 
 
 def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
     average: str | None = "macro",
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     multi_class: str = "raise",
-    labels: Any = None,
-) -> Any:
+    labels: ArrayLike | None = None,
+) -> Numbers:
     """Give the area under the ROC curve: the chance that a positive row outscores a negative one, ties counting half.
 
     Parameters
@@ -170,8 +180,13 @@ def roc_auc_score(
 
 
 def average_precision_score(
-    y_true: Any, y_score: Any, *, average: str | None = "macro", pos_label: Any = 1, sample_weight: Any = None
-) -> Any:
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: str | None = "macro",
+    pos_label: Label = 1,
+    sample_weight: ArrayLike | None = None,
+) -> Numbers:
     """Average the precision over the thresholds, each weighed by the recall it adds.
 
     Parameters
@@ -193,7 +208,9 @@ def average_precision_score(
     return _one_against_rest(_average_precision, positions(true, classes), score, weight, average)
 
 
-def _scores(y_true: Any, y_score: Any, sample_weight: Any, labels: Any) -> tuple[Labels, Floats, Labels, Floats | None]:
+def _scores(
+    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, labels: ArrayLike | None
+) -> tuple[Labels, Floats, Labels, Floats | None]:
     """Check labels, scores (as columns), classes and weights together."""
     true, score = as_labels(y_true, "y_true"), numbers(y_score, "y_score")
     same_length(true, score, "y_score")
@@ -215,7 +232,9 @@ def _one_column_each(score: Floats, classes: Labels) -> None:
         )
 
 
-def _counts(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats]:
+def _counts(
+    y_true: ArrayLike, y_score: ArrayLike, pos_label: Label, sample_weight: ArrayLike | None
+) -> tuple[Floats, Floats, Floats]:
     """Give the false and the true positives at each distinct score, from the highest score down."""
     true, score, _, weight = _scores(y_true, y_score, sample_weight, None)
     return _curve(positive(true, pos_label), _single(score), weight)
@@ -263,7 +282,7 @@ def _one_against_rest(
     score: Floats,
     weight: Floats | None,
     average: str | None,
-) -> Any:
+) -> Numbers:
     """Apply a metric of two classes to each class against all others."""
     is_class = code[:, None] == np.arange(score.shape[1])
     if average == "micro":

@@ -16,14 +16,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.inputs import Floats, mean, numbers, same_length, undefined, weights
+from qed.base.models.scoring import OnSingleRows
+from qed.base.numbers import EPS
+from qed.selection.inputs import Floats, Numbers, mean, numbers, same_length, undefined, weights
 
 
 def mean_squared_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average the squared errors.
 
     Parameters
@@ -51,8 +58,12 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Take the root of the mean squared error, output by output; parameters as in `mean_squared_error`.
 
     Examples
@@ -65,8 +76,12 @@ def root_mean_squared_error(
 
 
 def mean_absolute_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average the absolute errors; parameters as in `mean_squared_error`.
 
     Examples
@@ -79,8 +94,12 @@ def mean_absolute_error(
 
 
 def median_absolute_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give the median of the absolute errors, which no few outliers can move; parameters as in `mean_squared_error`.
 
     With weights: the middle of the lower and the upper weighted median, so that a weight of two is a row
@@ -98,7 +117,13 @@ def median_absolute_error(
     return _reduce(np.array([_weighted_median(column, weight) for column in errors.T]), multioutput)
 
 
-def max_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average") -> Any:
+def max_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give the largest absolute error among rows of positive weight; parameters as in `mean_squared_error`.
 
     Examples
@@ -111,8 +136,12 @@ def max_error(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutpu
 
 
 def mean_absolute_percentage_error(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average ``|y - prediction| / |y|``, a share and not a percentage; parameters as in `mean_squared_error`.
 
     Where y is zero it is replaced by the spacing of float64 at one (2.2e-16), which gives a huge number: this
@@ -124,18 +153,18 @@ def mean_absolute_percentage_error(
     0.1
     """
     true, predicted, weight = _pair(y_true, y_pred, sample_weight)
-    size = np.maximum(np.abs(true), np.finfo(np.float64).eps)
+    size = np.maximum(np.abs(true), EPS)
     return _reduce(mean(np.abs(true - predicted) / size, weight), multioutput)
 
 
 def mean_pinball_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     alpha: float = 0.5,
-    multioutput: Any = "uniform_average",
-) -> Any:
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Average the loss of a quantile: ``alpha e`` for errors e above zero, ``(alpha - 1) e`` below.
 
     Parameters
@@ -157,7 +186,13 @@ def mean_pinball_loss(
     return _reduce(mean(np.maximum(alpha * error, (alpha - 1) * error), weight), multioutput)
 
 
-def r2_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average") -> Any:
+def r2_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give the share of the scatter of y that is explained: one minus squared errors over scatter about the mean.
 
     Parameters
@@ -189,8 +224,12 @@ def r2_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput
 
 
 def explained_variance_score(
-    y_true: Any, y_pred: Any, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
-) -> Any:
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
+) -> Numbers:
     """Give one minus the variance of the errors over the variance of y: `r2_score` that forgives a constant shift.
 
     Parameters are those of `r2_score`, as is the rule for a constant y.
@@ -206,7 +245,7 @@ def explained_variance_score(
     return _reduce(score, multioutput, variance)
 
 
-def mse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
+def mse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | None) -> NDArray[Any]:
     """Give the mean squared error from the total weight and the sum of squared errors.
 
     Examples
@@ -217,7 +256,7 @@ def mse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
     return np.maximum(squared_error, 0.0) / weight
 
 
-def rmse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
+def rmse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | None) -> NDArray[Any]:
     """Give the root mean squared error from the total weight and the sum of squared errors.
 
     Examples
@@ -228,7 +267,7 @@ def rmse_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
     return np.sqrt(mse_from_sums(weight, squared_error, scatter))
 
 
-def r2_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
+def r2_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers) -> NDArray[Any]:
     """Give R² from the sum of squared errors and the scatter of y about its mean.
 
     Without scatter the score is 1 for no error and 0 otherwise. A single row has no scatter, and `r2_score`
@@ -244,15 +283,25 @@ def r2_from_sums(weight: Any, squared_error: Any, scatter: Any) -> Any:
     return 1.0 - np.divide(squared_error, scatter, out=without_scatter, where=scatter > 0)
 
 
-FROM_SUMS: dict[Callable[..., Any], Callable[[Any, Any, Any], Any]] = {
+FROM_SUMS: dict[Callable[..., Any], Callable[[Numbers, Numbers, Numbers], NDArray[Any]]] = {
     mean_squared_error: mse_from_sums,
     root_mean_squared_error: rmse_from_sums,
     r2_score: r2_from_sums,
 }
 """Metrics that follow from (weight, sum of squared errors, scatter of y), element by element, and how."""
 
+ON_SINGLE_ROWS: dict[Callable[..., Any], OnSingleRows] = {
+    mean_squared_error: "squared error",
+    root_mean_squared_error: "absolute error",
+    mean_absolute_error: "absolute error",
+    r2_score: "undefined",
+}
+"""What metrics are on one row."""
 
-def _pair(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[Floats, Floats, Floats | None]:
+
+def _pair(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Floats, Floats, Floats | None]:
     """Check targets, predictions and weights; give columns, without the rows of weight zero."""
     true, predicted = numbers(y_true, "y_true"), numbers(y_pred, "y_pred")
     same_length(true, predicted, "y_pred")
@@ -278,12 +327,12 @@ def _weighted_median(values: Floats, weight: Floats) -> float:
     """Average the lower and the upper weighted median, which differ when half the weight lies on either side."""
     order = np.argsort(values)
     below = np.cumsum(weight[order])
-    half, rounding = below[-1] / 2, below[-1] * np.finfo(np.float64).eps
+    half, rounding = below[-1] / 2, below[-1] * EPS
     lower, upper = np.searchsorted(below, [half - rounding, half + rounding])
     return float((values[order[lower]] + values[order[min(upper, len(order) - 1)]]) / 2)
 
 
-def _reduce(per_output: Floats, multioutput: Any, scatter: Floats | None = None) -> Any:
+def _reduce(per_output: Floats, multioutput: ArrayLike, scatter: Floats | None = None) -> Numbers:
     """Make one number of the values of all outputs."""
     if not isinstance(multioutput, str):
         return float(mean(per_output, weights(multioutput, len(per_output), "multioutput", "output")))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.errors import ParameterError
 from qed.selection.inputs import classes_of, label_pair
@@ -68,14 +69,14 @@ class ClassificationReport:
 
 
 def classification_report(
-    y_true: Any,
-    y_pred: Any,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
     *,
-    labels: Any = None,
+    labels: ArrayLike | None = None,
     target_names: Sequence[str] | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     digits: int = 2,
-    zero_division: Any = "warn",
+    zero_division: float | str = "warn",
 ) -> ClassificationReport:
     """Report precision, recall and F1 of every class.
 
@@ -119,11 +120,11 @@ def classification_report(
         raise ParameterError(f"target_names has {len(names)} names for {len(chosen)} classes: {chosen.tolist()}.")
     given: dict[str, Any] = {"labels": chosen, "sample_weight": sample_weight}
     columns = precision_recall_fscore_support(true, predicted, zero_division=zero_division, **given)
-    rows = np.column_stack(columns).astype(np.float64)
+    rows = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
     given["zero_division"] = 0 if zero_division == "warn" else zero_division
     averages: dict[str, tuple[float, ...]] = {}
     for kind in ("micro", "macro", "weighted"):
         values = precision_recall_fscore_support(true, predicted, average=kind, **given)
-        averages[f"{kind} avg"] = (*values[:3], float(rows[:, 3].sum()))
+        averages[f"{kind} avg"] = (*map(float, values[:3]), float(rows[:, 3].sum()))
     accuracy = averages.pop("micro avg")[0] if np.isin(present, chosen).all() else None
     return ClassificationReport(dict(zip(names, map(tuple, rows.tolist()))), averages, accuracy, digits)

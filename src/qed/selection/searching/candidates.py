@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
+from qed.base.models.searching import Candidate
 from qed.base.sources.layout import did_you_mean
 
+Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
-def candidates_of(grid: Any) -> list[dict[str, Any]]:
+
+def candidates_of(grid: Grid) -> list[dict[str, Any]]:
     """Give every combination of a grid, the last name changing fastest, names in alphabetical order.
 
     Parameters
@@ -68,7 +71,7 @@ def _copied(value: Any) -> Any:
     return fresh(value) if hasattr(value, "get_params") and not isinstance(value, type) else deepcopy(value)
 
 
-def made_with(model: Any, candidate: Mapping[str, Any]) -> Any:
+def made_with(model: Any, candidate: Candidate) -> Any:
     """Give an unfitted model like `model` with some parameters set.
 
     Parameters
@@ -87,22 +90,26 @@ def made_with(model: Any, candidate: Mapping[str, Any]) -> Any:
     return made
 
 
-def all_made_with(model: Any, candidates: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Give one unfitted model for each candidate; what they have in common they share, so they are to be read only."""
-    template = fresh(model)
-    known = template.get_params(deep=False)
+def all_made_with(model: Any, candidates: Sequence[Candidate]) -> list[Any]:
+    """Give one unfitted model for each candidate, opened on the rows that `model` was opened on.
+
+    What they have in common they share, so they are to be read only.
+    """
+    known = model.get_params(deep=False)
+    opened = {name: value for name, value in vars(model).items() if name not in known}
     made = []
     for candidate in candidates:
         if all(name in known for name in candidate):
-            one = copy(template)
-            one.__dict__.update(candidate)
+            one = copy(model)
+            vars(one).update(candidate)
         else:
             one = made_with(model, candidate)
+            vars(one).update(opened)
         made.append(one)
     return made
 
 
-def words_for(model: Any, candidate: Mapping[str, Any]) -> str:
+def words_for(model: Any, candidate: Candidate) -> str:
     """Name a candidate for messages, such as ``Ridge(alpha=0.5)``."""
     settings = ", ".join(f"{name}={value!r}" for name, value in candidate.items())
     return f"{type(model).__name__}({settings})"

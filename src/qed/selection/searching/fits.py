@@ -1,6 +1,6 @@
 """Filling the table of scores: cheaply where the model knows how, by fitting every candidate to every fold where not.
 
-`evaluate` is behind searches, cross-validation and curves. It asks the model first (:mod:`qed.selection.searching.cheap`). What is left is
+`evaluate` is behind searches, cross-validation and curves. It asks the model first (:mod:`qed.base.models.searching`). What is left is
 fitted on the engine's threads, and a model in closed form is then still spared its passes: one pass collects its statistic for
 all folds, and every fit begins with the statistic of its training set.
 """
@@ -11,9 +11,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,21 +21,29 @@ from qed.base.engine import work
 from qed.base.errors import DegenerateWarning, InputError, QedError
 from qed.base.models.checks import is_finite, refuse_missing
 from qed.base.models.estimator import Estimator, OnePass, fit_known
+from qed.base.models.parameters import check_parameters
+from qed.base.models.scoring import Scores, Scoring
+from qed.base.models.searching import Answer, Candidate, Collected, Question, check_answer, families
 from qed.base.running.watch import Watch, watched_only_by, watches
 from qed.base.sources.rows import Rows
-from qed.selection.searching.candidates import fresh, made_with, words_for
-from qed.selection.searching.cheap import ask, checked
-from qed.selection.searching.folds import Candidate, Folds, Scores
-from qed.selection.searching.linear_scores import LARGEST, is_linear
-from qed.selection.searching.samples import Data, Sample
+from qed.selection.searching.candidates import all_made_with, fresh, made_with, words_for
+from qed.selection.searching.samples import Data, Sample, Splits
 
 
 class FitFailedWarning(DegenerateWarning):
     """Some fits of a search failed; the text says which, why, and what was put in the place of their scores."""
 
 
+ErrorScore = float | Literal["raise"]
 Learned = tuple[Rows, Any]
-Around = Callable[[int, Any], AbstractContextManager[Any]]
+
+
+def _no_task(number: int, model: Any) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def _no_report(number: int, score: float) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -48,29 +56,65 @@ class Settings:
         Whether to ask the model first.
     error_score : "raise" or float
         What to do about a fit that fails: raise its error, or take this score.
+    train_scores : bool
+        Whether scores on the training rows are wanted as well.
     keep_models : bool
         Whether the fitted models are wanted.
-    around : callable
+    task : callable
         Gives a context for the fit of a number and model, for callbacks.
-    note : callable
+    report : callable
         Called with the number of entries of the table that are filled, and the newest score.
     """
 
     cheap: bool = True
-    error_score: Any = "raise"
+    error_score: ErrorScore = "raise"
+    train_scores: bool = False
     keep_models: bool = False
-    around: Around = lambda number, model: nullcontext()
-    note: Callable[[int, float], Any] = lambda number, score: None
+    task: Callable[[int, Any], AbstractContextManager[None]] = _no_task
+    report: Callable[[int, float], None] = _no_report
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How well candidates did, by all scorers.
+
+    Attributes
+    ----------
+    scores : dict of str to Scores
+        For each scorer its table.
+    how : str
+        How it was found out, in words.
+    fit_time, score_time : ndarray of shape (n_candidates, n_splits) or (n_candidates, 1)
+        Seconds; a single column where they were not fitted one by one, and each fold is given an equal share.
+    statistic : object, optional
+        The statistic of all rows, from which the best model can be fitted without another pass.
+    models : list of list, optional
+        The models fitted, candidate by candidate, where they were asked for.
+    """
+
+    scores: dict[str, Scores]
+    how: str
+    fit_time: np.ndarray
+    score_time: np.ndarray
+    statistic: Any = None
+    models: list[list[Any]] | None = None
+
+    def take(self, places: np.ndarray) -> Evaluation:
+        """Give what is known of the candidates at some places."""
+        scores = {name: found.take(places) for name, found in self.scores.items()}
+        models = None if self.models is None else [self.models[place] for place in places]
+        times = self.fit_time[places], self.score_time[places]
+        return Evaluation(scores, self.how, *times, self.statistic, models)
 
 
 def evaluate(
     model: Any,
     data: Data,
     candidates: Sequence[Candidate],
-    folds: Folds,
-    scorers: Mapping[str, Any],
+    folds: Splits,
+    scorers: Mapping[str, Scoring],
     settings: Settings | None = None,
-) -> dict[str, Scores]:
+) -> Evaluation:
     """Score candidates on folds.
 
     Parameters
@@ -81,61 +125,82 @@ def evaluate(
         The rows.
     candidates : sequence of dict
         Settings of parameters.
-    folds : Folds
+    folds : Folds or GrowingFolds
         The splits.
-    scorers : mapping of str to callable
+    scorers : mapping of str to Scoring
         What is wanted.
     settings : Settings, optional
         How to go about it.
 
     Returns
     -------
-    dict of str to Scores
-        For each scorer the table of scores.
+    Evaluation
+        For each scorer the table of scores, and how it was found.
     """
     how = settings or Settings()
+    equal = families(candidates, ())
+    if len(equal) < len(candidates):
+        # Equal candidates have one score, not several that rounding tells apart.
+        places = np.empty(len(candidates), dtype=np.intp)
+        for place, members in enumerate(equal):
+            places[members] = place
+        return evaluate(model, data, [candidates[c] for c, *_ in equal], folds, scorers, how).take(places)
     began = time.perf_counter()
-    rows, probe = None, fresh(model)
-    if isinstance(probe, OnePass) or hasattr(probe, "_cheap_scores"):
-        rows = data.open(probe)
-    found: dict[str, Scores] = {}
-    if how.cheap and rows is not None and not how.keep_models:
-        found = _asked(probe, rows, candidates, folds, scorers, how)
-    if found:
-        share = (time.perf_counter() - began) / (len(candidates) * folds.n_splits)
-        fit_time, score_time = np.full((len(candidates), 1), share), np.zeros((len(candidates), 1))
-        found = {name: replace(one, fit_time=fit_time, score_time=score_time) for name, one in found.items()}
-        how.note(len(candidates) * folds.n_splits, max(float(np.max(s.mean)) for s in found.values()))
-    left = {name: scorer for name, scorer in scorers.items() if name not in found}
-    if left:
-        found |= _Plain(model, data, rows, candidates, folds, left, how).scores()
-    return {name: found[name] for name in scorers}
+    question, answer = None, None
+    if how.cheap and isinstance(model, Estimator) and not data.is_nested and not folds.repeats_rows:
+        question, answer = _ask(model, data, candidates, folds, scorers, how)
+    cheap = answer.scores if answer is not None else {}
+    left = {name: scorer for name, scorer in scorers.items() if name not in cheap}
+    if answer is None or left:
+        plain = _Plain(model, data, candidates, folds, left, how, question).evaluation()
+        if answer is None:
+            return plain
+        found = {**cheap, **plain.scores}
+        ordered = {name: found[name] for name in [*scorers, *found]}
+        words = f"{answer.how}; {', '.join(left)}: {plain.how}"
+        return Evaluation(ordered, words, plain.fit_time, plain.score_time, answer.statistic)
+    total = len(candidates) * folds.n_splits
+    how.report(total, max(float(np.max(scores.mean)) for scores in cheap.values()))
+    share = np.full((len(candidates), 1), (time.perf_counter() - began) / total)
+    ordered = {name: cheap[name] for name in scorers}
+    return Evaluation(ordered, answer.how, share, np.zeros_like(share), answer.statistic)
 
 
-def fitted(model: Any, data: Data, folds: Folds) -> list[Any]:
+def fitted(model: Any, data: Data, folds: Splits) -> list[Any]:
     """Fit a model to every training set, and give the fitted models."""
-    probe = fresh(model)
-    rows = data.open(probe) if isinstance(probe, OnePass) else None
-    return _Plain(model, data, rows, [{}], folds, {}, Settings(keep_models=True)).models()
+    models = evaluate(model, data, [{}], folds, {}, Settings(keep_models=True)).models
+    assert models is not None
+    return models[0]
 
 
-def _asked(
-    probe: Any, rows: Rows, candidates: Sequence[Candidate], folds: Folds, scorers: Mapping[str, Any], how: Settings
-) -> dict[str, Scores]:
-    """Ask the model for each score; where it raises and errors are to be scored, it is left to the plain way."""
+def _ask(
+    model: Estimator,
+    data: Data,
+    candidates: Sequence[Candidate],
+    folds: Splits,
+    scorers: Mapping[str, Scoring],
+    how: Settings,
+) -> tuple[Question[Any] | None, Answer | None]:
+    """Put the question to the model; where it raises and errors are to be scored, all is left to the plain way."""
+    probe, question = fresh(model), None
     try:
-        answers = {name: ask(probe, rows, candidates, folds, scorer) for name, scorer in scorers.items()}
+        rows = data.open(probe)
+        models = all_made_with(probe, candidates)
+        question = Question(rows, candidates, models, folds, scorers, how.train_scores)
+        for made in models:
+            check_parameters(made, made.parameters)
+        answer = None if how.keep_models else probe._search(question)
+        return question, None if answer is None else check_answer(model, answer, question)
     except QedError:
         if how.error_score == "raise":
             raise
-        return {}
-    return {name: answer for name, answer in answers.items() if answer is not None}
+        return question, None
 
 
 class _Split:
     """One split of the data; its rows are taken when they are first needed, and shared by all candidates."""
 
-    def __init__(self, data: Data, folds: Folds, fold: int) -> None:
+    def __init__(self, data: Data, folds: Splits, fold: int) -> None:
         self.data, self.folds, self.fold = data, folds, fold
 
     @cached_property
@@ -156,15 +221,7 @@ class _Fit:
     fit_time: float
     score_time: float
     model: Any = None
-
-
-@dataclass(frozen=True, eq=False)
-class _Learned:
-    """A model that knows its columns, the statistics of all training sets, and that of all rows."""
-
-    probe: Any
-    others: list[Any]
-    total: Any
+    failed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,32 +230,24 @@ class _Plain:
 
     model: Any
     data: Data
-    rows: Rows | None
     candidates: Sequence[Candidate]
-    folds: Folds
-    scorers: Mapping[str, Any]
+    folds: Splits
+    scorers: Mapping[str, Scoring]
     how: Settings
+    question: Question[Any] | None
 
-    def scores(self) -> dict[str, Scores]:
-        """Fit and score all of them."""
+    def evaluation(self) -> Evaluation:
+        """Fit all of them, on the engine's threads, and score them."""
+        self._refuse_holes()
         known = self._statistics()
-        fits = self.fits(known)
-        return {name: self._table(name, fits, known) for name in self.scorers}
-
-    def fits(self, known: dict[int, _Learned]) -> list[list[_Fit]]:
-        """Fit all of them, on the engine's threads: for each candidate what came of it on each fold."""
-        found: list[list[Any]] = [[None] * self.folds.n_splits for _ in self.candidates]
+        fits: list[list[Any]] = [[None] * self.folds.n_splits for _ in self.candidates]
         tasks = (partial(self._one, *job) for job in self._jobs(known))
         for number, (c, fold, fit) in enumerate(work(tasks), 1):
-            found[c][fold] = fit
-            self.how.note(number, next(iter(fit.scores.values()), 0.0))
-        return found
+            fits[c][fold] = fit
+            self.how.report(number, next(iter(fit.scores.values()), 0.0))
+        return self._collected(fits, known)
 
-    def models(self) -> list[Any]:
-        """Fit the first candidate to every training set."""
-        return [fit.model for fit in self.fits(self._statistics())[0]]
-
-    def _look(self) -> None:
+    def _refuse_holes(self) -> None:
         """Find what is missing in all rows, where its row number means something to the user."""
         finds_out = isinstance(self.model, OnePass) and self.how.cheap
         if finds_out or not isinstance(self.model, Estimator) or self.data.streamed:
@@ -209,116 +258,107 @@ class _Plain:
             probe = fresh(self.model)
             refuse_missing(self.data.open(probe), probe)
 
-    def _statistics(self) -> dict[int, _Learned]:
+    def _statistics(self) -> dict[int, Collected[Any]]:
         """Collect for each candidate the statistics of all training sets, where that is possible."""
-        self._look()
-        usable = self.how.cheap and isinstance(self.model, OnePass)
-        if not usable or self.rows is None or self.folds.assignment is None:
+        question = self.question
+        if question is None or not isinstance(self.model, OnePass) or not question.one_pass or self._lacks_class():
             return {}
-        if self.folds.n_splits * (self.rows.n_features + 1) ** 2 > LARGEST or self._lacks_class():
-            return {}
-        found: dict[int, _Learned] = {}
-        for places in self._sharing():
+        found: dict[int, Collected[Any]] = {}
+        for c, made in enumerate(question.models):
             try:
-                probe = checked(self.model, self.candidates[places[0]])
-                probe._open(self.rows, reset=True, target=probe.target)
-                parts = self.folds.statistics(self.rows, probe)
+                check_parameters(made, made.parameters)
+                found[c] = question.statistics(made)
             except QedError as error:
                 if self.how.error_score == "raise":
-                    _name(error, words_for(self.model, self.candidates[places[0]]))
+                    _name(error, words_for(self.model, self.candidates[c]))
                     raise
-                continue
-            found |= dict.fromkeys(places, _Learned(probe, parts.others(), parts.total))
         return found
-
-    def _sharing(self) -> list[list[int]]:
-        """Sort the candidates into groups whose statistic is the same.
-
-        A model names in ``solving`` the parameters that only matter once the statistic is there.
-        """
-        solving = getattr(self.model, "solving", self.model.get_params() if is_linear(self.model) else ())
-        rest = [{name: v for name, v in candidate.items() if name not in solving} for candidate in self.candidates]
-        return [places for _, places in self.folds.families(rest, "")]
 
     def _lacks_class(self) -> bool:
         """Say whether some training set lacks a class, which a statistic of all rows would still have."""
-        if self.model.target != "label" or self.folds.assignment is None:
+        if self.model.target != "label":
             return False
         _, codes = np.unique(np.asarray(self.data.y), return_inverse=True)
-        members = np.bincount(codes)
-        inside = (np.bincount(codes[self.folds.assignment == fold], minlength=len(members)) for fold in self.folds)
-        return any(bool((held_out == members).any()) for held_out in inside)
+        return self.folds.lacks_class(codes)
 
-    def _jobs(self, known: dict[int, _Learned]) -> Iterator[tuple[int, _Split, Learned | None]]:
+    def _jobs(self, known: dict[int, Collected[Any]]) -> Iterator[tuple[int, _Split, Learned | None]]:
         """Give candidates and splits, split by split, so that only few splits are in memory at a time."""
         for fold in self.folds:
             split = _Split(self.data, self.folds, fold)
             for c in range(len(self.candidates)):
-                if c in known and self.rows is not None:
-                    training = self.folds.training(self.rows, fold)
-                    yield c, split, (training, known[c].others[fold])
+                if c in known and self.question is not None:
+                    yield c, split, (self.question.training(fold), known[c].training[fold])
                 else:
                     yield c, split, None
 
     def _one(self, c: int, split: _Split, learned: Learned | None) -> tuple[int, int, _Fit]:
-        candidate = self.candidates[c]
         try:
             with _quietly():
                 return c, split.fold, self._fit_and_score(c, split, learned)
         except Exception as error:
-            place = f"{words_for(self.model, candidate)} on fold {split.fold} of {self.folds.n_splits}"
+            place = f"{words_for(self.model, self.candidates[c])} on fold {split.fold} of {self.folds.n_splits}"
             if self.how.error_score == "raise":
                 _name(error, place)
                 raise
-            warnings.warn(
-                f"{place} failed and scores {self.how.error_score}: {type(error).__name__}: {error}",
-                FitFailedWarning,
-                stacklevel=2,
-            )
-            failed = dict.fromkeys(self.scorers, float(self.how.error_score))
-            return c, split.fold, _Fit(failed, failed, 0.0, 0.0)
+            says = f"{type(error).__name__}: {error}"
+            message = f"{place} failed and scores {self.how.error_score}: {says}"
+            warnings.warn(message, FitFailedWarning, stacklevel=2)
+            scores = dict.fromkeys(self.scorers, float(self.how.error_score))
+            return c, split.fold, _Fit(scores, scores, 0.0, 0.0, failed=True)
 
     def _fit_and_score(self, c: int, split: _Split, learned: Learned | None) -> _Fit:
         began = time.perf_counter()
         made = made_with(self.model, self.candidates[c])
-        with self.how.around(c * self.folds.n_splits + split.fold, made):
+        with self.how.task(c * self.folds.n_splits + split.fold, made):
             if learned is not None:
                 fit_known(made, *learned)
             else:
                 split.train.fit(made)
         learned_at = time.perf_counter()
-        scores = {name: split.test.judge(made, scorer) for name, scorer in self.scorers.items()}
+        scores = split.test.judge(made, self.scorers)
         bad = [name for name, score in scores.items() if np.isnan(score)]
         if bad:
             raise InputError(
                 f"the score {bad[0]!r} is not defined on the rows held out. Choose another, or fewer folds."
             )
-        train = {}
-        if self.folds.train_scores:
-            train = {name: split.train.judge(made, scorer) for name, scorer in self.scorers.items()}
+        train = split.train.judge(made, self.scorers) if self.how.train_scores else {}
         done = time.perf_counter()
         return _Fit(scores, train, learned_at - began, done - learned_at, made if self.how.keep_models else None)
 
-    def _table(self, name: str, fits: list[list[_Fit]], known: dict[int, _Learned]) -> Scores:
-        each = np.array([[fit.scores[name] for fit in line] for line in fits])
-        words = f"fitted {each.size} model{'s' if each.size > 1 else ''}"
-        passes = len({id(learned) for learned in known.values()})
-        if len(known) == len(self.candidates):
+    def _collected(self, fits: list[list[_Fit]], known: dict[int, Collected[Any]]) -> Evaluation:
+        every = [fit for line in fits for fit in line]
+        if all(fit.failed for fit in every):
+            raise InputError(
+                f"All {len(every)} fits failed, so there is nothing to compare: error_score='raise' shows the first error."
+            )
+        # A callable may give several scores; which, only a fit that went well can tell.
+        names = next(list(fit.scores) for fit in every if not fit.failed)
+        each, train = self._table(fits, names, "scores"), self._table(fits, names, "train")
+        wants = self.how.train_scores
+        words = f"fitted {len(every)} model{'s' if len(every) > 1 else ''}"
+        passes = len({id(collected) for collected in known.values()})
+        shared = len(known) == len(self.candidates)
+        if shared:
             words += f" from the statistics of {passes} pass{'es' if passes > 1 else ''}"
-        return Scores.of(
-            each,
+        return Evaluation(
+            {name: Scores.of(each[name], train[name] if wants else None) for name in names},
             words,
-            statistic=known[0].total if passes == 1 and len(known) == len(self.candidates) else None,
-            train=np.array([[fit.train[name] for fit in line] for line in fits]) if self.folds.train_scores else None,
-            fit_time=np.array([[fit.fit_time for fit in line] for line in fits]),
-            score_time=np.array([[fit.score_time for fit in line] for line in fits]),
-            models=[[fit.model for fit in line] for line in fits] if self.how.keep_models else None,
+            np.array([[fit.fit_time for fit in line] for line in fits]),
+            np.array([[fit.score_time for fit in line] for line in fits]),
+            known[0].total if passes == 1 and shared else None,
+            [[fit.model for fit in line] for line in fits] if self.how.keep_models else None,
         )
+
+    def _table(self, fits: list[list[_Fit]], names: list[str], part: str) -> dict[str, np.ndarray]:
+        """Put scores of the same name together; a fit that failed has the score that was asked for."""
+        failed = np.nan if self.how.error_score == "raise" else float(self.how.error_score)
+        found = ([[getattr(fit, part).get(name, failed) for fit in line] for line in fits] for name in names)
+        return {name: np.array(table) for name, table in zip(names, found)}
 
 
 def _quietly() -> AbstractContextManager[None]:
     """Hide the fits of a search from those who watch it, but for their time budget: bars and checkpoints are for one fit."""
-    return watched_only_by(*(Watch(seconds=seen.seconds) for seen in watches() if seen.seconds is not None))
+    return watched_only_by(*(Watch(seconds=watch.seconds) for watch in watches() if watch.seconds is not None))
 
 
 def _name(error: Exception, place: str) -> None:

@@ -6,37 +6,46 @@ from typing import Any
 
 import numpy as np
 
-from qed.selection.searching.folds import Scores
+from qed.base.models.scoring import Scores
+from qed.selection.searching.fits import Evaluation
 
 MOST_COLUMNS = 1000
 
 
-def results_of(candidates: list[dict[str, Any]], found: Scores) -> dict[str, Any]:
-    """Make scikit-learn's ``cv_results_`` of a table of scores.
+def results_of(candidates: list[dict[str, Any]], found: Evaluation) -> dict[str, Any]:
+    """Make scikit-learn's ``cv_results_`` of tables of scores.
 
     Examples
     --------
-    >>> scores = Scores.of(np.array([[0.5, 0.7], [0.9, 0.7]]), "by hand")
-    >>> results = results_of([{"alpha": 1.0}, {"alpha": 2.0}], scores)
+    >>> scores = {"score": Scores.of(np.array([[0.5, 0.7], [0.9, 0.7]]))}
+    >>> found = Evaluation(scores, "by hand", np.zeros((2, 2)), np.zeros((2, 2)))
+    >>> results = results_of([{"alpha": 1.0}, {"alpha": 2.0}], found)
     >>> results["rank_test_score"], results["param_alpha"].tolist()
     (array([2, 1], dtype=int32), [1.0, 2.0])
     """
     results: dict[str, Any] = {}
-    for name in ("fit_time", "score_time"):
-        seconds = getattr(found, name)
-        if seconds is not None:
-            results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=1), seconds.std(axis=1)
+    for name, seconds in (("fit_time", found.fit_time), ("score_time", found.score_time)):
+        results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=1), seconds.std(axis=1)
     for name in sorted({name for candidate in candidates for name in candidate}):
         results[f"param_{name}"] = _column([candidate.get(name, _ABSENT) for candidate in candidates])
     results["params"] = candidates
-    for part, each in (("test", found.each), ("train", found.train)):
+    for name, scores in found.scores.items():
+        results |= _columns_of(name, scores)
+    return results
+
+
+def _columns_of(name: str, scores: Scores) -> dict[str, np.ndarray]:
+    """Give the columns of one scorer."""
+    results: dict[str, np.ndarray] = {}
+    for part, each in (("test", scores.each), ("train", scores.train)):
         if each is not None and each.shape[1] <= MOST_COLUMNS:
-            results |= {f"split{fold}_{part}_score": each[:, fold] for fold in range(each.shape[1])}
-    results["mean_test_score"], results["std_test_score"] = found.mean, found.std
-    results["standard_error_test_score"] = found.standard_error
-    results["rank_test_score"] = _ranks(found.mean)
-    if found.train is not None:
-        results["mean_train_score"], results["std_train_score"] = found.train.mean(axis=1), found.train.std(axis=1)
+            results |= {f"split{fold}_{part}_{name}": each[:, fold] for fold in range(each.shape[1])}
+    results[f"mean_test_{name}"], results[f"std_test_{name}"] = scores.mean, scores.std
+    results[f"standard_error_test_{name}"] = scores.standard_error
+    results[f"rank_test_{name}"] = _ranks(scores.mean)
+    if scores.train is not None:
+        results[f"mean_train_{name}"] = scores.train.mean(axis=1)
+        results[f"std_train_{name}"] = scores.train.std(axis=1)
     return results
 
 

@@ -6,24 +6,38 @@ views; only the target is gathered, where a metric or a stratified splitter need
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import InputError
 from qed.base.models.estimator import Estimator
+from qed.base.models.scoring import Scoring
+from qed.base.models.searching import Folds as AnyFolds
+from qed.base.models.searching import Indices
 from qed.base.sources.block import Block
 from qed.base.sources.open import is_dask, is_path, rows
 from qed.base.sources.rows import Rows
-from qed.selection.inputs import count_rows, weights
-from qed.selection.scoring import Scorer
+from qed.selection.inputs import Floats, count_rows, weights
+from qed.selection.scoring import role_of
 from qed.selection.searching.candidates import fresh
 from qed.selection.searching.folds import Folds
 from qed.selection.splitting.holdout import take_rows
+from qed.selection.splitting.splits import Partition, Splitting, StratifiedKFold
+
+
+class Splits(AnyFolds, Protocol):
+    """What a search knows of its folds beyond what models are told."""
+
+    @property
+    def repeats_rows(self) -> bool:
+        """Whether a split names a row more than once, as those of a bootstrap do."""
+
+    def lacks_class(self, codes: Indices) -> bool:
+        """Say whether some training set lacks a class; `codes` number the classes of all rows."""
 
 
 class Data:
@@ -35,6 +49,13 @@ class Data:
         Who is to learn from it.
     X, y, sample_weight
         As given to ``fit``.
+
+    Attributes
+    ----------
+    streamed : bool
+        Whether these are rows that know target and weights themselves.
+    is_nested : bool
+        Whether the model is itself a search, which opens its rows by its best model.
     """
 
     def __init__(self, model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> None:
@@ -49,10 +70,11 @@ class Data:
         if self.streamed:
             self.X: Any = rows(X, y, sample_weight=sample_weight)
             self._y: Any = None
-            self._weight: Any = None
+            self._weight: Floats | None = None
         else:
             self._take(X, y, sample_weight)
-        if own and not getattr(model, "searches", False):
+        self.is_nested = bool(getattr(model, "searches", False))
+        if own and not self.is_nested:
             self.open(fresh(model))
 
     def _take(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -72,7 +94,7 @@ class Data:
         return self.X.map(_target) if self.streamed and self.X.has_target else self._y
 
     @cached_property
-    def weight(self) -> Any:
+    def weight(self) -> Floats | None:
         """The weights, or None."""
         return self.X.map(_weight) if self.streamed and self.X.has_weight else self._weight
 
@@ -88,17 +110,17 @@ class Data:
         self._opened = model._open(*given, reset=True, target=model.target)
         return self._opened
 
-    def train(self, folds: Folds, fold: int) -> Sample:
+    def train(self, folds: Splits, fold: int) -> Sample:
         """Give the training rows of a fold."""
         chosen = folds.train(fold)
         return self._sample(folds.training(self.X, fold) if self.streamed else take_rows(self.X, chosen), chosen)
 
-    def test(self, folds: Folds, fold: int) -> Sample:
+    def test(self, folds: Splits, fold: int) -> Sample:
         """Give the rows that a fold holds out."""
         chosen = folds.test(fold)
         return self._sample(folds.held_out(self.X, fold) if self.streamed else take_rows(self.X, chosen), chosen)
 
-    def _sample(self, X: Any, chosen: np.ndarray) -> Sample:
+    def _sample(self, X: Any, chosen: Indices) -> Sample:
         y = None if self.y is None else take_rows(self.y, chosen)
         return Sample(X, y, None if self.weight is None else self.weight[chosen], self.streamed)
 
@@ -117,7 +139,7 @@ class Sample:
 
     X: Any
     y: Any
-    weight: Any
+    weight: Floats | None
     streamed: bool = False
 
     def fit(self, model: Any) -> Any:
@@ -127,22 +149,23 @@ class Sample:
         given = {} if self.weight is None else {"sample_weight": self.weight}
         return model.fit(self.X, **given) if self.y is None else model.fit(self.X, self.y, **given)
 
-    def judge(self, model: Any, scorer: Any) -> float:
-        """Score a fitted model on these rows."""
-        if self.streamed and isinstance(scorer, Scorer) and scorer.function is None:
-            return float(model.score(self.X))
+    def judge(self, model: Any, scorers: Mapping[str, Scoring]) -> dict[str, float]:
+        """Score a fitted model on these rows; a callable of the user's own may give several scores, with their names."""
+        found: dict[str, float] = {}
+        for name, scorer in scorers.items():
+            value = self._score(model, scorer)
+            if isinstance(value, Mapping):
+                found |= {str(one): float(score) for one, score in value.items()}
+            else:
+                found[name] = float(value)
+        return found
+
+    def _score(self, model: Any, scorer: Scoring) -> Any:
+        if self.streamed and scorer.asks(model) == "score":
+            return model.score(self.X)
         if self.weight is None:
-            return float(scorer(model, self.X, self.y))
-        if not isinstance(scorer, Scorer) and not _takes_weights(scorer):
-            raise ParameterError(
-                "scoring does not take sample_weight: give it that argument, or leave the weights out."
-            )
-        return float(scorer(model, self.X, self.y, sample_weight=self.weight))
-
-
-def _takes_weights(scorer: Any) -> bool:
-    accepted = inspect.signature(scorer).parameters
-    return "sample_weight" in accepted or any(one.kind is one.VAR_KEYWORD for one in accepted.values())
+            return scorer(model, self.X, self.y)
+        return scorer(model, self.X, self.y, sample_weight=self.weight)
 
 
 def _countable(values: Any) -> Any:
@@ -162,3 +185,14 @@ def _target(block: Block) -> np.ndarray:
 
 def _weight(block: Block) -> np.ndarray:
     return np.asarray(block.weight)
+
+
+def draw_folds(model: Any, cv: Splitting, data: Data, groups: Any = None) -> Folds:
+    """Draw the folds that `cv` means for a model and its data."""
+    classifier = role_of(model) == "classifier"
+    ours = cv is None or isinstance(cv, (int, np.integer, str, Partition))
+    by_class = classifier or isinstance(cv, StratifiedKFold) or bool(getattr(cv, "stratify", False))
+    # The target of rows that are streamed takes a pass to gather, so it is asked for where it is needed only.
+    y = data.y if by_class or not ours else None
+    weight = data.weight if type(cv).__name__ == "LeaveOneOut" or isinstance(cv, str) else None
+    return Folds.of(cv, data.X, y, groups, weight=weight, classifier=classifier)

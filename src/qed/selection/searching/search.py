@@ -6,7 +6,7 @@ Of the candidates :math:`c` in a grid, take the one with the best mean score ove
 
 where :math:`h_c^{(-f)}` is fitted to all rows but those of fold :math:`f`; then fit it to all rows. The folds are drawn
 once and shared by all candidates, and of several best ones the first is taken. The model is asked first whether it can
-tell the whole table of scores cheaply (:mod:`qed.selection.searching.cheap`): ridge regression on 5 folds with 50 penalties then
+tell the whole table of scores cheaply (:mod:`qed.base.models.searching`): ridge regression on 5 folds with 50 penalties then
 costs little more than one fit. What it can not tell is fitted in parallel. Either way the scores are those of the plain
 search, to the solver's tolerance. The best score is an optimistic estimate, being the best of many: keep rows aside for
 an honest one.
@@ -17,26 +17,27 @@ Stone (1974), Cross-validatory choice and assessment of statistical predictions.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.errors import NotAvailableError, NotFittedError
+from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
+from qed.base.models.scoring import Scoring
 from qed.base.running.callbacks import calling_back
 from qed.base.sources.rows import Rows
-from qed.selection.scoring import Scorer, check_scoring, get_scorer
-from qed.selection.searching.audience import Audience, told_inside
-from qed.selection.searching.candidates import candidates_of, fresh, made_with
-from qed.selection.searching.fits import Settings, evaluate
-from qed.selection.searching.folds import Folds, Scores
+from qed.selection.scoring import default_scorer
+from qed.selection.searching.candidates import Grid, candidates_of, fresh, made_with
+from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
+from qed.selection.searching.reporting import Reporter, task_inside
 from qed.selection.searching.results import results_of
-from qed.selection.searching.samples import Data
-from qed.selection.splitting.splits import Partition, StratifiedKFold
+from qed.selection.searching.samples import Data, draw_folds
+from qed.selection.searching.scorers import CustomScorer, ScoringLike, as_given, scorers_for
+from qed.selection.splitting.splits import Splitting
 
 
 def _model() -> Parameter:
@@ -53,29 +54,23 @@ def _error_score() -> Parameter:
     return Parameter("'raise' or a number", accepts)
 
 
-def scorer_for(model: Any, scoring: Any, folds: Folds) -> Any:
-    """Give the scorer that is meant; on single rows, where R² is not defined, a regressor's default is the squared error."""
-    scorer = check_scoring(model, scoring)
-    if scoring is None and folds.leave_one_out and isinstance(scorer, Scorer) and scorer.name == "r2":
-        return get_scorer("neg_mean_squared_error")
-    return scorer
+def _refit() -> Parameter:
+    def accepts(value: Any) -> bool:
+        return isinstance(value, (bool, np.bool_, str)) or callable(value)
+
+    return Parameter("True or False, the name of a scorer, or a function of the table", accepts)
 
 
-def is_classifier(model: Any) -> bool:
-    """Say whether a model tells classes."""
-    tags = getattr(model, "__sklearn_tags__", None)
-    return tags is not None and tags().estimator_type == "classifier"
+def _chosen(index: Any, many: int) -> int:
+    if not isinstance(index, (int, np.integer)) or not 0 <= index < many:
+        raise ParameterError(f"refit must give the number of a candidate, from 0 to {many - 1}, not {index!r}.")
+    return int(index)
 
 
-def draw_folds(model: Any, cv: Any, data: Data, groups: Any = None, *, train_scores: bool = False) -> Folds:
-    """Draw the folds that `cv` means for a model and its data."""
-    classifier = is_classifier(model)
-    ours = cv is None or isinstance(cv, (int, np.integer, str, Partition))
-    by_class = classifier or isinstance(cv, StratifiedKFold) or bool(getattr(cv, "stratify", False))
-    # The target of rows that are streamed takes a pass to gather, so it is asked for where it is needed only.
-    y = data.y if by_class or not ours else None
-    weight = data.weight if type(cv).__name__ == "LeaveOneOut" or isinstance(cv, str) else None
-    return Folds.of(cv, data.X, y, groups, weight=weight, classifier=classifier, train_scores=train_scores)
+FOR_THE_BEST = (
+    *("best_index_", "best_params_", "best_score_", "standard_error_"),
+    *("best_estimator_", "refit_time_", "feature_names_in_"),
+)
 
 
 class _Delegated:
@@ -112,11 +107,12 @@ class Search(Estimator):
     cv : int, None, "loo", splitter or iterable of (train, test), default=5
         The folds: a number of them (consecutive; stratified for classifiers), "loo" to leave out each row in turn, a splitter, or the
         splits themselves. None means 5.
-    scoring : str, Scorer, callable or None, default=None
-        What to maximise; None means R² for regressors (mean squared error when leaving one out), accuracy for classifiers, and
-        else the model's own ``score``.
-    refit : bool, default=True
-        Whether to fit the best candidate to all rows.
+    scoring : str, Scorer, callable, list, tuple or dict of them, or None, default=None
+        What to maximise; None means the model's own ``score`` (for regressors the mean squared error when leaving one out, where R² is
+        not defined). Several scorers fill a table each; so does a callable that gives a dict of several scores.
+    refit : bool, str or callable, default=True
+        Whether to fit the best candidate to all rows. With several scorers, the name of the one that decides which is best, or False.
+        A function takes ``cv_results_`` and gives the number of the best candidate.
     cheap : bool, default=True
         Whether to ask the model first for what it can do cheaply. The scores are the same without, to the solver's tolerance.
     error_score : "raise" or float, default="raise"
@@ -127,7 +123,8 @@ class Search(Estimator):
     Attributes
     ----------
     best_params_ : dict
-        The best setting.
+        The best setting; with several scorers, by the one that `refit` names. It and what follows from it is missing when `refit` is
+        False and there are several.
     best_score_ : float
         Its mean score over the folds, each counting the same.
     standard_error_ : float
@@ -139,14 +136,16 @@ class Search(Estimator):
     certificate_ : Certificate
         The proof of the best model's fit.
     cv_results_ : dict of arrays
-        For every candidate its parameters, scores, rank and times, under scikit-learn's names; the scores of single folds where
-        there are at most a thousand of them.
+        For every candidate its parameters, scores, rank and times, under scikit-learn's names (``mean_test_<name>`` for several
+        scorers); the scores of single folds where there are at most a thousand of them.
     how_ : str
         How the scores were found, such as "5 folds from the sums of 1 pass".
     n_splits_ : int
         The number of folds.
-    scorer_ : callable
-        What was maximised.
+    scorer_ : callable or dict of str to callable
+        What was maximised; a dict when `scoring` named several.
+    multimetric_ : bool
+        Whether there are several scores.
     refit_time_ : float
         Seconds that the last fit took.
 
@@ -169,7 +168,7 @@ class Search(Estimator):
         "grid": anything("a dict of lists"),
         "cv": anything("a number of folds, a splitter or splits"),
         "scoring": anything("the name of a scorer, or a callable"),
-        "refit": boolean(),
+        "refit": _refit(),
         "cheap": boolean(),
         "error_score": _error_score(),
         "return_train_score": boolean(),
@@ -180,13 +179,13 @@ class Search(Estimator):
     def __init__(
         self,
         model: Any,
-        grid: Any,
-        cv: Any = 5,
-        scoring: Any = None,
-        refit: bool = True,
+        grid: Grid,
+        cv: Splitting = 5,
+        scoring: ScoringLike = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
         cheap: bool = True,
         *,
-        error_score: Any = "raise",
+        error_score: ErrorScore = "raise",
         return_train_score: bool = False,
     ) -> None:
         self.model = model
@@ -221,32 +220,59 @@ class Search(Estimator):
         candidates = candidates_of(self.grid)
         with calling_back(self, X, y, sample_weight):
             data = Data(self.model, X, y, sample_weight)
-            folds = draw_folds(self.model, self.cv, data, groups, train_scores=bool(self.return_train_score))
-            self.scorer_ = scorer_for(self.model, self.scoring, folds)
-            with Audience(self, len(candidates) * folds.n_splits) as audience:
-                settings = Settings(bool(self.cheap), self.error_score, False, audience.around, audience.note)
-                found = evaluate(self.model, data, candidates, folds, {"score": self.scorer_}, settings)["score"]
-            self._keep(candidates, found)
+            folds = draw_folds(self.model, self.cv, data, groups)
+            scorers = scorers_for(self.model, self.scoring, leave_one_out=folds.leave_one_out)
+            # A callable may turn out to give several scores: what they are called is known when it was called.
+            if not isinstance(scorers.get("score"), CustomScorer):
+                self._decisive(list(scorers))
+            with Reporter(self, len(candidates) * folds.n_splits) as reporter:
+                given = (bool(self.cheap), self.error_score, bool(self.return_train_score), False)
+                settings = Settings(*given, reporter.fit, reporter.score)
+                found = evaluate(self.model, data, candidates, folds, scorers, settings)
+            self._keep(candidates, found, scorers)
             if self.refit:
                 self._fit_best(data, found)
         return self
 
-    def _keep(self, candidates: list[dict[str, Any]], scores: Scores) -> None:
-        found = scores.shared_by_equals(candidates)
-        for name in ("best_estimator_", "refit_time_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        self.cv_results_ = results_of(candidates, found)
-        self.n_splits_, self.how_ = found.n_splits, found.how
-        self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
-        self.best_params_ = candidates[self.best_index_]
-        self.best_score_ = float(found.mean[self.best_index_])
-        self.standard_error_ = float(found.standard_error[self.best_index_])
+    def _decisive(self, names: list[str]) -> str | None:
+        """Name the scorer that says which candidate is best; None where a function says it, or nobody."""
+        if isinstance(self.refit, str):
+            if self.refit in names:
+                return self.refit
+        elif len(names) == 1:
+            return names[0]
+        elif callable(self.refit) or not self.refit:
+            return None
+        raise ParameterError(
+            f"refit must be True or False, or with several scorers the name of the one that decides which candidate is best "
+            f"({', '.join(map(repr, names))}), not {self.refit!r}."
+        )
 
-    def _fit_best(self, data: Data, found: Scores) -> None:
+    def _keep(self, candidates: list[dict[str, Any]], found: Evaluation, scorers: Mapping[str, Scoring]) -> None:
+        for name in FOR_THE_BEST:
+            self.__dict__.pop(name, None)
+        decisive = self._decisive(list(found.scores))
+        single = list(scorers) == ["score"]
+        self.scorer_ = as_given(scorers["score"]) if single else {name: as_given(one) for name, one in scorers.items()}
+        self.multimetric_ = list(found.scores) != ["score"]
+        self.cv_results_ = results_of(candidates, found)
+        self.how_, self.n_splits_ = found.how, next(iter(found.scores.values())).n_splits
+        if callable(self.refit):
+            self.best_index_ = _chosen(self.refit(self.cv_results_), len(candidates))
+        elif decisive is not None:
+            self.best_index_ = int(self.cv_results_[f"rank_test_{decisive}"].argmin())
+        else:
+            return
+        self.best_params_ = candidates[self.best_index_]
+        if decisive is not None:
+            self.best_score_ = float(found.scores[decisive].mean[self.best_index_])
+            self.standard_error_ = float(found.scores[decisive].standard_error[self.best_index_])
+
+    def _fit_best(self, data: Data, found: Evaluation) -> None:
         """Fit the best candidate to all rows, from their statistic where the search has collected it."""
         best = made_with(self.model, self.best_params_)
         began = time.perf_counter()
-        with told_inside(self, best, "refit"):
+        with task_inside(self, best, "refit"):
             if found.statistic is not None:
                 fit_known(best, data.open(fresh(best)), found.statistic)
             elif data.streamed:
@@ -264,9 +290,11 @@ class Search(Estimator):
         if hasattr(self, "best_estimator_"):
             return self.best_estimator_
         if hasattr(self, "cv_results_"):
+            best = (
+                f"fit one with {self.best_params_}" if hasattr(self, "best_params_") else "choose one from cv_results_"
+            )
             raise NotAvailableError(
-                f"This Search was made with refit=False, so there is no model to use: fit one with {self.best_params_}, "
-                "or search with refit=True."
+                f"This Search was made with refit=False, so there is no model to use: {best}, or search with refit=True."
             )
         raise NotFittedError("This Search is not fitted yet: call fit with your data before using it.")
 
@@ -284,7 +312,11 @@ class Search(Estimator):
             data = Data(best, X)
             given = {} if data.weight is None else {"sample_weight": data.weight}
             y = data.y
-        return float(self.scorer_(best, X, y, **given))
+        scorer = self.scorer_
+        if isinstance(scorer, dict):
+            scorer = scorer[self.refit] if isinstance(self.refit, str) else default_scorer(best)
+        score = scorer(best, X, y, **given)
+        return float(score[self.refit] if isinstance(score, Mapping) else score)
 
     predict = _Delegated("Predict with the best model.")
     predict_proba = _Delegated("Give the probabilities of the classes, by the best model.")

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.base.random import generator, seed_of
+from qed.base.models.searching import Indices
+from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.block import is_sparse
 from qed.selection.inputs import count_rows
-from qed.selection.splitting.splits import Indices, Partition, class_codes
+from qed.selection.splitting.splits import Partition, class_codes
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class HoldOut(Partition):
     _: KW_ONLY
     shuffle: bool = True
     stratify: bool = False
-    random_state: Any = None
+    random_state: Seed = None
 
     def __post_init__(self) -> None:
         size = self.test_size
@@ -87,7 +88,7 @@ class HoldOut(Partition):
 
 
 def train_test_split(
-    *arrays: Any, test_size: float = 0.3, shuffle: bool = True, stratify: Any = None, random_state: Any = None
+    *arrays: Any, test_size: float = 0.3, shuffle: bool = True, stratify: Any = None, random_state: Seed = None
 ) -> list[Any]:
     """Split arrays of the same rows into a part to train on and a part to test on.
 

@@ -19,16 +19,28 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
-from qed.base.random import generator, seed_of
+from qed.base.models.searching import Indices
+from qed.base.random import Seed, generator, seed_of
 from qed.selection.inputs import Labels, classes_of, count_rows, labels, positions
 
-Indices = NDArray[np.intp]
+
+class Splitter(Protocol):
+    """What a search asks of a splitter, ours or another's."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
+        """Give the row numbers (or masks) of training and held-out rows, split after split."""
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Say how many splits there are."""
+
+
+Splitting = int | str | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None
 
 
 class FewMembersWarning(DegenerateWarning):
@@ -99,7 +111,7 @@ class KFold(Partition):
     n_splits: int = 5
     _: KW_ONLY
     shuffle: bool = True
-    random_state: Any = 0
+    random_state: Seed = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.n_splits, (int, np.integer)) or isinstance(self.n_splits, bool) or self.n_splits < 2:
@@ -231,7 +243,7 @@ class GivenSplits:
         yield from self.pairs
 
 
-def check_cv(cv: Any = None, y: Any = None, classifier: bool = False) -> Any:
+def check_cv(cv: Splitting = None, y: Any = None, classifier: bool = False) -> Splitter:
     """Make a splitter of whatever a `cv` parameter may be.
 
     Parameters
@@ -264,7 +276,7 @@ def check_cv(cv: Any = None, y: Any = None, classifier: bool = False) -> Any:
             f"cv must be a number of folds, a splitter or an iterable of (train, test) row numbers, not {cv!r}."
         )
     if hasattr(cv, "split"):
-        return cv
+        return cast(Splitter, cv)
     try:
         pairs = tuple((np.asarray(train), np.asarray(test)) for train, test in cv)
     except (TypeError, ValueError) as error:
@@ -274,7 +286,7 @@ def check_cv(cv: Any = None, y: Any = None, classifier: bool = False) -> Any:
     return GivenSplits(pairs)
 
 
-def fold_numbers(splitter: Any, X: Any, y: Any = None, groups: Any = None) -> Indices | None:
+def fold_numbers(splitter: Splitter, X: Any, y: Any = None, groups: Any = None) -> Indices | None:
     """Give the fold of each row where a splitter, ours or another's, is a partition; None where it is not.
 
     A splitter is one when no row is held out twice and every training set is all that its test set leaves.
@@ -300,7 +312,7 @@ def fold_numbers(splitter: Any, X: Any, y: Any = None, groups: Any = None) -> In
     return folds
 
 
-def _times_drawn(rows: Any, n: int) -> Indices:
+def _times_drawn(rows: NDArray[Any], n: int) -> Indices:
     """Count how often a split names each of `n` rows."""
     rows = np.asarray(rows)
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows

@@ -17,7 +17,8 @@ import numpy as np
 from scipy import linalg
 
 from qed.base.errors import DegenerateError, ParameterError
-from qed.stats.distributions.covariance import EPS, numbers
+from qed.base.numbers import EPS
+from qed.stats.distributions.covariance import numbers
 
 
 def mapped_density(density: Callable[[np.ndarray], Any], matrix: Any, shift: Any = 0.0) -> Callable[[Any], np.ndarray]:

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from qed.base.errors import InputError, ParameterError
-
-EPS = float(np.finfo(np.float64).eps)
+from qed.base.numbers import EPS
 
 
 class Whitening:

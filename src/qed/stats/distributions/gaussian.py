@@ -23,10 +23,11 @@ import numpy as np
 from scipy import linalg
 
 from qed.base.errors import DegenerateError, InputError, ParameterError
+from qed.base.numbers import EPS
 from qed.base.random import generator, seed_of
 from qed.base.saving.known import savable
 from qed.base.sources.open import rows as rows_of
-from qed.stats.distributions.covariance import EPS, numbers, root
+from qed.stats.distributions.covariance import numbers, root
 from qed.stats.distributions.ellipsoid import Ellipsoid
 from qed.stats.moments import Moments
 

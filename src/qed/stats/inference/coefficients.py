@@ -24,7 +24,8 @@ import numpy as np
 from scipy import linalg, special
 
 from qed.base.errors import DegenerateError, NotAvailableError, ParameterError
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.numbers import EPS, ratio
+from qed.linalg.normal import equilibrate
 from qed.stats.factor import Factor
 from qed.stats.inference.spread import log_likelihood, sums, with_intercept
 from qed.stats.inference.wald import WaldTest
@@ -170,7 +171,7 @@ class Inference:
     @property
     def t_values(self) -> np.ndarray:
         """Coefficients over their standard errors; infinite where the error is zero, as in a perfect fit."""
-        return _ratio(self.coefficients, self.standard_errors)
+        return ratio(self.coefficients, self.standard_errors)
 
     @property
     def p_values(self) -> np.ndarray:
@@ -257,7 +258,7 @@ class Inference:
         if self.residual is None or self.total is None or self.sigma2 is None or slopes == 0:
             return None
         explained = max(self.total - self.residual, 0.0)
-        return WaldTest.of(float(_ratio(explained, self.sigma2)), slopes, self.degrees_of_freedom)
+        return WaldTest.of(float(ratio(explained, self.sigma2)), slopes, self.degrees_of_freedom)
 
     @property
     def aic(self) -> float | None:
@@ -331,9 +332,3 @@ def _table(seen: Inference, level: float) -> list[str]:
     chance = [] if seen.log_likelihood is None else [f"log-likelihood {seen.log_likelihood:.5g}"]
     chance += [f"{word} {value:.5g}" for word, value in (("AIC", seen.aic), ("BIC", seen.bic)) if value is not None]
     return lines + ([""] if fit or chance else []) + [", ".join(part) for part in (fit, chance) if part]
-
-
-def _ratio(above: Any, below: Any) -> np.ndarray:
-    """Divide, with 0 / 0 = 0 and x / 0 infinite."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.equal(above, 0), 0.0, np.divide(above, below))

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import linalg
 
 from qed.base.errors import NotAvailableError
-from qed.linalg.normal import EPS, equilibrate
+from qed.base.numbers import EPS
+from qed.linalg.normal import equilibrate, factorised
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 
@@ -34,10 +35,10 @@ def sums(
     if not fit_intercept:
         S = S + statistic.weight * np.outer(statistic.mean, statistic.mean)
     scaled, length = equilibrate(S[:p, :p])
-    lower, failed = linalg.lapack.dpotrf(scaled, lower=1, clean=1)
+    lower, reciprocal = factorised(scaled)
     change = np.vstack([-coef, np.eye(coef.shape[1])])
     residual = np.maximum((change * (S @ change)).sum(axis=0), 0.0)
-    return _inverse_root(np.zeros((p, p)) if failed else lower.T, length), residual, np.diagonal(S)[p:]
+    return _inverse_root(lower.T if reciprocal > 0 else np.zeros((p, p)), length), residual, np.diagonal(S)[p:]
 
 
 def _inverse_root(triangle: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -97,20 +97,16 @@ def subtract_rows(total: Any, table: Any, coef: Any) -> None:
 
 
 @kernel
-def penalised_gap(
-    rest: float, slope: Any, coef: Any, l1: float, l2: float, positive: bool, reach: float, over: float
-) -> Any:
-    r"""Give the objective and a bound on how far it is above its minimum, at most.
+def penalty_gap(slope: Any, coef: Any, l1: float, l2: float, positive: bool, reach: float, over: float) -> Any:
+    r"""Give the penalty, its part of the duality gap, and the scaling of the dual point, all columns considered.
 
-    It is the duality gap of :mod:`qed.optim.functions.gap` with its terms sorted so that nothing large cancels: for
+    It is the second term of the gap of :mod:`qed.optim.functions.gap`, sorted so that nothing large cancels: for
     :math:`\lambda_2 > 0` a sum of terms :math:`g(w_j) + g^*(h_j) - w_j h_j \ge 0`, each zero where coordinate j is optimal; for
-    :math:`\lambda_2 = 0` the residual, as a dual point, is first shrunk by :math:`s` until no correlation exceeds :math:`\lambda_1`.
+    :math:`\lambda_2 = 0` the dual point is first shrunk by :math:`s` until no correlation exceeds :math:`\lambda_1`.
     Without any penalty (which leaves signs to be found) the bound holds among coefficients of at most the same sum of sizes.
 
     Parameters
     ----------
-    rest : float
-        The residual sum of squares at `coef`.
     slope, coef : ndarray of shape (k,)
         As in `descend`.
     l1, l2, positive
@@ -122,24 +118,22 @@ def penalised_gap(
 
     Returns
     -------
-    objective, gap : float
-        Half the residual sum of squares and the penalty; and the bound.
+    value, part, scale : float
+        The penalty; its part of the gap; and by how much the dual point was shrunk.
     """
-    size, square, inner, largest, excess = 0.0, 0.0, 0.0, reach, over
+    size, square, inner, product, largest, excess = 0.0, 0.0, 0.0, 0.0, reach, over
     for j in range(len(coef)):
         size += abs(coef[j])
         square += coef[j] * coef[j]
+        product += coef[j] * slope[j]
         inner += l1 * abs(coef[j]) - coef[j] * (slope[j] - 0.5 * l2 * coef[j])
         pull = slope[j] if positive else abs(slope[j])
         largest = max(largest, pull)
         excess += max(pull - l1, 0.0) ** 2
-    objective = 0.5 * rest + l1 * size + 0.5 * l2 * square
+    value = l1 * size + 0.5 * l2 * square
     if l2 > 0.0:
-        return objective, inner + excess / (2.0 * l2)
+        return value, inner + excess / (2.0 * l2), 1.0
     if l1 == 0.0:
-        return objective, inner + largest * size if size > 0.0 else objective
-    if largest <= l1:
-        return objective, inner
-    scale = l1 / largest
-    fit = rest + l1 * size - inner
-    return objective, inner + (1.0 - scale) * (fit - 0.5 * (1.0 + scale) * rest)
+        return value, inner + largest * size, 1.0 if size > 0.0 else 0.0
+    scale = l1 / largest if largest > l1 else 1.0
+    return value, inner + (1.0 - scale) * product, scale

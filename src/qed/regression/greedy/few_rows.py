@@ -11,10 +11,11 @@ that this would cost digits, a second pass folds the R factor of a QR, which is 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import EPS, equilibrate
+from qed.linalg.normal import equilibrate, factorised
 from qed.regression.linear.evidence import about_zero
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
@@ -63,11 +64,11 @@ def _by_cholesky(seen: Moments) -> tuple[np.ndarray, np.ndarray] | None:
     scaled, length = equilibrate(seen.xx)
     empty = np.diagonal(scaled) == 0
     scaled[empty, empty] = 1.0
-    upper, failed = lapack.dpotrf(scaled, lower=0, clean=1)
-    if failed or lapack.dpocon(upper, np.abs(scaled).sum(axis=0).max(), uplo="U")[0] < CONDITION:
+    lower, reciprocal = factorised(scaled)
+    if reciprocal < CONDITION:
         return None
-    B = solve_triangular(upper, seen.xy / length[:, None], trans="T")
-    return _with_rest(upper * np.where(empty, 0.0, length), B, seen)
+    B = solve_triangular(lower, seen.xy / length[:, None], lower=True)
+    return _with_rest(lower.T * np.where(empty, 0.0, length), B, seen)
 
 
 def _by_factor(rows: Rows, centered: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,99 @@
+"""What a search scores by: one scorer or several, by name, each speaking the same protocol.
+
+A user gives a name, a `Scorer`, any callable ``scorer(model, X, y)``, several of them in a list or a dict, or nothing. That becomes a
+mapping of names to `qed.base.models.searching.Scoring`, so that neither the search nor a model has to ask what kind of thing it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from qed.base.errors import NotAvailableError, ParameterError
+from qed.base.models.scoring import Scoring
+from qed.selection.scoring import Scorer, check_scoring, get_scorer, role_of, takes
+
+ScoringLike = str | Callable[..., Any] | Mapping[str, str | Callable[..., Any]] | Iterable[str] | None
+
+
+@dataclass(frozen=True)
+class CustomScorer:
+    """A callable of the user's own, of which nothing is known but how it is called.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    function : callable
+        ``function(model, X, y)`` gives a number, or a dict of several with their names.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    sign = 1
+    additive = False
+    on_single_rows = None
+
+    def from_sums(self, weight: Any, squared_error: Any, scatter: Any) -> Any:
+        """Refuse: it needs a model and rows."""
+        raise NotAvailableError(f"Scorer {self.name!r} does not follow from sums: it needs the rows themselves.")
+
+    def asks(self, model: object) -> str | None:
+        """Give None: it may ask whatever it likes."""
+        return None
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Score a fitted model on these rows."""
+        if sample_weight is None:
+            return self.function(estimator, X, y)
+        if not takes(self.function, "sample_weight"):
+            raise ParameterError(
+                "scoring does not take sample_weight: give it that argument, or leave the weights out."
+            )
+        return self.function(estimator, X, y, sample_weight=sample_weight)
+
+
+def scorers_for(model: Any, scoring: ScoringLike, *, leave_one_out: bool = False) -> dict[str, Scoring]:
+    """Give the scorers by name; a single one is called score.
+
+    Parameters
+    ----------
+    model : estimator
+        Whose own ``score`` is meant when `scoring` is None.
+    scoring : str, callable, list, tuple, set or dict of them, or None
+        What the user gave.
+    leave_one_out : bool
+        Whether scores are those of single rows, where R² is not defined: a regressor's default is the squared error then.
+
+    Examples
+    --------
+    >>> list(scorers_for(None, ["r2", "neg_max_error"])), list(scorers_for(None, "r2"))
+    (['r2', 'neg_max_error'], ['score'])
+    """
+    if isinstance(scoring, Mapping):
+        found = {str(name): _spoken(str(name), get_scorer(one)) for name, one in scoring.items()}
+    elif isinstance(scoring, (list, tuple, set)):
+        found = {str(name): _spoken(str(name), get_scorer(name)) for name in scoring}
+        if len(found) < len(scoring):
+            raise ParameterError(f"scoring names a scorer twice: {list(scoring)}.")
+    elif scoring is None and leave_one_out and role_of(model) == "regressor":
+        found = {"score": get_scorer("neg_mean_squared_error")}
+    else:
+        found = {"score": _spoken("score", check_scoring(model, scoring))}  # type: ignore[arg-type]
+    if not found:
+        raise ParameterError("scoring is empty: name at least one scorer, or give None for the default.")
+    if leave_one_out and any(scorer.on_single_rows == "undefined" for scorer in found.values()):
+        raise ParameterError(
+            "R² is not defined on a single row, so not when leaving one out: use scoring='neg_mean_squared_error'."
+        )
+    return found
+
+
+def _spoken(name: str, scorer: Any) -> Scoring:
+    return scorer if isinstance(scorer, Scorer) else CustomScorer(name, scorer)
+
+
+def as_given(scorer: Scoring) -> Any:
+    """Give a scorer as the user gave it."""
+    return scorer.function if isinstance(scorer, CustomScorer) else scorer
