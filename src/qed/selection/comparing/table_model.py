@@ -100,8 +100,8 @@ class TableModel(Estimator):
         rows = problem.rows
         self.changes_: list[Any] = []
         for transformer in self._unfitted():
-            # What was made of the rows so far is read twice, here and by what comes after.
-            rows = rows.cached() if self.changes_ else rows
+            # Read twice, here and by what comes after.
+            rows = rows.cached()
             fitted = transformer.fit(rows)
             self.changes_.append(fitted)
             rows = changed(fitted, rows)
@@ -132,7 +132,7 @@ class TableModel(Estimator):
     def _prove(self, problem: TableProblem) -> list[Claim]:
         if problem.seen is not None:
             return self._together(problem.seen)
-        certificates, rows = [], problem.rows
+        certificates, rows = [], problem.rows.cached()
         for part in self.changes_:
             certificates.append(part._prove(part._evidence(part._open(rows, reset=False))))
             rows = changed(part, rows).cached()
