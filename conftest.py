@@ -11,8 +11,11 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -101,6 +104,32 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def public_path() -> Iterator[Path]:
+    """A folder that everybody may read."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+@contextmanager
+def being_nobody() -> Iterator[None]:
+    """Be someone to whom things can be forbidden, which to root nothing is."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.fixture
+def nobody() -> Callable[[], AbstractContextManager[None]]:
+    return being_nobody
 
 
 @pytest.fixture(scope="session")

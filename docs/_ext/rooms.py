@@ -4,17 +4,20 @@ Whoever adds a model adds one line to its room, and the page is there: the parag
 file, what the model needs from its data, parameters, attributes and methods, and the examples that use it.
 """
 
+from __future__ import annotations
+
 import inspect
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
-
-from sphinx.application import Sphinx
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import qed
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 TITLES = {"selection": "Choosing and comparing"}
 RESULTS = [

@@ -160,7 +160,8 @@ def test_the_scoring_monitor_of_scikit_learn_works() -> None:
 
 
 def test_the_scoring_monitor_sees_frames_with_their_names() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     monitor = ScoringMonitor(scoring="r2")
     frame = pandas.DataFrame(X, columns=list("abcd"))
     iterative().set_callbacks(monitor).fit(frame, y)

@@ -86,7 +86,7 @@ def frame(X, y=None, w=None):
 
 
 @pytest.fixture(params=["here", "cluster"])
-def place(request, client):
+def place(request):
     """Run a test with Dask's scheduler in this process, and on a cluster of two worker processes."""
     if request.param == "cluster":
         yield request.getfixturevalue("cluster")

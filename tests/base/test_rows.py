@@ -21,14 +21,33 @@ def test_blocks_are_views_and_cover_all_rows_once():
 
 
 @pytest.mark.parametrize(("columns", "size"), [(1, 1 << 17), (100, 16384), (10**6, 256)])
-def test_block_plan_depends_on_the_columns_alone(columns, size):
+def test_the_plan_of_uncounted_rows_depends_on_the_columns_alone(columns, size):
     assert block_rows(columns) == size
+
+
+@pytest.mark.parametrize("columns", [1, 3, 12, 50, 100, 500, 3000])
+@pytest.mark.parametrize("count", [1, 2000, 20_000, 100_001, 800_000, 3_000_000])
+def test_counted_rows_are_cut_into_equal_blocks(columns, count):
+    size = block_rows(columns, count)
+    blocks = -(-count // size)
+    assert size <= block_rows(columns)
+    assert blocks in (1, 2, 4, 8) or blocks % 8 == 0
+    assert 0 <= blocks * size - count < blocks
+    assert blocks == 1 or size >= 512 or size > block_rows(columns) // 2
+
+
+def test_small_tables_are_one_block_and_larger_ones_feed_several_threads():
+    assert block_rows(3, 5000) == 5000 and block_rows(2000, 1000) == 1000 and block_rows(2000, 3000) == 1500
+    data = ArrayRows(np.zeros((20_000, 50)))
+    assert [piece.count for piece in data.pieces()] == [20_000 // 8] * 8
 
 
 def test_a_sparse_plan_goes_by_the_stored_values():
     thin = sparse.random_array((100, 100_000), density=1e-4, random_state=np.random.default_rng(0), format="csc")
     data = ArrayRows(thin)
-    assert data.X.format == "csr" and data.size > block_rows(100_000)
+    assert data.X.format == "csr" and data.size == 100
+    many = sparse.random_array((4000, 100_000), density=1e-4, random_state=np.random.default_rng(0), format="csr")
+    assert ArrayRows(many).size == 4000 > block_rows(100_000)
 
 
 def test_map_joins_in_order():

@@ -246,7 +246,8 @@ def test_a_loaded_model_goes_on_learning(model: Any, saved: Path) -> None:
 
 
 def test_names_and_unfitted_models_come_back(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
     path = tmp_path / "m.qed"
     qed.save(qed.Ridge().fit(frame, TARGETS["number"]), path)

@@ -173,8 +173,6 @@ def test_unknown_name_lists_all(name):
 
 
 def test_to_pandas_and_polars_keep_the_table():
-    pytest.importorskip("pandas")
-    pytest.importorskip("polars")
     penguins = qed.data.load("penguins")
     assert penguins.to_pandas().shape == penguins.to_polars().shape == (344, 8)
     assert penguins.to_pandas()["sex"].isna().sum() == penguins.to_polars()["sex"].null_count() == 11
@@ -207,8 +205,6 @@ def test_unknown_attribute_of_the_module():
 
 
 def test_files_are_what_the_script_writes(tmp_path, capsys):
-    for package in ("sklearn", "palmerpenguins", "statsmodels", "pandas"):
-        pytest.importorskip(package)
     spec = importlib.util.spec_from_file_location("make_data", TOOL)
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)

@@ -1,7 +1,5 @@
 """Whatever is wrong with what was given: one clear sentence on the standard error, exit code 2, no traceback."""
 
-import os
-
 import pytest
 
 import qed
@@ -118,14 +116,12 @@ def test_an_unreadable_model(run, tmp_path, command):
     assert "houses.csv" in run.refused(command, data, *more)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_places_that_may_not_be_written(run, tmp_path):
-    path = written(tmp_path, "houses.csv", HOUSES)
-    tmp_path.chmod(0o500)
-    try:
-        assert "permission denied" in run.refused("compare", path, "-t", "price", "--report", tmp_path / "r.html")
-    finally:
-        tmp_path.chmod(0o700)
+def test_places_that_may_not_be_written(run, public_path, nobody):
+    path = written(public_path, "houses.csv", HOUSES)
+    run.refused("compare", path, "-t", "price", "--report", public_path)
+    public_path.chmod(0o555)
+    with nobody():
+        assert "permission denied" in run.refused("compare", path, "-t", "price", "--report", public_path / "r.html")
 
 
 def test_wrong_arguments_end_with_code_2_and_say_which(run):

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import qed
+from tests.conformance.checks import run_check
 
 VARIANTS = [
     qed.StandardScaler(with_mean=False),
@@ -20,4 +21,4 @@ VARIANTS = [
 
 @parametrize_with_checks(VARIANTS)
 def test_scikit_learn_check(estimator, check):
-    check(estimator)
+    run_check(estimator, check)

@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import qed
 from qed.base.errors import InputError
 from qed.kernels import RBF, KernelCenterer, Polynomial, centred
+from tests.conformance.checks import run_check
 
 X = np.random.default_rng(0).standard_normal((30, 3))
 Z = np.random.default_rng(1).standard_normal((7, 3))
@@ -15,7 +16,7 @@ Z = np.random.default_rng(1).standard_normal((7, 3))
 
 @parametrize_with_checks([KernelCenterer()])
 def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+    run_check(estimator, check)
 
 
 def test_it_is_what_scikit_learn_gives():

@@ -161,7 +161,8 @@ def test_bad_tables_are_refused_in_words():
 
 
 def test_frames_and_lists_are_tables():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     X = rows_of(5, 2)
     np.testing.assert_array_equal(RBF()(pandas.DataFrame(X)), RBF()(X))
     np.testing.assert_array_equal(RBF()(X.tolist()), RBF()(X))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -26,8 +27,6 @@ from qed.optim.sparse import newton_set
 from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.newton_set import NewtonSet
 from qed.optim.sparse.scored import ScoredLoss
-
-sm = pytest.importorskip("statsmodels.api")
 
 LOSSES = [SquaredLoss(), HuberLoss(0.7), LogisticLoss(), PoissonLoss()]
 PENALTIES = [L1(1.0), L1(1.0, positive=True), L1L2(1.0, 0.7), L1L2(1.0, 0.7, positive=True)]

@@ -12,11 +12,12 @@ from qed.base.errors import InputError, ParameterError
 from qed.data.synthetic import ar1_covariance
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.map import GaussianMAP
+from tests.conformance.checks import run_check
 
 
-@parametrize_with_checks([GaussianMAP(), GaussianMAP(0.5, 2.0, 0.3, fit_intercept=True)])
+@parametrize_with_checks([GaussianMAP(0.5, 2.0, 0.3, fit_intercept=True)])
 def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+    run_check(estimator, check)
 
 
 PRIOR = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 0.7]])

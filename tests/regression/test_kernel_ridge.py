@@ -10,6 +10,7 @@ import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.data.synthetic import ar1_covariance
 from qed.kernels import RBF, Laplace, Polynomial
+from tests.conformance.checks import run_check
 
 KERNELS = [
     {"kernel": "linear"},
@@ -37,7 +38,7 @@ def table():
 )
 @pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
 def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+    run_check(estimator, check)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)

@@ -38,7 +38,8 @@ class TestEveryLinearModel:
         assert spare.certificate_
 
     def test_frames_keep_their_names(self, model):
-        pandas = pytest.importorskip("pandas")
+        import pandas
+
         frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
         named = type(model)().fit(frame, Y)
         assert list(named.feature_names_in_) == ["a", "b", "c", "d"]
@@ -46,7 +47,8 @@ class TestEveryLinearModel:
             named.predict(frame[["b", "a", "c", "d"]])
 
     def test_text_is_refused_by_name(self, model):
-        pandas = pytest.importorskip("pandas")
+        import pandas
+
         frame = pandas.DataFrame({"a": [1.0, 2.0], "town": ["Ulm", "Bonn"]})
         with pytest.raises(ValueError, match="'town'"):
             type(model)().fit(frame, [1.0, 2.0])

@@ -77,7 +77,8 @@ def test_every_kind_of_value(column):
 
 
 def test_missing_values_of_all_kinds_are_one():
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     nothing = [None, np.nan, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), np.float32("nan")]
     assert Counts.of_columns([nothing]).columns == ({None: (7, 7.0)},)
     assert Counts.of_columns([np.array([np.nan, 1.0, np.nan])]).values() == [1.0, None]

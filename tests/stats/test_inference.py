@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from scipy import special, stats
 
 import qed
@@ -16,8 +17,6 @@ from qed.stats.inference.wald import WaldTest
 from qed.stats.moments import Moments
 from tests.reference.nist_linear import PROBLEMS
 from tests.rounding import UNIT, LeastSquares
-
-sm = pytest.importorskip("statsmodels.api")
 
 
 def least_squares(X, y, weight=None, *, fit_intercept=True, statistic=Moments, **options):

@@ -51,7 +51,8 @@ def test_more_coefficients_never_hurt():
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_no_greedy_method_does_better(k):
     """Theory: oracle RSS <= RSS of OMP, of MP, and of least squares on the columns that the lasso keeps."""
-    linear_model = pytest.importorskip("sklearn.linear_model")
+    from sklearn import linear_model
+
     X, y, _ = problem(n=20, p=9, seed=7)
     oracle = best(X, y, 9).errors_
     assert (

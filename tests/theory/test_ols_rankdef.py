@@ -58,7 +58,8 @@ def test_certificate_objects_to_a_longer_solution():
 
 
 def test_the_warning_names_the_columns():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame(
         {"height": [1.0, 2.0, 3.0, 5.0], "age": [1.0, 0.0, 4.0, 1.0], "inches": [2.0, 4.0, 6.0, 10.0]}
     )

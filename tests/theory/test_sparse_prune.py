@@ -43,7 +43,8 @@ def test_training_points_of_dual_weight_zero_are_not_needed_either():
 
 
 def test_a_pruned_model_can_be_saved_but_not_fitted(tmp_path):
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     X, y, _ = problem(n=30, p=4)
     frame = pandas.DataFrame(X, columns=list("abcd"))
     small = qed.prune(qed.OrthogonalMatchingPursuit(n_nonzero_coefs=2).fit(frame, y))

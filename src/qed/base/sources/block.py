@@ -18,6 +18,8 @@ import pyarrow as pa
 BLOCK_VALUES = 1 << 20
 # A function of a block and further arguments.
 Function = Callable[..., Any]
+# A block of fewer is not worth a thread.
+LEAST_VALUES, LEAST_ROWS = 1 << 17, 1 << 10
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -157,16 +159,34 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     )
 
 
-def block_rows(n_features: int) -> int:
+def block_rows(n_features: int, count: int | None = None, width: int | None = None) -> int:
     """Say how many rows a block holds: a power of two, of eight megabytes of float64 or less.
 
-    Where there are many columns it is more, up to 64 megabytes, so that a block's work outweighs that of adding its result.
+    Where there are many columns it is more, up to 64 megabytes, so that a block's work outweighs that of adding its result. Where it is
+    known how many rows there are, blocks are of equal size, and there are one, two, four, eight or a multiple of eight of them, so that
+    any usual number of threads has work to the end.
+
+    Parameters
+    ----------
+    n_features : int
+        How many columns there are.
+    count : int, optional
+        How many rows there are.
+    width : int, optional
+        How many values are stored of a row, where those are not all. Its sums are dense all the same: there are fewer blocks then.
 
     Examples
     --------
-    >>> block_rows(100), block_rows(2)
-    (16384, 131072)
+    >>> block_rows(100), block_rows(2), block_rows(100, 20_000), block_rows(2, 1000)
+    (16384, 131072, 2500, 1000)
     """
-    p = max(1, n_features)
-    wanted = max(256, min(max(BLOCK_VALUES // p, 1 << 14), 8 * BLOCK_VALUES // p, 1 << 17))
-    return 1 << (wanted.bit_length() - 1)
+    stored = max(1, n_features if width is None else width)
+    wanted = max(256, min(max(BLOCK_VALUES // stored, 1 << 14), 8 * BLOCK_VALUES // stored, 1 << 17))
+    most = 1 << (wanted.bit_length() - 1)
+    if count is None:
+        return most
+    least = LEAST_ROWS if width is None else max(LEAST_ROWS, 4 * n_features)
+    worth = min(count * stored // LEAST_VALUES, count // least, 8)
+    blocks = max(1, -(-count // most), worth)
+    blocks = 1 << (blocks - 1).bit_length() if blocks <= 8 else -(-blocks // 8) * 8
+    return max(1, -(-count // blocks))

@@ -1,7 +1,8 @@
 """Files as `Rows`: streamed, never all in memory.
 
 The batches that a reader gives are cut anew into blocks of a fixed number of rows, across row groups and files, so
-that the block plan, and with it every rounding, is that of the same table in memory. The generator of tasks reads; a
+that the block plan, and with it every rounding, is that of the same table in memory; a large CSV file has a plan of its own, because
+its rows are not counted before they are read. The generator of tasks reads; a
 task, on a thread of the fold, turns its slice into a matrix and works on it. As the engine keeps few tasks in flight,
 reading runs ahead of them by a few blocks and no more.
 
@@ -17,7 +18,7 @@ import shutil
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,8 @@ def open_files(
         y, names = read_target(y)
     if weight is not None and name is None:
         weight = weight_of(read_target(weight)[0])
-    rows = FileRows(readers, layout, plan(size, len(layout.features)), y, None if name else weight, names)
+    asked = None if size is None else plan(size, len(layout.features))
+    rows = FileRows(readers, layout, asked, y, None if name else weight, names)
     if y is not None or rows.weight is not None:
         check_lengths(rows.count(), y, rows.weight)
     return rows
@@ -155,8 +157,8 @@ class FileRows(Rows):
         The files, in the order of their rows.
     layout : Layout
         What their columns are for.
-    size : int
-        Rows per block.
+    size : int or None
+        Rows per block; the default is that of the same table in memory, unless the rows would have to be read to count them.
     y, weight : ndarray, optional
         Target and weights of all rows, where they are no columns.
     target_names : tuple of str
@@ -167,12 +169,12 @@ class FileRows(Rows):
         self,
         readers: Sequence[Reader],
         layout: Layout,
-        size: int,
+        size: int | None = None,
         y: np.ndarray | None = None,
         weight: np.ndarray | None = None,
         target_names: tuple[str, ...] = (),
     ) -> None:
-        self.readers, self.layout, self.size, self.y, self.weight = readers, layout, size, y, weight
+        self.readers, self.layout, self.y, self.weight, self._asked = readers, layout, y, weight, size
         self.facts = Facts(
             n_features=len(layout.features),
             dtype=layout.dtype,
@@ -186,6 +188,12 @@ class FileRows(Rows):
         self._count: int | None = None
         self._cached: Rows | None = None
         self._table: FileRows | None = None
+
+    @cached_property
+    def size(self) -> int:
+        """Rows per block: never dependent on whether the rows happen to have been counted."""
+        known = all(reader.knows_count for reader in self.readers)
+        return plan(self._asked, self.n_features, self.count() if known else None)
 
     def count(self) -> int:
         if self._count is None:

@@ -209,10 +209,10 @@ def _check_names(used: Sequence[str], names: Sequence[str]) -> None:
         )
 
 
-def plan(size: int | None, n_features: int) -> int:
-    """Give the rows per block: what was asked for, or what suits the number of columns."""
+def plan(size: int | None, n_features: int, count: int | None = None) -> int:
+    """Give the rows per block: what was asked for, or what suits the number of columns, and of rows where that is known."""
     if size is None:
-        return block_rows(n_features)
+        return block_rows(n_features, count)
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise ParameterError(f"block_size must be a positive whole number, not {size!r}.")
     return int(size)

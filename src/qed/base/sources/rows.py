@@ -273,7 +273,7 @@ class ArrayRows(Rows):
     feature_names, target_names : sequence of str, optional
         The names of the columns.
     size : int, optional
-        Rows per block; the default depends on the number of columns.
+        Rows per block; the default depends on the numbers of rows and columns.
     first : int
         The number of the first row, where these are a part of other rows.
     """
@@ -307,13 +307,11 @@ class ArrayRows(Rows):
             in_memory=X.in_memory if isinstance(X, Sliced) else True,
             is_mapped=isinstance(X, (np.memmap, Sliced)),
         )
-        self.size = size if size is not None else block_rows(self._width())
+        self.size = size if size is not None else block_rows(self.n_features, self.count(), self._width())
 
-    def _width(self) -> int:
-        """Give the stored values per row, which for a sparse matrix are few."""
-        if self.is_sparse:
-            return max(1, -(-int(self.X.nnz) // max(1, self.X.shape[0])))
-        return self.n_features
+    def _width(self) -> int | None:
+        """Give the stored values per row of a sparse matrix, which are few."""
+        return max(1, -(-int(self.X.nnz) // max(1, self.count()))) if self.is_sparse else None
 
     def with_target(self, y: Any) -> Self:
         """Give the same rows with another target."""

@@ -73,7 +73,8 @@ def open_table(
     if name is not None:
         weight = weight_of(values_of(arrow_of(frame, [name]).column(name)))
     check_lengths(n, y, weight)
-    return TableRows(frame, layout, y, weight, target_names, plan(size, len(layout.features)), named=has_names(X))
+    blocks = plan(size, len(layout.features), n)
+    return TableRows(frame, layout, y, weight, target_names, blocks, named=has_names(X))
 
 
 class TableRows(Rows):
@@ -191,7 +192,7 @@ def _open_array(
     if matrix.dtype.kind == "O":
         table = _table_of_objects(matrix)
         layout = Layout.of(table.schema)
-        return TableRows(table, layout, y, weight, target_names, plan(size, table.num_columns), named=False)
+        return TableRows(table, layout, y, weight, target_names, plan(size, table.num_columns, len(table)), named=False)
     blocks = None if size is None else plan(size, matrix.shape[1])
     found = ArrayRows(matrix, y, weight, names, blocks, target_names=target_names)
     found.given = given
