@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import fields, replace
 
+import dask.dataframe as dask_frame
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -79,7 +80,7 @@ def sources(tmp_path, table):
         "sparse": qed.rows(sparse.csr_array(X), X[:, 0], block_size=64),
         "pandas": qed.rows(numbers, **named),
         "parquet": qed.rows(tmp_path / "n.parquet", **named),
-        "dask": qed.rows(pytest.importorskip("dask.dataframe").from_pandas(numbers, npartitions=3), **named),
+        "dask": qed.rows(dask_frame.from_pandas(numbers, npartitions=3), **named),
     }
 
 
