@@ -152,7 +152,7 @@ class TableModel(Estimator):
     def _prove(self, problem: TableProblem) -> list[Claim]:
         if problem.seen is not None:
             return self._together(problem.seen)
-        certificates, rows = [], problem.rows
+        certificates, rows = [], problem.rows.cached()
         for part in self.changes_:
             certificates.append(part._prove(part._evidence(part._open(rows, reset=False))))
             rows = changed(part, rows).cached()
