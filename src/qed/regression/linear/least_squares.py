@@ -85,7 +85,7 @@ class LinearRegression(LeastSquaresModel):
 
     _is_penalised = False
 
-    def _settle(self, problem: LeastSquaresProblem) -> None:
+    def _settle(self, problem: Any) -> None:
         super()._settle(problem)
         self._warn_of_collinear(problem)
 

@@ -105,7 +105,7 @@ def _at_once(rows: Rows) -> Moments | None:
     if _is_sparse(rows):
         fitting = p >= MANY_COLUMNS
     else:
-        fitting = MANY_PRODUCTS <= rows.count() * p**2 and rows.count() <= block_rows(p)
+        fitting = rows.count() * p**2 >= MANY_PRODUCTS and rows.count() <= block_rows(p)
     return KeptRows.of(rows.array(), copy=False).moments() if fitting else None
 
 
