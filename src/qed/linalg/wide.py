@@ -7,7 +7,7 @@ Without a penalty this :math:`w` is the shortest of all that fit best. With cent
 but the rank. A Cholesky factor of the n x n matrix solves it, :math:`O(n^2 p)`, and one correction by the true residual gives back the
 digits that squaring took; where its condition says that too few are left, the singular values of A decide instead.
 
-Any :math:`u` proves how good any :math:`w` is, for the gap between the problem and its dual is a sum of squares,
+Every :math:`u` proves how good any :math:`w` is, for the gap between the problem and its dual is a sum of squares,
 
 .. math:: \|b - Aw\|^2 + \alpha\|w\|^2 - \min \;\le\; \|r - \alpha u\|^2 + \alpha\|w - A^\top u\|^2, \qquad r = b - Aw.
 
@@ -209,7 +209,7 @@ class WideSystem:
         Parameters
         ----------
         coef, gradient : ndarray of shape (p, q)
-            Any coefficients, and the gradient there, which is not needed here.
+            The coefficients, and the gradient there, which is not needed here.
         alphas : ndarray of shape (q,)
             The penalty of each output.
         rank : int or None

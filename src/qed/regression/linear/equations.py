@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.numbers import EPS
 from qed.linalg.conjugate import conjugate_gradients
@@ -225,7 +225,7 @@ class IterativeEquations(KeptEquations):
 
     def _most(self) -> int:
         """Say how many products cost as much as the way that takes over."""
-        return products_worth(self.statistic.X) // self.target.shape[1]
+        return products_worth(self.design.X) // self.target.shape[1]
 
     @property
     def metric(self) -> Metric:
@@ -257,7 +257,7 @@ class IterativeEquations(KeptEquations):
         seen, design = self.statistic, self.design
         full = np.sqrt(design.lengths**2 + seen.weight * design.center**2)
         size = np.sqrt((self.target**2).sum(axis=0)) + full @ np.abs(coef)
-        values = np.diff(seen.X.indptr).max(initial=0) + design.counts.max(initial=0) + 8
+        values = np.diff(design.X.indptr).max(initial=0) + design.counts.max(initial=0) + 8
         return np.asarray(float(values) * EPS * np.linalg.norm(full) * size)
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
@@ -267,7 +267,7 @@ class IterativeEquations(KeptEquations):
         return self.exact.metric.condition(rank)
 
 
-def products_worth(X: Any) -> int:
+def products_worth(X: csr_array) -> int:
     """Say how many products with a sparse table take as long as forming and factoring the matrix of its equations.
 
     Examples
