@@ -5,6 +5,8 @@ import re
 import warnings
 from dataclasses import dataclass
 
+import dask.array as dask_array
+import dask.dataframe as dask_frame
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,9 +17,6 @@ from scipy import sparse
 
 import qed
 from qed.base.errors import InputError, QedError, SourceError
-
-dask_array = pytest.importorskip("dask.array")
-dask_frame = pytest.importorskip("dask.dataframe")
 
 N = 40
 RNG = np.random.default_rng(0)

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import fields, replace
 
+import dask.dataframe as dask_frame
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -79,7 +80,7 @@ def sources(tmp_path, table):
         "sparse": qed.rows(sparse.csr_array(X), X[:, 0], block_size=64),
         "pandas": qed.rows(numbers, **named),
         "parquet": qed.rows(tmp_path / "n.parquet", **named),
-        "dask": qed.rows(pytest.importorskip("dask.dataframe").from_pandas(numbers, npartitions=3), **named),
+        "dask": qed.rows(dask_frame.from_pandas(numbers, npartitions=3), **named),
     }
 
 
@@ -189,6 +190,24 @@ class TestCached:
         )
         files = {file.name for file in cache.glob("*/*")}
         assert files == {"X.npy", "y.bin", "weight.bin"}
+        del kept, source
+        gc.collect()
+        assert list(cache.iterdir()) == []
+
+    @pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
+    def test_tables_on_disk(self, name, cache, table, tmp_path, parses):
+        table.assign(day=pd.Timestamp("2020-01-01"), kind=pd.Categorical(table["pet"])).to_parquet(
+            tmp_path / "t.parquet"
+        )
+        source = qed.rows(tmp_path / name, target="label", sample_weight="w", block_size=64)
+        kept = source.table().cached()
+        before = parses["passes"]
+        assert kept is source.table().cached() and kept.is_table and kept.cached() is kept
+        assert kept.fold(starts) == source.table().fold(starts)
+        whole, wanted = kept.array(), source.table().array()
+        assert whole.X.equals(wanted.X) and whole.y.tolist() == wanted.y.tolist()
+        np.testing.assert_array_equal(whole.weight, wanted.weight)
+        assert kept.facts.schema == source.facts.schema and parses["passes"] <= before + 2
         del kept, source
         gc.collect()
         assert list(cache.iterdir()) == []
@@ -318,11 +337,22 @@ def parses(monkeypatch):
     ],
     ids=["logistic", "products", "k-means", "majority"],
 )
-def test_a_table_is_parsed_once_to_learn_the_encoding_and_once_to_encode_it(model, parses, cache, table, tmp_path):
+def test_a_table_is_parsed_once(model, parses, cache, table, tmp_path):
+    """However often the encoder, what comes behind it and the proof read it."""
     model.fit(tmp_path / "t.csv", "label")
-    assert dict(parses) == {"samples": 1, "passes": 2}
+    assert dict(parses) == {"samples": 1, "passes": 1}
+    assert qed.certify(model, tmp_path / "t.csv", "label")
+    assert dict(parses) == {"samples": 2, "passes": 2}
     gc.collect()
     assert not cache.exists() or list(cache.iterdir()) == []
+
+
+def test_a_cross_validation_parses_once(parses, cache, table, tmp_path):
+    scores = qed.cross_validate(qed.TableModel(qed.LogisticRegression()), tmp_path / "t.csv", "label", cv=3)
+    assert dict(parses) == {"samples": 1, "passes": 1}
+    frame = table.drop(columns="label")
+    again = qed.cross_validate(qed.TableModel(qed.LogisticRegression()), frame, table["label"], cv=3)
+    np.testing.assert_allclose(scores["test_score"], again["test_score"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("model", [qed.LogisticRegression(), qed.KMeans(3, random_state=0), qed.MajorityClassifier()])

@@ -56,7 +56,7 @@ class Cholesky:
         scaled = matrix / length
         scaled /= length[:, None]
         np.fill_diagonal(scaled, diagonal / length**2)
-        size = float(lapack.dlange("1", scaled.T))
+        size = float(lapack.dlange("1", scaled.T))  # type: ignore[call-arg]
         lower, failed = lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
         if failed:
             return None

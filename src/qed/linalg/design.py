@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.compile import kernel
 from qed.base.engine import add_pairwise, work
@@ -91,7 +91,7 @@ class SparseDesign:
         How many values of each column are stored.
     """
 
-    def __init__(self, X: Any, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
+    def __init__(self, X: csr_array, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
         n, p = X.shape
         self.X, self.center = X, center + rest
         self.weights = np.ones(n) if weights is None else weights

@@ -1,9 +1,9 @@
 r"""Least squares from a Gram matrix: :math:`(S + \alpha I)\,w = b` with :math:`S = X^\top X,\ b = X^\top y`.
 
-A Cholesky factorisation of the *equilibrated* matrix (unit diagonal) solves it, and its condition estimate says how many digits
-that costs (:mod:`qed.linalg.cholesky`): forming :math:`X^\top X` squares the condition number, so the answer has about
-:math:`16 - 2\log_{10}\kappa(X)` of them. Callers compare `Solution.digits` with what they need and turn to a QR
-factorisation where it is not enough.
+A Cholesky factorisation of the *equilibrated* matrix (:mod:`qed.linalg.cholesky`) solves it, and its condition estimate says how many
+digits that costs: forming :math:`X^\top X` squares the condition number, so the answer has about
+:math:`16 - 2\log_{10}\kappa(X)` of them. Callers compare `Solution.digits` with what they need and turn to a QR factorisation where it is
+not enough.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from scipy.linalg import eigh, lapack
 
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
+
+# Sums over rows, taken block by block, are off by no more than this, relative to the lengths of the columns.
+ROUNDING = 16 * EPS
+# With fewer digits than this, a bound on rounding says nothing.
+DIGITS_TELLING = 8.0
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,8 @@ class Normal:
         """Give the eigenvectors of ``gram + alpha I``, scaled to a diagonal of ones."""
         if alpha not in self._spectra:
             scaled, length = equilibrate(self.gram + alpha * np.eye(len(self.gram)))
-            self._spectra[alpha] = Spectrum(*eigh(scaled), length)
+            value, vector = eigh(scaled)
+            self._spectra[alpha] = Spectrum(value, vector, length)
         return self._spectra[alpha]
 
     @cached_property
@@ -156,9 +162,17 @@ class Normal:
         return self.spectrum(alpha).solve(right)
 
     def excess(
-        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+        self,
+        coef: np.ndarray,
+        gradient: np.ndarray,
+        alphas: np.ndarray,
+        rank: int | None,
+        reach: np.ndarray,
+        enough: np.ndarray,
     ) -> np.ndarray:
-        """Give by how much coefficients miss the minimum of ``||y - X w||^2 + alpha ||w||^2``: ``g' (gram + alpha I)^+ g``.
+        """Bound by how much coefficients miss the minimum of ``||y - X w||^2 + alpha ||w||^2``: ``g' (gram + alpha I)^+ g``.
+
+        Where the matrix is far enough from a singular one to tell, what rounding may have hidden of the gradient is counted in.
 
         Parameters
         ----------
@@ -168,6 +182,8 @@ class Normal:
             The penalty of each output.
         rank : int or None
             The rank of the columns that a model without a penalty found.
+        reach : ndarray of shape (q,)
+            The size of what the residuals are differences of.
         enough : ndarray of shape (q,)
             A value below it need not be any sharper.
         """
@@ -175,7 +191,11 @@ class Normal:
         for alpha in np.unique(alphas):
             chosen = alphas == alpha
             step = self.solve(gradient[:, chosen], float(alpha)).coef
-            result[chosen] = np.abs((gradient[:, chosen] * step).sum(axis=0))
+            missed = np.sqrt(np.abs((gradient[:, chosen] * step).sum(axis=0)))
+            factor = self.factor(float(alpha))
+            if factor is not None and factor.digits >= DIGITS_TELLING:
+                missed += ROUNDING * reach[chosen] * np.sqrt(len(coef) / factor.least)
+            result[chosen] = missed**2
         return result
 
     def outside(self, coef: np.ndarray, rank: int) -> float:

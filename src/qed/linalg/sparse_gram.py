@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.compile import kernel
 from qed.base.engine import work
@@ -25,7 +25,7 @@ TILE = 64
 SHARES = 4
 
 
-def sparse_gram(X: Any, weights: np.ndarray, out: np.ndarray) -> None:
+def sparse_gram(X: csr_array, weights: np.ndarray, out: np.ndarray) -> None:
     """Set the leading part of `out` to ``X' diag(weights) X``; the same for any number of threads.
 
     Parameters

@@ -4,15 +4,14 @@ r"""Least squares with more columns than rows, through as many equations as ther
 
 Without a penalty this :math:`w` is the shortest of all that fit best. With centred rows :math:`A A^\top` has the null vector
 :math:`\rho` of the roots of the weights; as :math:`b` is orthogonal to it, :math:`c\,\rho\rho^\top` may be added and changes nothing
-but the rank. A Cholesky factor of the n x n matrix solves it, :math:`O(n^2 p)`, and one correction by the true residual gives back the digits
-that squaring took; where its condition says that too few are left, the singular values of A decide instead.
+but the rank. A Cholesky factor of the n x n matrix solves it, :math:`O(n^2 p)`, and one correction by the true residual gives back the
+digits that squaring took; where its condition says that too few are left, the singular values of A decide instead.
 
-Any :math:`u` proves how good any :math:`w` is, for the gap between the problem and its dual is a sum of squares,
+Every :math:`u` proves how good any :math:`w` is, for the gap between the problem and its dual is a sum of squares,
 
 .. math:: \|b - Aw\|^2 + \alpha\|w\|^2 - \min \;\le\; \|r - \alpha u\|^2 + \alpha\|w - A^\top u\|^2, \qquad r = b - Aw.
 
-Björck (1996), Numerical Methods for Least Squares Problems, sections 1.1.4 and 6.6.5; Saunders, Gammerman and Vovk (1998) for
-the dual form.
+Björck (1996), Numerical Methods for Least Squares Problems; Saunders, Gammerman and Vovk (1998), Ridge regression in dual variables.
 """
 
 from __future__ import annotations
@@ -28,6 +27,8 @@ from qed.linalg.normal import Solution
 
 # With so many digits, a correction would change nothing that matters.
 DIGITS_ENOUGH = 13.0
+# With fewer, what is solved with a factor proves nothing.
+DIGITS_TELLING = 9.0
 
 
 class WideSystem:
@@ -142,18 +143,32 @@ class WideSystem:
         return Solution(self.design.back(self.dual(alpha)), self.most, scaled.condition, factor.digits)
 
     def dual(self, alpha: float) -> np.ndarray:
-        """Give u with ``(A A' + alpha I) u = b``, corrected once by the true residual where it needs to be; there has to be a factor."""
+        """Give u with ``(A A' + alpha I) u = b``, as precisely as the rows allow."""
         if alpha not in self._duals:
-            factor = self.factor(alpha)
-            assert factor is not None
-            u = factor.solve(self.target)
-            if factor.digits < DIGITS_ENOUGH:
-                u += factor.solve(self.target - alpha * u - self.design.times(self.design.back(u)))
-            self._duals[alpha] = u
+            factor = self._telling(alpha)
+            if factor is None:
+                U, values, _ = self.singular
+                self._duals[alpha] = U @ (U.T @ self.target / (values**2 + alpha)[:, None])
+            else:
+                u = factor.solve(self.target)
+                if factor.digits < DIGITS_ENOUGH:
+                    u += factor.solve(self.target - alpha * u - self.design.times(self.design.back(u)))
+                self._duals[alpha] = u
         return self._duals[alpha]
 
-    def _by_singular_values(self, alpha: float) -> Solution:
+    def _telling(self, alpha: float) -> Cholesky | None:
+        """Give the factor where it leaves enough digits to prove something with it."""
+        factor = self.factor(alpha)
+        return None if factor is None or factor.digits < DIGITS_TELLING else factor
+
+    @cached_property
+    def singular(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Singular vectors and values of the rows."""
         U, values, V = np.linalg.svd(self.design.rows, full_matrices=False)
+        return U, values, V
+
+    def _by_singular_values(self, alpha: float) -> Solution:
+        U, values, V = self.singular
         damped = values**2 + alpha
         coef = V.T @ ((values / damped)[:, None] * (U.T @ self.target))
         condition = float(np.sqrt(damped[0] / min(damped[-1], damped[0])))
@@ -181,22 +196,31 @@ class WideSystem:
         return Solution(coef, len(values), condition, float(-np.log10(EPS * condition)))
 
     def excess(
-        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+        self,
+        coef: np.ndarray,
+        gradient: np.ndarray,
+        alphas: np.ndarray,
+        rank: int | None,
+        reach: np.ndarray,
+        enough: np.ndarray,
     ) -> np.ndarray:
         """Bound by how much coefficients are above the minimum, rounding included.
 
         Parameters
         ----------
         coef, gradient : ndarray of shape (p, q)
-            Any coefficients, and the gradient there, which is not needed here.
+            The coefficients, and the gradient there, which is not needed here.
         alphas : ndarray of shape (q,)
             The penalty of each output.
         rank : int or None
             The rank that a model without a penalty found; if it is the largest there can be, the least error is zero.
+        reach : ndarray of shape (q,)
+            The size of what the residuals are differences of.
         enough : ndarray of shape (q,)
             A bound below it need not be any sharper.
         """
-        residual, noise = self.target - self.design.times(coef), self._noise(coef)
+        # The residual of a row is a sum of p + 1 products.
+        residual, noise = self.target - self.design.times(coef), (len(coef) + 2) * EPS * reach
         result = np.empty(len(alphas))
         for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
@@ -206,7 +230,7 @@ class WideSystem:
                 result[chosen] = (np.linalg.norm(within, axis=0) + slack) ** 2
                 continue
             gap = self._gap(w, r, r / alpha, alpha, slack)
-            if (gap > enough[chosen]).any() and self.factor(alpha) is not None:
+            if (gap > enough[chosen]).any():
                 gap = np.minimum(gap, self._gap(w, r, self.dual(alpha)[:, chosen], alpha, slack))
             result[chosen] = gap
         return result
@@ -220,15 +244,10 @@ class WideSystem:
         second = np.linalg.norm(coef - self.design.back(u), axis=0) + size
         return np.asarray(first**2 + alpha * second**2)
 
-    def _noise(self, coef: np.ndarray) -> np.ndarray:
-        """Bound the rounding of a residual: a sum of p + 1 products for each row."""
-        reach = np.linalg.norm(self.target, axis=0) + self.design.lengths @ np.abs(coef)
-        return np.asarray((len(coef) + 2) * EPS * reach)
-
     def outside(self, coef: np.ndarray, rank: int) -> float:
         """Bound the share of the coefficients that lies outside the span of the rows."""
         size = float(np.linalg.norm(coef))
-        factor = self.factor(0.0) if rank == self.most else None
+        factor = self._telling(0.0) if rank == self.most else None
         if size == 0:
             return 0.0
         if factor is None:

@@ -29,7 +29,7 @@ class Centred:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
-    def _check_alike(self, other: Self) -> None:
+    def _check_alike(self, other: Centred) -> None:
         if (self.n_features, self.n_targets) != (other.n_features, other.n_targets):
             raise InputError(
                 f"{type(self).__name__} of {self.n_features} features and {self.n_targets} targets can not be combined "

@@ -11,22 +11,25 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.known import savable
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, join
 from qed.linalg.design import DenseDesign, SparseDesign
 from qed.linalg.sparse_gram import sparse_gram
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.moments import Moments
-from qed.stats.products import dense, present_rows, typical_row
+from qed.stats.products import present_rows, typical_row
 
 STRIP = 1 << 16
 # A column whose mean is at most so many times its spread is summed as it is: that costs three digits of sixteen.
 NEAR = 1e3
+
+Table: TypeAlias = np.ndarray | sparse.csr_array
 
 
 @savable
@@ -53,7 +56,7 @@ class KeptRows(Centred):
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> first = rows(np.array([[1.0, 2.0, 3.0, 5.0]]), np.array([1.0])).fold(KeptRows.of)
     >>> second = rows(np.array([[3.0, 2.0, 1.0, 1.0]]), np.array([2.0])).fold(KeptRows.of)
     >>> both = first + second
@@ -66,16 +69,17 @@ class KeptRows(Centred):
     weight: float
     count: int
     mean: np.ndarray
-    X: Any
+    X: Table
     Y: np.ndarray
     weights: np.ndarray | None = None
     rest: np.ndarray = 0.0  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         self._freeze("mean", "Y")
-        if not self.is_sparse:
-            object.__setattr__(self, "X", self.X.view())
-            self.X.setflags(write=False)
+        if isinstance(self.X, np.ndarray):
+            own = self.X.view()
+            own.setflags(write=False)
+            object.__setattr__(self, "X", own)
 
     @classmethod
     def of(cls, block: Block, copy: bool = True) -> KeptRows:
@@ -85,7 +89,7 @@ class KeptRows(Centred):
         return cls.of_table(own, Y.copy() if copy else Y, weights.copy() if copy and weights is not None else weights)
 
     @classmethod
-    def of_table(cls, X: Any, Y: np.ndarray, weights: np.ndarray | None) -> KeptRows:
+    def of_table(cls, X: Table, Y: np.ndarray, weights: np.ndarray | None) -> KeptRows:
         """Keep a table in which no weight is zero."""
         total = float(len(Y)) if weights is None else float(weights.sum())
         if len(Y) == 0:
@@ -113,8 +117,9 @@ class KeptRows(Centred):
         """Give the features for products with them: about their means, or about zero."""
         p = self.n_features
         center, rest = (self.x_mean, self.rest[:p]) if centered else np.zeros((2, p))
-        kind: type[DenseDesign] | type[SparseDesign] = SparseDesign if self.is_sparse else DenseDesign
-        return kind(self.X, self.weights, center, rest)
+        if isinstance(self.X, np.ndarray):
+            return DenseDesign(self.X, self.weights, center, rest)
+        return SparseDesign(self.X, self.weights, center, rest)
 
     def target(self, *, centered: bool = True) -> np.ndarray:
         """Give the targets as the design sees the features: about their means if `centered`, times the roots of the weights."""
@@ -124,7 +129,7 @@ class KeptRows(Centred):
 
     def moments(self) -> Moments:
         """Multiply out the scatter."""
-        if self.is_sparse or self.count == 0:
+        if self.count == 0 or not isinstance(self.X, np.ndarray):
             return self._sparse_moments()
         p, Z = self.n_features, np.empty((self.count, len(self.mean)))
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -140,7 +145,7 @@ class KeptRows(Centred):
         """Multiply out sparse columns as they are and take their means away after that, unless this would cost digits."""
         design, p = self.design(), self.n_features
         far = np.abs(self.x_mean) * np.sqrt(self.weight) > NEAR * design.lengths
-        if self.count == 0 or (far & (design.lengths > 0)).any():
+        if self.count == 0 or isinstance(self.X, np.ndarray) or (far & (design.lengths > 0)).any():
             return Moments.of(Block(self.X, self.Y, self.weights))
         scatter = np.empty((len(self.mean), len(self.mean)))
         sparse_gram(self.X, self._each(), scatter)
@@ -178,7 +183,7 @@ class KeptRows(Centred):
     @property
     def is_finite(self) -> bool:
         """Whether all values are finite and can be squared."""
-        data = self.X.data if self.is_sparse else self.X
+        data = self.X if isinstance(self.X, np.ndarray) else self.X.data
         with np.errstate(invalid="ignore", over="ignore"):
             ends = [float(end(part, initial=0.0)) for part in (data, self.Y) for end in (np.min, np.max)]
             return bool(np.isfinite(self.weight * np.square(ends)).all())
@@ -193,7 +198,7 @@ class KeptRows(Centred):
         xy, yy = design.back(target), target.T @ target
         return Fingerprint.of_sums(self.count, self.weight, self.x_mean, spread, self.y_mean, xy, yy)
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: KeptRows | Moments) -> KeptRows | Moments:
         self._check_alike(other)
         if not isinstance(other, KeptRows) or self.is_sparse != other.is_sparse:
             return self.moments() + (other.moments() if isinstance(other, KeptRows) else other)
@@ -205,11 +210,11 @@ class KeptRows(Centred):
         weights = None
         if self.weights is not None or other.weights is not None:
             weights = np.concatenate([self._each(), other._each()])
-        table = _stacked(self.X, other.X), np.vstack([self.Y, other.Y]), weights
+        table = join([self.X, other.X]), np.vstack([self.Y, other.Y]), weights
         both = KeptRows(weight, self.count + other.count, mean, *table, rest)
         return both if both.is_small else both.moments()
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: KeptRows | Moments) -> KeptRows | Moments:
         """Leave rows out; where they are not among these to the last bit, let `Moments` judge."""
         self._check_alike(other)
         kept = self._without(other) if isinstance(other, KeptRows) else None
@@ -236,7 +241,7 @@ class KeptRows(Centred):
     def _keys(self) -> list[bytes]:
         """Give the bytes of every row, equal where rows are equal."""
         own = np.column_stack([self.Y, self._each()]) + 0.0
-        if not self.is_sparse:
+        if isinstance(self.X, np.ndarray):
             return [row.tobytes() for row in np.hstack([self.X + 0.0, own])]
         ends, columns, values = self.X.indptr, self.X.indices.astype(np.int64), self.X.data.astype(np.float64)
         spans = [slice(start, stop) for start, stop in pairwise(ends)]
@@ -248,7 +253,7 @@ def keep(block: Block) -> KeptRows | Moments:
     return KeptRows.of(block) if takes_less_room(block.X) else Moments.of(block)
 
 
-def takes_less_room(X: Any) -> bool:
+def takes_less_room(X: Table) -> bool:
     """Say whether a table takes less room than the products of its columns.
 
     Examples
@@ -260,14 +265,13 @@ def takes_less_room(X: Any) -> bool:
     return bool(n <= p if isinstance(X, np.ndarray) else 1.5 * X.nnz + 2 * n <= p**2)
 
 
-def _mean(X: Any, Y: np.ndarray, weights: np.ndarray | None, total: float) -> tuple[np.ndarray, np.ndarray]:
+def _mean(X: Table, Y: np.ndarray, weights: np.ndarray | None, total: float) -> tuple[np.ndarray, np.ndarray]:
     """Give the mean as a point and a step from it; far from zero, columns are summed about a typical row, so that costs no digits."""
     each = np.ones(len(Y)) if weights is None else weights
     shift = typical_row(X, Y)
     p, step = X.shape[1], max(1, STRIP // X.shape[1])
     target = each @ (Y - shift[p:]) / total
-    some = dense(X[:: max(1, len(Y) // 8)])
-    if not isinstance(X, np.ndarray) or (np.abs(some.mean(axis=0)) <= NEAR * np.ptp(some, axis=0)).all():
+    if not isinstance(X, np.ndarray) or _is_near(X[:: max(1, len(Y) // 8)]):
         return np.concatenate([np.zeros(p), shift[p:]]), np.concatenate([each @ X / total, target])
     sums = np.zeros(p)
     for start in range(0, len(Y), step):
@@ -276,20 +280,15 @@ def _mean(X: Any, Y: np.ndarray, weights: np.ndarray | None, total: float) -> tu
     return shift, np.concatenate([sums / total, target])
 
 
-def _canonical(X: Any, copy: bool) -> Any:
-    """Give a sparse matrix in which no place is stored twice, and if asked for a copy."""
-    from scipy import sparse
+def _is_near(some: np.ndarray) -> bool:
+    """Say whether all columns are so near to zero that their sums lose no digits, by some of their rows."""
+    return bool((np.abs(some.mean(axis=0)) <= NEAR * np.ptp(some, axis=0)).all())
 
+
+def _canonical(X: sparse.csr_array, copy: bool) -> sparse.csr_array:
+    """Give a sparse matrix in which no place is stored twice, and if asked for a copy."""
     unique = X.has_canonical_format
     own = sparse.csr_array(X, copy=copy or not unique)
     if not unique:
         own.sum_duplicates()
     return own
-
-
-def _stacked(first: Any, second: Any) -> Any:
-    if isinstance(first, np.ndarray):
-        return np.vstack([first, second])
-    from scipy import sparse
-
-    return sparse.csr_array(sparse.vstack([first, second], format="csr"))

@@ -9,6 +9,7 @@ which finds the column and the row.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Number
 from typing import Any
@@ -66,7 +67,7 @@ def _opened(X: Any, y: Any, sample_weight: Any, target: str | None) -> Rows:
     return rows(X, y if wanted else None, sample_weight=sample_weight)
 
 
-def _name(model: Any) -> str:
+def _name(model: object) -> str:
     return model if isinstance(model, str) else type(model).__name__
 
 
@@ -113,7 +114,7 @@ def _check_weight(source: Rows) -> None:
         raise InputError("All weights are zero, which leaves no rows at all: give at least one row a positive weight.")
 
 
-def _check_target(model: Any, source: Rows, target: str) -> Rows:
+def _check_target(model: object, source: Rows, target: str) -> Rows:
     """Check ``y``: finite numbers (one or several columns), or one label per row."""
     if not source.has_target:
         raise InputError(
@@ -136,7 +137,7 @@ def _check_target(model: Any, source: Rows, target: str) -> Rows:
     return source
 
 
-def _numbers(model: Any, y: Any) -> np.ndarray:
+def _numbers(model: object, y: np.ndarray) -> np.ndarray:
     if y.dtype in FLOATS:
         return y
     if y.dtype.kind == "c":
@@ -149,14 +150,14 @@ def _numbers(model: Any, y: Any) -> np.ndarray:
         raise _no_numbers(model) from None
 
 
-def _no_numbers(model: Any) -> InputError:
+def _no_numbers(model: object) -> InputError:
     return InputError(
         f"The target of {_name(model)} must be numbers, but it holds text or other values that are none: "
         "take a classifier for labels, or convert them."
     )
 
 
-def _check_shape(model: Any, y: np.ndarray) -> np.ndarray:
+def _check_shape(model: object, y: np.ndarray) -> np.ndarray:
     tags = get_tags(model).target_tags if y.ndim == 2 else None
     if tags is None or tags.multi_output or tags.two_d_labels:
         return y
@@ -167,11 +168,11 @@ def _check_shape(model: Any, y: np.ndarray) -> np.ndarray:
     return y.ravel()
 
 
-def _one_column(model: Any, count: int) -> InputError:
+def _one_column(model: object, count: int) -> InputError:
     return InputError(f"{_name(model)} predicts one column, but y has {count}: bad input shape (n, {count}).")
 
 
-def _check_finite(model: Any, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+def _check_finite(model: object, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     """Refuse a target that is missing or infinite; what it is in a row of weight zero does not matter."""
     if is_finite(y):
         return y
@@ -181,7 +182,7 @@ def _check_finite(model: Any, y: np.ndarray, weight: np.ndarray | None) -> np.nd
     return np.where(np.isfinite(y), y, y.dtype.type(0))
 
 
-def _check_labels(model: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
+def _check_labels(model: object, y: np.ndarray, weight: np.ndarray | None) -> None:
     """Refuse labels that are amounts; missing words are met, and refused, when the classes are learned."""
     if y.dtype.kind == "c":
         raise complex_error()
@@ -193,7 +194,7 @@ def _check_labels(model: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
             refuse_amounts(model, whole if weight is None else whole[weight > 0])
 
 
-def _check_kinds(model: Any, labels: list[Any]) -> None:
+def _check_kinds(model: object, labels: list[object]) -> None:
     """Refuse labels that are neither words nor numbers; there are few types among many labels."""
     strange = {type(label) for label in labels} - {str, bytes, bool, int, float, type(None)}
     strange = {kind for kind in strange if not issubclass(kind, (str, np.generic, Number)) or issubclass(kind, complex)}
@@ -204,10 +205,10 @@ def _check_kinds(model: Any, labels: list[Any]) -> None:
         raise too_large("in the target")
 
 
-def refuse_amounts(model: Any, labels: Any) -> None:
+def refuse_amounts(model: object, labels: Iterable[object]) -> None:
     """Refuse labels that are numbers but not whole ones: they are amounts to be predicted, not classes to be told apart."""
     for label in labels:
-        if isinstance(label, float) and label % 1 != 0:
+        if isinstance(label, (float, np.floating)) and label % 1 != 0:
             raise InputError(
                 f"Unknown label type: continuous. {_name(model)} tells classes apart, but the target holds amounts such "
                 f"as {label:g}: take a regression, or give labels."
@@ -221,7 +222,7 @@ def is_finite(values: Any) -> bool:
         return bool(np.isfinite(np.sum(data, dtype=np.float64)) or np.isfinite(data).all())
 
 
-def finite(source: Rows, model: Any) -> Rows:
+def finite(source: Rows, model: object) -> Rows:
     """Give the same rows, of which none is handed on that holds a missing or infinite feature: it is refused by its name."""
     return source.through(_finite, source.feature_names, _name(model))
 
@@ -234,14 +235,14 @@ def _finite(block: Block, names: tuple[str, ...] | None, model: str) -> Block:
     return block
 
 
-def refuse_missing(source: Rows, model: Any) -> None:
+def refuse_missing(source: Rows, model: object) -> None:
     """Raise an `InputError` that names the first missing or infinite value, its column and its row."""
     for found in source.each(_first_bad):
         if found is not None:
             raise _bad_value(model, source.feature_names, *found)
 
 
-def _bad_value(model: Any, names: tuple[str, ...] | None, what: str, column: int | None, row: int) -> InputError:
+def _bad_value(model: object, names: tuple[str, ...] | None, what: str, column: int | None, row: int) -> InputError:
     """Give the error for a value that is missing or infinite; `model` is who refuses it, or the name."""
     who = _name(model)
     if column is None:
@@ -273,7 +274,7 @@ def _first_bad(block: Block) -> tuple[str, int | None, int] | None:
     return None
 
 
-def overflowed(model: Any) -> InputError:
+def overflowed(model: object) -> InputError:
     """Give the error for finite data whose squares are not."""
     return InputError(
         f"The values given to {_name(model)} are so large that their squares overflow: scale the columns, "

@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 BLOCK_VALUES = 1 << 20
+# A function of a block and further arguments.
+Function = Callable[..., Any]
 # A block of fewer is not worth a thread.
 LEAST_VALUES, LEAST_ROWS = 1 << 17, 1 << 10
 
@@ -117,12 +119,12 @@ class Piece:
     count: int
     read: Callable[[], Block]
 
-    def task(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any]:
+    def task(self, function: Function, args: tuple[Any, ...]) -> Callable[[], Any]:
         """Give the task of reading the block and applying ``function(block, *args)``."""
         return partial(_read_and_apply, self.read, function, args)
 
 
-def _read_and_apply(read: Callable[[], Block], function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def _read_and_apply(read: Callable[[], Block], function: Function, args: tuple[Any, ...]) -> Any:
     return function(read(), *args)
 
 

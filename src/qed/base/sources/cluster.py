@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from qed.base.engine import add_pairwise, n_threads, threads
 from qed.base.errors import InputError, SourceError
-from qed.base.sources.block import Piece
+from qed.base.sources.block import Function, Piece
 from qed.base.sources.facts import Facts
 from qed.base.sources.partitions import Decode, Partitions, cut_array, cut_frame
 from qed.base.sources.rows import ArrayRows, Rows, kept
@@ -114,7 +114,7 @@ class DaskRows(Rows):
         found.views, found.facts = (*self.views, view), facts
         return found
 
-    def _on_parts(self, work: Callable[..., Any], *args: Any) -> list[Any]:
+    def _on_parts(self, work: Function, *args: Any) -> list[Any]:
         """Give a delayed ``work(rows, *args)`` for every partition that has rows."""
         from dask.delayed import delayed
 
@@ -129,7 +129,7 @@ class DaskRows(Rows):
             raise InputError("Found 0 sample(s) while a minimum of 1 is required: all partitions are empty.")
         return filled
 
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
+    def fold(self, function: Function, *args: Any) -> Any:
         from dask.delayed import delayed
 
         found = self._on_parts(_fold, function, args)
@@ -138,7 +138,7 @@ class DaskRows(Rows):
             found = [add(found[i : i + GROUP]) for i in range(0, len(found), GROUP)]
         return add_pairwise(_compute(found)[0])
 
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    def each(self, function: Function, *args: Any) -> Iterator[Any]:
         for results in _stream(self._on_parts(_each, function, args)):
             yield from results
 
@@ -166,7 +166,7 @@ class DaskRows(Rows):
 class Call:
     """What is to be done with every partition; sent to a worker once, not with each task."""
 
-    work: Callable[..., Any]
+    work: Function
     args: tuple[Any, ...]
     decode: Decode
     views: tuple[Callable[[Rows], Rows], ...]
@@ -180,7 +180,7 @@ def _call(call: Call, part: Any, y: Any, weight: Any, start: int) -> Any:
         return call.work(rows, *call.args)
 
 
-def _fold(rows: Rows, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
+def _fold(rows: Rows, function: Function, args: tuple[Any, ...]) -> list[Any]:
     """Give the sum over a partition; nothing, where a view leaves none of its rows."""
     found = rows.each(function, *args)
     return [add_pairwise(chain([first], found)) for first in islice(found, 1)]
@@ -191,7 +191,7 @@ def _add(sums: Sequence[list[Any]]) -> list[Any]:
     return [add_pairwise(there)] if there else []
 
 
-def _each(rows: Rows, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
+def _each(rows: Rows, function: Function, args: tuple[Any, ...]) -> list[Any]:
     return list(rows.each(function, *args))
 
 

@@ -7,13 +7,15 @@ task, on a thread of the fold, turns its slice into a matrix and works on it. As
 reading runs ahead of them by a few blocks and no more.
 
 Methods that make many passes ask for ``cached()``: one pass writes the matrix to a file that is then memory-mapped
-(:mod:`qed.base.sources.spill`).
+(:mod:`qed.base.sources.spill`), or the table, for encoders, to one of Arrow's own format, which needs no decoding.
 """
 
 from __future__ import annotations
 
 import copy
 import os
+import shutil
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -30,7 +32,8 @@ from qed.base.sources.layout import Layout, did_you_mean, plan, refuse_twice, we
 from qed.base.sources.npy import open_npy
 from qed.base.sources.paths import find_files, suffix_of
 from qed.base.sources.readers import ArrowReader, CsvReader, ParquetReader, Reader
-from qed.base.sources.rows import ArrayRows, Rows, kept
+from qed.base.sources.rows import Rows, kept
+from qed.base.sources.spill import cache_folder
 
 BATCH_BLOCKS = 4
 READERS: dict[str, type[Reader]] = {
@@ -183,7 +186,8 @@ class FileRows(Rows):
             has_weight=weight is not None or layout.weight is not None,
         )
         self._count: int | None = None
-        self._cached: ArrayRows | None = None
+        self._cached: Rows | None = None
+        self._table: FileRows | None = None
 
     @cached_property
     def size(self) -> int:
@@ -204,20 +208,22 @@ class FileRows(Rows):
         return self._view(self.layout.dtype) if self.is_table else self
 
     def table(self) -> Rows:
-        return self if self.is_table else self._view(np.dtype(object))
+        if self.is_table:
+            return self
+        if self._table is None:
+            self._table = self._view(np.dtype(object))
+        return self._table
 
     def _view(self, dtype: np.dtype[Any]) -> FileRows:
         view = copy.copy(self)
-        view.facts, view._cached = replace(self.facts, dtype=dtype), None
+        view.facts, view._cached, view._table = replace(self.facts, dtype=dtype), None, None
         return view
 
     def pieces(self) -> Iterator[Piece]:
         if not self.is_table:
             self.layout.refuse_text()
         start = 0
-        schema = self.layout.schema
-        batches = (batch for reader in self.readers for batch in reader.batches(schema, BATCH_BLOCKS * self.size))
-        for table in cut(batches, self.size):
+        for table in cut(self._batches(), self.size):
             yield Piece(start, table.num_rows, partial(self._decoded, table, start))
             start += table.num_rows
         if start == 0:
@@ -225,6 +231,10 @@ class FileRows(Rows):
                 f"Found 0 sample(s) while a minimum of 1 is required: {self.readers[0].path!r} has no rows."
             )
         self._count = start
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        for reader in self.readers:
+            yield from reader.batches(self.layout.schema, BATCH_BLOCKS * self.size)
 
     def _decoded(self, table: pa.Table, start: int) -> Block:
         block = self.layout.block(table, start, numbers=not self.is_table)
@@ -236,8 +246,20 @@ class FileRows(Rows):
         return block
 
     def cached(self) -> Rows:
-        if self.is_table:
-            return self
         if self._cached is None:
-            self._cached = kept(self, self.size)
+            self._cached = self._kept_table() if self.is_table else kept(self, self.size)
         return self._cached
+
+    def _kept_table(self) -> FileRows:
+        """Write the columns to a file of Arrow's own format, and read them from there."""
+        if all(isinstance(reader, ArrowReader) for reader in self.readers):
+            return self
+        with cache_folder(None) as folder:
+            path = os.path.join(folder, "table.arrow")
+            with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, self.layout.schema) as writer:
+                for batch in self._batches():
+                    writer.write_batch(batch)
+            found = self._view(self.dtype)
+            found.readers = [ArrowReader(path)]
+        weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+        return found

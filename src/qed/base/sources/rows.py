@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from qed.base.engine import add_pairwise, work
 from qed.base.errors import InputError
-from qed.base.sources.block import Block, Piece, Sliced, block_rows, is_sparse, join, join_blocks
+from qed.base.sources.block import Block, Function, Piece, Sliced, block_rows, is_sparse, join, join_blocks
 from qed.base.sources.facts import Facts, Stated
 from qed.base.sources.layout import numbers_of, table_of
 from qed.base.sources.order import batches, window_rows
@@ -53,11 +53,11 @@ class Rows(Stated, ABC):
         """Give the number of rows where it is known without a pass."""
         return self.count()
 
-    def tasks(self, function: Callable[..., Any], *args: Any) -> Iterator[Callable[[], Any]]:
+    def tasks(self, function: Function, *args: Any) -> Iterator[Callable[[], Any]]:
         """Give one task per block, in order; a task reads its block and applies ``function(block, *args)``."""
         return (piece.task(function, args) for piece in self.pieces())
 
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
+    def fold(self, function: Function, *args: Any) -> Any:
         """Add up ``function(block, *args)`` over all blocks.
 
         Parameters
@@ -73,11 +73,11 @@ class Rows(Stated, ABC):
         """
         return add_pairwise(work(self.tasks(function, *args)))
 
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    def each(self, function: Function, *args: Any) -> Iterator[Any]:
         """Give ``function(block, *args)`` of block after block, worked out in parallel."""
         return work(self.tasks(function, *args))
 
-    def map(self, function: Callable[..., Any], *args: Any) -> Any:
+    def map(self, function: Function, *args: Any) -> Any:
         """Join the arrays ``function(block, *args)``, one row for each row of the source, in their order."""
         return join(list(self.each(function, *args)))
 
@@ -204,10 +204,10 @@ class View(Rows):
     def spread(self, view: Callable[[Rows], Rows], facts: Facts) -> Rows | None:
         return self.source.spread(partial(_both, first=self.again, second=view), facts)
 
-    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
+    def fold(self, function: Function, *args: Any) -> Any:
         return super().fold(function, *args) if self._there is None else self._there.fold(function, *args)
 
-    def each(self, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+    def each(self, function: Function, *args: Any) -> Iterator[Any]:
         return super().each(function, *args) if self._there is None else self._there.each(function, *args)
 
 
@@ -393,5 +393,5 @@ def _kept_target(rows: Rows) -> Any:
     return found.y
 
 
-def _visit(rows: Rows, function: Callable[..., Any], *args: Any) -> Iterator[Any]:
+def _visit(rows: Rows, function: Function, *args: Any) -> Iterator[Any]:
     return work(rows.tasks(function, *args))

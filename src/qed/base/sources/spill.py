@@ -235,7 +235,7 @@ def spill(visit: Visit, facts: Facts, count: int | None, *, features: bool = Tru
         Whether the features are written too, or only target and weights.
     """
     needed = None if count is None or facts.is_sparse else count * facts.n_features * facts.dtype.itemsize
-    with _folder(needed) as folder, ExitStack() as files:
+    with cache_folder(needed) as folder, ExitStack() as files:
         X = (_Sparse if facts.is_sparse else _Dense)(folder, facts, files) if features else None
         labels = facts.target_dtype is not None and facts.target_dtype.kind in "OUST"
         y = (_Labels if labels else _Column)(os.path.join(folder, "y.bin"), files)
@@ -263,7 +263,7 @@ def _write(block: Block, X: _Dense | _Sparse | None) -> tuple[Any, Any, Any]:
 
 
 @contextmanager
-def _folder(needed: int | None) -> Iterator[str]:
+def cache_folder(needed: int | None) -> Iterator[str]:
     """Make a directory for `needed` bytes; whatever goes wrong inside removes it, and a full disk is said to be one."""
     asked = os.environ.get("QED_CACHE_DIR") or None
     try:

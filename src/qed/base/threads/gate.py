@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
@@ -27,7 +28,7 @@ _give_way: Any = types.ExternalFunction("sched_yield", types.int32())
 _sleep: Any = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 
-def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _place(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
 
@@ -35,7 +36,7 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 def _look(typing: Any, signals: Any, place: Any) -> Any:
     """Read a signal."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
         return builder.load_atomic(_place(context, builder, signature, arguments), "seq_cst", 8)
 
     return types.int64(signals, types.intp), generate
@@ -44,7 +45,7 @@ def _look(typing: Any, signals: Any, place: Any) -> Any:
 def _tell(typing: Any, signals: Any, place: Any, value: Any) -> Any:
     """Set a signal."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
         builder.store_atomic(arguments[2], _place(context, builder, signature, arguments), "seq_cst", 8)
         return context.get_dummy_value()
 
@@ -54,7 +55,7 @@ def _tell(typing: Any, signals: Any, place: Any, value: Any) -> Any:
 def _add(typing: Any, signals: Any, place: Any, value: Any) -> Any:
     """Add to a signal; give what it was."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
         place = _place(context, builder, signature, arguments)
         return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
 
@@ -64,7 +65,7 @@ def _add(typing: Any, signals: Any, place: Any, value: Any) -> Any:
 def _pause(typing: Any) -> Any:
     """Let the core rest for a moment, where its instruction set has a word for that."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Signature, arguments: Any) -> Any:
         if builder.module.triple.startswith("x86_64"):
             rest = builder.module.declare_intrinsic("llvm.x86.sse2.pause", (), ir.FunctionType(ir.VoidType(), []))
             builder.call(rest, [])
@@ -98,7 +99,7 @@ def wait(turn: int) -> None:
 
 
 @kernel
-def changed(signals: Any, place: int, known: int, turns: int, linger: int) -> int:
+def changed(signals: np.ndarray, place: int, known: int, turns: int, linger: int) -> int:
     """Wait, for so many turns at most, until a signal is no longer what is known; linger; and give what it is then."""
     turn = 0
     while look(signals, place) == known and turn < turns:
@@ -109,7 +110,7 @@ def changed(signals: Any, place: int, known: int, turns: int, linger: int) -> in
 
 
 @kernel
-def reached(signals: Any, place: int, wanted: int, turns: int) -> bool:
+def reached(signals: np.ndarray, place: int, wanted: int, turns: int) -> bool:
     """Wait, for so many turns at most, until a signal is at least what is wanted; say whether it is."""
     turn = 0
     while look(signals, place) < wanted and turn < turns:
@@ -119,14 +120,14 @@ def reached(signals: Any, place: int, wanted: int, turns: int) -> bool:
 
 
 @kernel
-def report(signals: Any, place: int, count: int, await_place: int, known: int, turns: int, linger: int) -> int:
+def report(signals: np.ndarray, place: int, count: int, await_place: int, known: int, turns: int, linger: int) -> int:
     """Add to one signal, then wait until another one changes."""
     add(signals, place, count)
     return changed(signals, await_place, known, turns, linger)
 
 
 @kernel
-def meet(gate: Any, members: int) -> bool:
+def meet(gate: np.ndarray, members: int) -> bool:
     """Wait until all members have come here; False when one of them failed, and the others should leave.
 
     To be called from kernels that :meth:`qed.base.threads.team.Team.together` runs. What a member wrote before the meeting, all

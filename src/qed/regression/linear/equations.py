@@ -15,16 +15,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.numbers import EPS
 from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import DenseDesign, SparseDesign
 from qed.linalg.normal import Normal, Solution
 from qed.linalg.wide import WideSystem
-from qed.regression.linear.evidence import Evidence, Metric, about_zero
+from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_residual
 from qed.regression.linear.precise import LazyFactor, solve_precisely
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
@@ -83,6 +83,7 @@ class GramEquations(Equations):
         Whether there is an intercept.
     """
 
+    statistic: Moments
     way = "as many equations as columns, from one pass over the rows"
 
     def __init__(self, moments: Moments, lazy_factor: LazyFactor | None, *, centered: bool) -> None:
@@ -91,8 +92,14 @@ class GramEquations(Equations):
         self.normal = Normal(self.moments.xx)
 
     def solve(self, alpha: float, digits_wanted: float) -> Solution:
-        known = {"centered": self.centered, "digits_wanted": digits_wanted, "normal": self.normal}
-        found, factor = solve_precisely(self.moments, alpha, self.lazy_factor, **known)
+        found, factor = solve_precisely(
+            self.moments,
+            alpha,
+            self.lazy_factor,
+            centered=self.centered,
+            digits_wanted=digits_wanted,
+            normal=self.normal,
+        )
         if factor is not None:
             self.factor = factor
             self.way = "QR factor of the rows, because equations for columns that are so alike lose digits"
@@ -103,8 +110,7 @@ class GramEquations(Equations):
         return self.normal
 
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
-        known = {"centered": self.centered, "normal": self.normal}
-        return Evidence.from_moments(self.statistic, coef, intercept, **known)
+        return Evidence.from_moments(self.statistic, coef, intercept, centered=self.centered, normal=self.normal)
 
 
 class KeptEquations(Equations):
@@ -116,8 +122,11 @@ class KeptEquations(Equations):
 
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
         seen, residual = self.statistic, self.target - self.design.times(coef)
-        x_mean, y_mean = (seen.x_mean, seen.y_mean) if self.centered else (0 * seen.x_mean, 0 * seen.y_mean)
-        means = (x_mean, y_mean, y_mean - x_mean @ coef - intercept)
+        if self.centered:
+            means = (seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept))
+        else:
+            residual -= np.outer(self.design.root, intercept)
+            means = (np.zeros(len(coef)), *np.zeros((2, coef.shape[1])))
         squares = ((self.target**2).sum(axis=0), (residual**2).sum(axis=0))
         return Evidence(seen.weight, *means, self.metric, self.design.back(residual), *squares)
 
@@ -165,6 +174,8 @@ class IterativeEquations(KeptEquations):
     centered : bool
         Whether there is an intercept.
     """
+
+    design: SparseDesign
 
     def __init__(self, kept: KeptRows, lazy_factor: LazyFactor | None, *, centered: bool) -> None:
         self.statistic, self.lazy_factor, self.centered = kept, lazy_factor, centered
@@ -214,7 +225,7 @@ class IterativeEquations(KeptEquations):
 
     def _most(self) -> int:
         """Say how many products cost as much as the way that takes over."""
-        return products_worth(self.statistic.X) // self.target.shape[1]
+        return products_worth(self.design.X) // self.target.shape[1]
 
     @property
     def metric(self) -> Metric:
@@ -226,21 +237,27 @@ class IterativeEquations(KeptEquations):
         return self.design.lengths
 
     def excess(
-        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+        self,
+        coef: np.ndarray,
+        gradient: np.ndarray,
+        alphas: np.ndarray,
+        rank: int | None,
+        reach: np.ndarray,
+        enough: np.ndarray,
     ) -> np.ndarray:
         """Bound it by ``||g||^2 / alpha``, with what rounding may have hidden of g; where that says too little, ask the exact way."""
         if (alphas > 0).all():
             bound = (np.linalg.norm(gradient, axis=0) + self._noise(coef)) ** 2 / alphas
             if (bound <= enough).all():
                 return np.asarray(bound)
-        return self.exact.metric.excess(coef, gradient, alphas, rank, enough)
+        return self.exact.metric.excess(coef, gradient, alphas, rank, reach, enough)
 
     def _noise(self, coef: np.ndarray) -> np.ndarray:
         """Bound the rounding of the gradient: of sums over the values of a row, and over those of a column."""
         seen, design = self.statistic, self.design
         full = np.sqrt(design.lengths**2 + seen.weight * design.center**2)
         size = np.sqrt((self.target**2).sum(axis=0)) + full @ np.abs(coef)
-        values = np.diff(seen.X.indptr).max(initial=0) + design.counts.max(initial=0) + 8
+        values = np.diff(design.X.indptr).max(initial=0) + design.counts.max(initial=0) + 8
         return np.asarray(float(values) * EPS * np.linalg.norm(full) * size)
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
@@ -250,7 +267,7 @@ class IterativeEquations(KeptEquations):
         return self.exact.metric.condition(rank)
 
 
-def products_worth(X: Any) -> int:
+def products_worth(X: csr_array) -> int:
     """Say how many products with a sparse table take as long as forming and factoring the matrix of its equations.
 
     Examples

@@ -8,6 +8,7 @@ so the proof of a fit is one fold, on arrays, files and clusters alike.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -18,6 +19,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import Normal
+from qed.stats.centred import Centred
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
@@ -25,7 +27,8 @@ TOLERANCE = 1e-9
 
 def about_zero(moments: Moments) -> Moments:
     """Take moments about zero in the place of the mean, for models without an intercept."""
-    return replace(moments, mean=np.zeros_like(moments.mean), scatter=moments.uncentered())
+    zero = np.zeros_like(moments.mean)
+    return replace(moments, mean=zero, scatter=moments.uncentered(), rest=zero)
 
 
 class Metric(Protocol):
@@ -36,11 +39,18 @@ class Metric(Protocol):
         """The lengths of the columns."""
 
     def excess(
-        self, coef: np.ndarray, gradient: np.ndarray, alphas: np.ndarray, rank: int | None, enough: np.ndarray
+        self,
+        coef: np.ndarray,
+        gradient: np.ndarray,
+        alphas: np.ndarray,
+        rank: int | None,
+        reach: np.ndarray,
+        enough: np.ndarray,
     ) -> np.ndarray:
         """Bound by how much coefficients with such a gradient are above the minimum, for each output.
 
-        A bound that is below `enough` need not be any sharper.
+        Products with a residual are known up to rounding of `reach` times the length of the column; a bound that is below
+        `enough` need not be any sharper.
         """
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
@@ -107,7 +117,7 @@ class Evidence:
         seen = moments if centered else about_zero(moments)
         image, yy = seen.xx @ coef, np.diagonal(seen.yy)
         rr = yy - (coef * (2 * seen.xy - image)).sum(axis=0)
-        means = (seen.x_mean, seen.y_mean, seen.y_mean - seen.x_mean @ coef - intercept)
+        means = (seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept))
         return cls(seen.weight, *means, normal or Normal(seen.xx), seen.xy - image, yy, rr)
 
     @property
@@ -115,6 +125,15 @@ class Evidence:
         """The scatter of the features, of shape (p, p)."""
         assert isinstance(self.metric, Normal)
         return self.metric.gram
+
+
+def mean_residual(seen: Centred, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """Give the mean residual of each output from the means of features and targets, off by no more than the rounding of each product."""
+    p = len(coef)
+    parts = np.vstack(
+        [seen.mean[p:], seen.rest[p:], -intercept, -seen.mean[:p, None] * coef, -seen.rest[:p, None] * coef]
+    )
+    return np.array([math.fsum(column) for column in parts.T.tolist()])
 
 
 def residual_moments(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
@@ -163,7 +182,10 @@ def least_squares_claims(
     claims.append(Claim(words, slope, bound))
     value = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0)
     scale = value + 1e-8 * reach**2
-    excess = seen.metric.excess(coef, gradient, alphas, rank, 0.1 * bound * scale) / scale
+    excess = seen.metric.excess(coef, gradient, alphas, rank, reach, 0.1 * bound * scale)
+    if centered:
+        excess += seen.weight * (np.abs(seen.r_mean) + EPS * _size(seen, coef)) ** 2
+    excess /= scale
     claims.append(Claim("excess over the least possible error", float(excess.max()), bound))
     if rank is not None and rank < p:
         claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
@@ -177,5 +199,9 @@ def condition_claim(condition: float) -> Claim:
 
 def _rounding(seen: Evidence, coef: np.ndarray, reach: np.ndarray) -> float:
     """Bound what rounding of large values does to residuals, relative to their reach."""
-    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
-    return float((16 * EPS * (1 + np.sqrt(seen.weight) * size / reach)).max())
+    return float((16 * EPS * (1 + np.sqrt(seen.weight) * _size(seen, coef) / reach)).max())
+
+
+def _size(seen: Evidence, coef: np.ndarray) -> np.ndarray:
+    """Give the sum of absolute values behind the mean residual of each output."""
+    return np.asarray(np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef))

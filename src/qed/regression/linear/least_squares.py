@@ -88,7 +88,7 @@ class LinearRegression(LeastSquaresModel):
     def _penalties(self, n_outputs: int) -> np.ndarray:
         return np.zeros(n_outputs)
 
-    def _settle(self, problem: LeastSquaresProblem) -> None:
+    def _settle(self, problem: Any) -> None:
         super()._settle(problem)
         self._warn_of_collinear(problem)
 

@@ -7,8 +7,9 @@ kept decides the way (:mod:`qed.regression.linear.equations`), whether it comes 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +30,8 @@ MANY_COLUMNS = 64
 MANY_PRODUCTS = 1 << 28
 # So many products of conjugate gradients have to cost less than their equations: they need fewer, where columns are not too much alike.
 FEW_ITERATIONS = 24
+
+Kept = TypeVar("Kept", KeptRows, Moments)
 
 
 class LinearProblem(StatisticProblem):
@@ -70,7 +73,8 @@ class LeastSquaresProblem(LinearProblem):
     @cached_property
     def kept(self) -> KeptRows | None:
         """The rows in memory, where keeping them is the better way."""
-        return None if self.rows is None else _checked(kept_rows(self.rows, self.model), self.rows, self.model)
+        found = None if self.rows is None else kept_rows(self.rows, self.model)
+        return None if found is None or self.rows is None else _checked(found, self.rows, self.model)
 
     @cached_property
     def statistic(self) -> KeptRows | Moments:
@@ -78,11 +82,10 @@ class LeastSquaresProblem(LinearProblem):
         if self.kept is not None:
             return self.kept
         whole = _at_once(self.rows)
-        return (
-            collect(self.rows, self.model, _function(self.rows))
-            if whole is None
-            else _checked(whole, self.rows, self.model)
-        )
+        if whole is None:
+            found: KeptRows | Moments = collect(self.rows, self.model, _function(self.rows))
+            return found
+        return _checked(whole, self.rows, self.model)
 
     @cached_property
     def equations(self) -> Equations:
@@ -114,7 +117,8 @@ def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
     if p < MANY_COLUMNS or not rows.in_memory:
         return None
     if not rows.is_sparse:
-        return rows.fold(KeptRows.of) if rows.count() <= p else None
+        found: KeptRows | None = rows.fold(KeptRows.of) if rows.count() <= p else None
+        return found
     table = rows.array()
     X = table.X
     iterates = model._is_penalised and X.nnz > 0 and products_worth(X) >= FEW_ITERATIONS
@@ -133,18 +137,20 @@ def _at_once(rows: Rows) -> Moments | None:
     return KeptRows.of(rows.array(), copy=False).moments() if fitting else None
 
 
-def _checked(statistic: Any, rows: Rows, model: Any) -> Any:
+def _checked(statistic: Kept, rows: Rows, model: Any) -> Kept:
     """Say where something missing or infinite is, if it is in the statistic."""
-    if statistic is not None and not statistic.is_finite:
+    if not statistic.is_finite:
         refuse_missing(rows, model)
         raise overflowed(model)
     return statistic
 
 
-def _function(rows: Rows) -> Any:
+def _function(rows: Rows) -> Callable[[Block], KeptRows | Moments]:
     """Say what to fold: files and clusters tell how many rows they have at their end only."""
     return Moments.of if rows.in_memory or rows.n_features < MANY_COLUMNS else keep
 
 
-def _residual_statistic(block: Block, coef: np.ndarray, intercept: np.ndarray, function: Any) -> Any:
+def _residual_statistic(
+    block: Block, coef: np.ndarray, intercept: np.ndarray, function: Callable[[Block], KeptRows | Moments]
+) -> KeptRows | Moments:
     return function(with_residual(block, coef, intercept))

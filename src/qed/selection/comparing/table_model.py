@@ -112,10 +112,11 @@ class TableModel(Estimator):
             The encoder, where it is fitted already.
         """
         first, *rest = self._unfitted()
+        # What is learned from is read twice, here and by what comes after.
+        rows = rows.cached() if encoder is None else rows
         changes = [first.fit(rows) if encoder is None else encoder]
         rows = changed(changes[0], rows)
         for transformer in rest:
-            # What was made of the rows so far is read twice, here and by what comes after.
             rows = rows.cached()
             changes.append(transformer.fit(rows))
             rows = changed(changes[-1], rows)
@@ -152,7 +153,7 @@ class TableModel(Estimator):
     def _prove(self, problem: TableProblem) -> list[Claim]:
         if problem.seen is not None:
             return self._together(problem.seen)
-        certificates, rows = [], problem.rows
+        certificates, rows = [], problem.rows.cached()
         for part in self.changes_:
             certificates.append(part._prove(part._evidence(part._open(rows, reset=False))))
             rows = changed(part, rows).cached()

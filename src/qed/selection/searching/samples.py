@@ -6,7 +6,7 @@ views; only the target is gathered, where a metric or a stratified splitter need
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -91,12 +91,12 @@ class Data:
     @cached_property
     def y(self) -> Any:
         """The target, gathered from all blocks where the rows are streamed."""
-        return self.X.map(_target) if self.streamed and self.X.has_target else self._y
+        return _gathered(self.X, _target) if self.streamed and self.X.has_target else self._y
 
     @cached_property
     def weight(self) -> Floats | None:
         """The weights, or None."""
-        return self.X.map(_weight) if self.streamed and self.X.has_weight else self._weight
+        return _gathered(self.X, _weight) if self.streamed and self.X.has_weight else self._weight
 
     def __len__(self) -> int:
         return count_rows(self.X)
@@ -107,8 +107,12 @@ class Data:
             model._open(self._opened, reset=True, target=model.target)
             return self._opened
         given = (self.X,) if self.streamed else (self.X, self.y, self.weight)
-        self._opened = model._open(*given, reset=True, target=model.target)
-        return self._opened
+        opened: Rows = model._open(*given, reset=True, target=model.target)
+        if self.streamed:
+            # Every part is read often by models that make many passes, so that what is decoded is kept for all parts at once.
+            self.X = opened = opened if model.passes == "one" else opened.cached()
+        self._opened = opened
+        return opened
 
     def train(self, folds: Splits, fold: int) -> Sample:
         """Give the training rows of a fold."""
@@ -177,6 +181,12 @@ def _countable(values: Any) -> Any:
 def _has_to_be_opened(X: Any, y: Any) -> bool:
     """Say whether a table is cut into samples by opening it: a stream, a lazy frame, columns in a dict, or one that holds its target."""
     return isinstance(y, str) or isinstance(X, Mapping) or not (hasattr(X, "shape") or hasattr(X, "__len__"))
+
+
+def _gathered(rows: Rows, take: Callable[[Block], np.ndarray]) -> np.ndarray:
+    """Read something beside the features, which may hold words."""
+    found: np.ndarray = (rows if rows.facts.schema is None else rows.table()).map(take)
+    return found
 
 
 def _target(block: Block) -> np.ndarray:
