@@ -10,6 +10,8 @@ the same penalty gives the same predictions: a search over penalties then costs 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qed.base.models.checks import is_finite
@@ -38,5 +40,5 @@ def in_row_space(rows: Rows) -> ArrayRows | None:
     block = rows.array()
     if not is_finite(block.X):
         return None
-    triangle = np.linalg.qr(np.asarray(block.X, dtype=np.float64).T, mode="r")
+    triangle: Any = np.linalg.qr(np.asarray(block.X, dtype=np.float64).T, mode="r")
     return ArrayRows(np.ascontiguousarray(triangle.T), block.y, block.weight, target_names=rows.target_names)
