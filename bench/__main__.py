@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from bench.harness import measure, write
+from bench.harness import measure, measure_grid, write
 
 HERE = Path(__file__).parent
 WORKLOADS = (
@@ -23,6 +23,7 @@ WORKLOADS = (
     "omp",
     "parquet",
     "start",
+    "shapes",
 )
 
 
@@ -30,7 +31,16 @@ def main() -> None:
     chosen = sys.argv[1:] or list(WORKLOADS)
     results = []
     for name in chosen:
-        result = measure(import_module(f"bench.{name}").workload())
+        module = import_module(f"bench.{name}")
+        if hasattr(module, "grid"):
+            result = measure_grid(module.grid())
+            results.append(result)
+            print(
+                f"{result['workload']}  geometric mean {result['geometric_mean']:.2f}, worst {result['worst']}",
+                flush=True,
+            )
+            continue
+        result = measure(module.workload())
         results.append(result)
         ratio = "" if result["ratio"] is None else f"  ratio {result['ratio']:.2f} ({result['verdict']})"
         print(f"{result['workload']}{ratio}", flush=True)

@@ -11,7 +11,7 @@ import json
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
@@ -56,6 +56,68 @@ class Workload:
     tolerance: float = 1e-8
     notes: list[str] = field(default_factory=list)
     at_most: float | None = None  # where the other is no peer but a yardstick: so many times its time is allowed
+
+
+@dataclass
+class Grid:
+    """Many small workloads in rows and columns, of which only the ratios are shown."""
+
+    name: str
+    says: str
+    columns: tuple[str, ...]
+    cells: Callable[[], Iterable[tuple[str, str, Workload]]]
+
+
+# A cell of a grid is measured for about so many seconds, and each contestant at least three times, or once where that takes longer.
+CELL_SECONDS = 3.0
+
+
+def measure_grid(grid: Grid, show: Callable[[str], None] = print) -> dict[str, Any]:
+    """Run the cells of a grid, and give the ratio of the best peer that is as good as ours to ours."""
+    cells = []
+    for row, column, workload in grid.cells():
+        times, objective = _shortest(workload)
+        ours = objective["qed"]
+        allowed = ours + workload.tolerance * max(abs(ours), 1e-300)
+        equal = {name: taken for name, taken in times.items() if name != "qed" and objective[name] <= allowed}
+        best = min(equal, key=equal.__getitem__, default=None)
+        least = min(value for name, value in objective.items() if name != "qed")
+        good = ours <= least + workload.tolerance * max(abs(least), 1e-300)
+        ratio = None if best is None else equal[best] / times["qed"]
+        cell = {"row": row, "column": column, "ours": times["qed"], "peer": best, "ratio": ratio, "good": good}
+        cells.append({**cell, "times": times, "objectives": objective})
+        shown = "no peer as good" if ratio is None else f"{ratio:.2f} ({best} {equal[best]:.4f} s)"
+        show(f"    {workload.name:<40}{times['qed']:>10.4f} s   {shown}{'' if good else '   WORSE OBJECTIVE'}")
+    ratios = [cell["ratio"] for cell in cells if cell["ratio"] is not None]
+    worst = min((cell for cell in cells if cell["ratio"] is not None), key=lambda cell: cell["ratio"])
+    mean = statistics.geometric_mean(ratios)
+    return {
+        "workload": grid.name,
+        "says": grid.says,
+        "columns": grid.columns,
+        "cells": cells,
+        "geometric_mean": mean,
+        "worst": f"{worst['row']}, {worst['column']}: {worst['ratio']:.2f}",
+        "below": sum(ratio < 0.8 for ratio in ratios),
+    }
+
+
+def _shortest(workload: Workload) -> tuple[dict[str, float], dict[str, float]]:
+    """Run every contestant once to warm up, then in turn; give shortest times and objectives."""
+    times: dict[str, float] = {}
+    objective: dict[str, float] = {}
+    for contestant in workload.contestants:
+        objective[contestant.name] = float(contestant.judge(contestant.run()))
+    spent, rounds = 0.0, 0
+    while rounds == 0 or (spent < CELL_SECONDS and rounds < 50):
+        for contestant in workload.contestants:
+            began = time.perf_counter()
+            contestant.run()
+            taken = time.perf_counter() - began
+            spent += taken
+            times[contestant.name] = min(taken, times.get(contestant.name, taken))
+        rounds += 1
+    return times, objective
 
 
 def measure(workload: Workload) -> dict[str, Any]:
@@ -155,6 +217,9 @@ def to_markdown(results: list[dict[str, Any]], where: dict[str, str]) -> str:
         "",
     ]
     for result in results:
+        if "cells" in result:
+            lines += _grid_to_markdown(result)
+            continue
         lines += [
             f"## {result['workload']}",
             "",
@@ -175,6 +240,26 @@ def to_markdown(results: list[dict[str, Any]], where: dict[str, str]) -> str:
         lines += [f"\n{note}" for note in result["notes"]]
         lines.append("")
     return "\n".join(lines)
+
+
+def _grid_to_markdown(result: dict[str, Any]) -> list[str]:
+    columns = result["columns"]
+    rows = list(dict.fromkeys(cell["row"] for cell in result["cells"]))
+    found = {(cell["row"], cell["column"]): cell for cell in result["cells"]}
+    lines = [f"## {result['workload']}", "", result["says"], ""]
+    lines += ["| ratio | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
+    for row in rows:
+        lines.append(f"| {row} | " + " | ".join(_cell(found.get((row, column))) for column in columns) + " |")
+    words = f"Geometric mean **{result['geometric_mean']:.2f}**; worst cell {result['worst']}; {result['below']} cells below 0.8."
+    return [*lines, "", words, ""]
+
+
+def _cell(cell: dict[str, Any] | None) -> str:
+    """Write a ratio; bold where it is a loss, and a dash where there is no peer."""
+    if cell is None or cell["ratio"] is None:
+        return "-"
+    text = f"{cell['ratio']:.2f}" if cell["good"] else f"{cell['ratio']:.2f} (worse objective)"
+    return f"**{text}**" if cell["ratio"] < 0.8 or not cell["good"] else text
 
 
 def write(results: list[dict[str, Any]], json_path: str, markdown_path: str) -> None:

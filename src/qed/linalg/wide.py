@@ -209,7 +209,7 @@ class WideSystem:
         Parameters
         ----------
         coef, gradient : ndarray of shape (p, q)
-            The coefficients, and the gradient there, which is not needed here.
+            The coefficients, and ``A'(b - A w) - alpha w`` there.
         alphas : ndarray of shape (q,)
             The penalty of each output.
         rank : int or None
@@ -219,21 +219,27 @@ class WideSystem:
         enough : ndarray of shape (q,)
             A bound below it need not be any sharper.
         """
-        # The residual of a row is a sum of p + 1 products.
-        residual, noise = self.target - self.design.times(coef), (len(coef) + 2) * EPS * reach
         result = np.empty(len(alphas))
         for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
-            r, w, slack = residual[:, chosen], coef[:, chosen], noise[chosen]
-            if alpha == 0:
-                within = r if rank == self.most else self.directions[0].T @ r
-                result[chosen] = (np.linalg.norm(within, axis=0) + slack) ** 2
-                continue
-            gap = self._gap(w, r, r / alpha, alpha, slack)
-            if (gap > enough[chosen]).any():
-                gap = np.minimum(gap, self._gap(w, r, self.dual(alpha)[:, chosen], alpha, slack))
-            result[chosen] = gap
+            if alpha > 0:
+                # With u = r / alpha the gap is ||g||^2 / alpha; g is known up to roundings of sums over columns and rows.
+                noise = (len(coef) + len(self.target) + 4) * EPS * np.linalg.norm(self.lengths) * reach[chosen]
+                found = (np.linalg.norm(gradient[:, chosen], axis=0) + noise) ** 2 / alpha
+            if alpha == 0 or (found > enough[chosen]).any():
+                found = self._sharper(coef[:, chosen], chosen, alpha, rank, reach[chosen])
+            result[chosen] = found
         return result
+
+    def _sharper(
+        self, coef: np.ndarray, chosen: np.ndarray, alpha: float, rank: int | None, reach: np.ndarray
+    ) -> np.ndarray:
+        """Bound the excess by the residual, which is a sum of p + 1 products for each row, and by the best dual vectors."""
+        residual, noise = self.target[:, chosen] - self.design.times(coef), (len(coef) + 2) * EPS * reach
+        if alpha == 0:
+            within = residual if rank == self.most else self.directions[0].T @ residual
+            return np.asarray((np.linalg.norm(within, axis=0) + noise) ** 2)
+        return self._gap(coef, residual, self.dual(alpha)[:, chosen], alpha, noise)
 
     def _gap(
         self, coef: np.ndarray, residual: np.ndarray, u: np.ndarray, alpha: float, noise: np.ndarray

@@ -182,20 +182,17 @@ class KeptRows(Centred):
 
     @property
     def is_finite(self) -> bool:
-        """Whether all values are finite and can be squared."""
-        data = self.X if isinstance(self.X, np.ndarray) else self.X.data
-        with np.errstate(invalid="ignore", over="ignore"):
-            ends = [float(end(part, initial=0.0)) for part in (data, self.Y) for end in (np.min, np.max)]
-            return bool(np.isfinite(self.weight * np.square(ends)).all())
+        """Whether all values are finite; whether their squares are, too, the lengths of the design tell."""
+        return bool(np.isfinite(self.mean).all())
 
     def fingerprint(self) -> Fingerprint:
         """Tell these rows from others."""
         return self.fingerprint_by(self.design())
 
-    def fingerprint_by(self, design: DenseDesign | SparseDesign) -> Fingerprint:
-        """Give the fingerprint where the centred features are at hand."""
+    def fingerprint_by(self, design: DenseDesign | SparseDesign, xy: np.ndarray | None = None) -> Fingerprint:
+        """Give the fingerprint where the centred features are at hand, and maybe their products with the target."""
         target, spread = self.target(), design.lengths**2
-        xy, yy = design.back(target), target.T @ target
+        xy, yy = design.back(target) if xy is None else xy, target.T @ target
         return Fingerprint.of_sums(self.count, self.weight, self.x_mean, spread, self.y_mean, xy, yy)
 
     def __add__(self, other: KeptRows | Moments) -> KeptRows | Moments:
@@ -268,16 +265,18 @@ def takes_less_room(X: Table) -> bool:
 def _mean(X: Table, Y: np.ndarray, weights: np.ndarray | None, total: float) -> tuple[np.ndarray, np.ndarray]:
     """Give the mean as a point and a step from it; far from zero, columns are summed about a typical row, so that costs no digits."""
     each = np.ones(len(Y)) if weights is None else weights
-    shift = typical_row(X, Y)
-    p, step = X.shape[1], max(1, STRIP // X.shape[1])
-    target = each @ (Y - shift[p:]) / total
-    if not isinstance(X, np.ndarray) or _is_near(X[:: max(1, len(Y) // 8)]):
-        return np.concatenate([np.zeros(p), shift[p:]]), np.concatenate([each @ X / total, target])
-    sums = np.zeros(p)
-    for start in range(0, len(Y), step):
-        part = slice(start, start + step)
-        sums += each[part] @ (X[part] - shift[:p])
-    return shift, np.concatenate([sums / total, target])
+    if not isinstance(X, np.ndarray):
+        middle = typical_row(np.empty((len(Y), 0)), Y)
+        return np.concatenate([np.zeros(X.shape[1]), middle]), np.concatenate([each @ X, each @ (Y - middle)]) / total
+    p, shift = X.shape[1], typical_row(X, Y)
+    if _is_near(X[:: max(1, len(Y) // 8)]):
+        shift[:p], sums = 0.0, each @ X
+    else:
+        sums, step = np.zeros(p), max(1, STRIP // p)
+        for start in range(0, len(Y), step):
+            part = slice(start, start + step)
+            sums += each[part] @ (X[part] - shift[:p])
+    return shift, np.concatenate([sums, each @ (Y - shift[p:])]) / total
 
 
 def _is_near(some: np.ndarray) -> bool:

@@ -120,6 +120,11 @@ class KeptEquations(Equations):
     design: DenseDesign | SparseDesign
     target: np.ndarray
 
+    @cached_property
+    def right(self) -> np.ndarray:
+        """The products of features and targets."""
+        return self.design.back(self.target)
+
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
         seen, residual = self.statistic, self.target - self.design.times(coef)
         if self.centered:
@@ -206,7 +211,7 @@ class IterativeEquations(KeptEquations):
         return bool((far <= 1e3 * self.lengths)[self.design.told].all())
 
     def _by_iterations(self, alpha: float) -> Solution | None:
-        design, right = self.design, self.design.back(self.target)
+        design, right = self.design, self.right
         scale = np.sqrt(self.lengths**2 + alpha)
         coef, most, products = np.empty_like(right), self._most(), 0
 

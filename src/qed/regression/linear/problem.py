@@ -90,13 +90,18 @@ class LeastSquaresProblem(LinearProblem):
     @cached_property
     def equations(self) -> Equations:
         """What is to be solved."""
-        return equations_of(self.statistic, self.lazy_factor, centered=self.centered)
+        found = equations_of(self.statistic, self.lazy_factor, centered=self.centered)
+        if isinstance(found, KeptEquations) and not (
+            np.isfinite(found.design.lengths).all() and np.isfinite(np.square(found.target)).all()
+        ):
+            raise overflowed(self.model)
+        return found
 
     @property
     def fingerprint(self) -> Fingerprint:
         seen = self.statistic
         if isinstance(seen, KeptRows) and isinstance(self.equations, KeptEquations) and self.centered:
-            return seen.fingerprint_by(self.equations.design)
+            return seen.fingerprint_by(self.equations.design, self.equations.right)
         return seen.fingerprint()
 
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
