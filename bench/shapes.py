@@ -45,8 +45,8 @@ def grid() -> Grid:
     """List the cells, estimator by estimator."""
     return Grid(
         "Shapes",
-        "Ratios of the shortest time of the best peer (scikit-learn with its solvers, scikit-learn-intelex, celer, skglm) to ours, certificate "
-        "included. "
+        "Ratios of the shortest time of the best peer (scikit-learn with its solvers, scikit-learn-intelex, celer, skglm) to ours, "
+        "certificate included. "
         + "; ".join(f"{name} {n:,} x {p:,}".replace(",", " ") for name, (n, p) in SIZES.items())
         + " with one value in "
         f"a hundred filled; float32 and Fortran order as tall. Kernel ridge sees {KERNEL_ROWS:,} rows at most.".replace(
