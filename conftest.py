@@ -66,8 +66,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for file in files for item in file]
 
 
-# What libraries set when they are first imported, in whichever test that is.
-SET_BY_LIBRARIES = {"PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "_RJEM_MALLOC_CONF"}
+# What libraries set when they are first imported, and Dask when its workers are started, in whichever test that is.
+SET_BY_LIBRARIES = {
+    "PYTEST_CURRENT_TEST",
+    "KMP_INIT_AT_FORK",
+    "KMP_DUPLICATE_LIB_OK",
+    "_RJEM_MALLOC_CONF",
+    "__DASK_PARENT_PID",
+    "PYTHONHASHSEED",
+}
 
 
 def state() -> dict[str, Any]:
@@ -75,7 +82,7 @@ def state() -> dict[str, Any]:
     return {
         "the environment": {name: value for name, value in os.environ.items() if name not in SET_BY_LIBRARIES},
         "the working directory": os.getcwd(),
-        "the search path of modules": list(sys.path),
+        "the search path of modules": [place for place in sys.path if "dask-scratch-space" not in place],
         "the handler of interrupts": signal.getsignal(signal.SIGINT),
         "NumPy's handling of floating-point errors": np.geterr(),
         "matplotlib's settings": dict.copy(matplotlib.rcParams),
