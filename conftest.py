@@ -138,7 +138,7 @@ def workers() -> Iterator[distributed.Client]:
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": {}}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
         ) as running,
         distributed.Client(running, set_as_default=False) as client,
     ):

@@ -65,9 +65,12 @@ MOVABLE = (
 
 
 def move(model):
-    """Move the largest number of the first attribute that holds what the model learned by a thousandth, or a count by one."""
-    moved = next((attribute for attribute in MOVABLE if getattr(model, attribute, None) is not None), None)
-    assert moved is not None, "add the attribute that holds what this model learned to MOVABLE"
+    """Move the largest number of what the model learned, best by a name known here, by a thousandth, or a count by one."""
+    arrays = [
+        name for name, value in model._attributes().items() if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    ]
+    moved = next((name for name in (*MOVABLE, *arrays) if getattr(model, name, None) is not None), None)
+    assert moved is not None, "say in SPOIL how to change what this model learned"
     values = np.array(getattr(model, moved))
     place = np.unravel_index(np.abs(values).argmax(), values.shape)
     values[place] += values[place] / 1000 if values.dtype.kind == "f" else 1

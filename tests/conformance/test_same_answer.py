@@ -73,8 +73,11 @@ def learned(model):
 def fit(name, kind, folder):
     model = specimen(name)
     table = np.round(X) if get_tags(model).input_tags.categorical else X
-    data, target = source(kind, table, target_for(model, NUMBER, LABEL), folder)
-    return model.fit(data, target)
+    few = slice(
+        600 if model.passes == "in memory" else len(X)
+    )  # whose work grows with the square or the cube of the rows
+    target = target_for(model, NUMBER[few], LABEL[few])
+    return model.fit(*source(kind, table[few], target, folder))
 
 
 @pytest.mark.parametrize("kind", SOURCES)

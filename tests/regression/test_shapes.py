@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 
 import qed
-from qed.base.sources.rows import ArrayRows, Block
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.regression.linear import problem as choices
 from qed.regression.linear.equations import GramEquations, IterativeEquations, RowEquations
 from qed.stats.kept import KeptRows

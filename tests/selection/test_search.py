@@ -239,6 +239,33 @@ def test_more_columns_than_rows():
     same_table(ours, peer.GridSearchCV(PeerRidge(solver="svd"), {"alpha": ALPHAS}, cv=5).fit(X, y), 1e-7)
 
 
+@pytest.mark.parametrize("cv", [4, "loo"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["plain", "weights", "outputs", "float32", "far"])
+def test_wide_tables_are_searched_in_the_space_of_their_rows(kind, fit_intercept, cv):
+    X, y = problem(n=40, p=300, q=2 if kind == "outputs" else 1)
+    X = {"float32": X.astype(np.float32), "far": X + 1e4}.get(kind, X)
+    weight = np.random.default_rng(0).integers(0, 3, 40).astype(float) if kind == "weights" else None
+    options = {"scoring": "neg_mean_squared_error", "cv": cv, "return_train_score": cv == 4}
+    cheap, plain = (
+        qed.Search(qed.Ridge(fit_intercept=fit_intercept), {"alpha": [0.1, 10.0]}, cheap=cheap, **options).fit(
+            X, y, weight
+        )
+        for cheap in (True, False)
+    )
+    # Predictions of single precision, and about a mean of 1e4 without an intercept, have so many digits.
+    same_table(cheap, plain, 1e-4 if kind == "float32" else 1e-6)
+    assert cheap.how_.endswith("in the space of the rows") and cheap.best_estimator_.coef_.shape[-1] == 300
+    assert qed.Search(qed.LinearRegression(), {}, cv=4).fit(X, y, weight).how_.startswith("fitted 4 models")
+
+
+def test_a_hole_in_a_wide_table_is_named():
+    X, y = problem(n=40, p=300)
+    X[7, 200] = np.nan
+    with pytest.raises(InputError, match="column number 200, row 7"):
+        qed.Search(qed.Ridge(), {"alpha": [1.0, 2.0]}).fit(X, y)
+
+
 def test_a_fold_whose_training_rows_lose_rank():
     X, y = problem(n=40)
     X = np.column_stack([X, np.r_[np.ones(8), np.zeros(32)]])

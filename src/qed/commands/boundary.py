@@ -24,11 +24,15 @@ class Stopped(BaseException):
 
 
 def run(app: Callable[[], Any]) -> None:
-    """Run a command line as a process of its own: Ctrl-C ends it at once, and output never fails for want of letters."""
+    """Run a command line as a process of its own: Ctrl-C ends it at once, and output never fails for want of letters.
+
+    Where interrupts are ignored, as in a script's background jobs, the command goes on: the key was meant for another process.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    signal.signal(signal.SIGINT, _stop)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _stop)
     try:
         app()
     except SystemExit as end:

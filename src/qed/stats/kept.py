@@ -56,7 +56,7 @@ class KeptRows(Centred):
 
     Examples
     --------
-    >>> from qed.base.sources.rows import rows
+    >>> from qed.base.sources.open import rows
     >>> first = rows(np.array([[1.0, 2.0, 3.0, 5.0]]), np.array([1.0])).fold(KeptRows.of)
     >>> second = rows(np.array([[3.0, 2.0, 1.0, 1.0]]), np.array([2.0])).fold(KeptRows.of)
     >>> both = first + second

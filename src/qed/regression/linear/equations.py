@@ -352,8 +352,8 @@ def products_worth(X: csr_array) -> int:
     Examples
     --------
     >>> from scipy import sparse
-    >>> products_worth(sparse.random_array((50_000, 2000), density=0.01, format="csr", random_state=0))
-    62
+    >>> products_worth(sparse.csr_array(np.ones((4000, 400))))
+    66
     """
     n, p = X.shape
     filled = np.diff(X.indptr).astype(float)

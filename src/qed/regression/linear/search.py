@@ -33,6 +33,7 @@ from qed.regression.linear import squared_errors
 from qed.regression.linear.leave_one_out import leave_one_out
 from qed.regression.linear.precise import LazyFactor, lazy_factor
 from qed.regression.linear.ridge_basis import coefficients, intercepts
+from qed.regression.linear.row_space import in_row_space, is_wide
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 
@@ -50,6 +51,7 @@ class Candidate(Protocol):
     """What is asked of a linear model that is searched."""
 
     fit_intercept: bool
+    n_features_in_: int
 
     def _penalties(self, n_outputs: int) -> np.ndarray | None: ...
 
@@ -74,10 +76,29 @@ def linear_search(model: Candidate, question: Question[Candidate]) -> Answer | N
     question : Question
         What is asked.
     """
+    if is_wide(question.rows):
+        return _wide_search(model, question)
     if question.folds.leave_one_out and not question.train_scores:
         return _leave_one_out(model, question)
     found = Together.of(question.models, question.n_outputs)
     return moments_search(model, question, found.solve, found.words)
+
+
+def _wide_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
+    """Score ridge regressions on a table with fewer rows than columns, in the coordinates of its rows; others are to be fitted."""
+    penalties = [one._penalties(question.n_outputs) for one in question.models]
+    if any(found is None or not found.all() for found in penalties):
+        return None
+    rows = in_row_space(question.rows)
+    if rows is None:
+        return None
+    models = [copy(one) for one in question.models]
+    for one in models:
+        one.n_features_in_ = rows.n_features
+    rest = (question.folds, question.scorers, question.train_scores)
+    answer = linear_search(models[0], Question(rows, question.candidates, models, *rest))
+    # The statistic is that of other columns, of no use for fitting the best model to these.
+    return None if answer is None else Answer(f"{answer.how}, in the space of the rows", answer.scores)
 
 
 @dataclass(frozen=True, eq=False)

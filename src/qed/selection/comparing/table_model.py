@@ -112,10 +112,11 @@ class TableModel(Estimator):
             The encoder, where it is fitted already.
         """
         first, *rest = self._unfitted()
+        # What is learned from is read twice, here and by what comes after.
+        rows = rows.cached() if encoder is None else rows
         changes = [first.fit(rows) if encoder is None else encoder]
         rows = changed(changes[0], rows)
         for transformer in rest:
-            # What was made of the rows so far is read twice, here and by what comes after.
             rows = rows.cached()
             changes.append(transformer.fit(rows))
             rows = changed(changes[-1], rows)
