@@ -1,4 +1,7 @@
-"""Run the benchmarks: ``python -m bench`` for all, ``python -m bench ols ridge_search`` for some."""
+"""Run the benchmarks: ``python -m bench`` for all, ``python -m bench ols ridge_search`` for some.
+
+With ``--write`` the results of some take the place of their earlier ones in the documentation.
+"""
 
 import sys
 from importlib import import_module
@@ -28,7 +31,8 @@ WORKLOADS = (
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or list(WORKLOADS)
+    named = [word for word in sys.argv[1:] if word != "--write"]
+    chosen = named or list(WORKLOADS)
     results = []
     for name in chosen:
         module = import_module(f"bench.{name}")
@@ -48,7 +52,7 @@ def main() -> None:
             print(f"    {row['name']:<28}{row['median']:>10.4f} s   objective {row['objective']:.10g}", flush=True)
         for note in result["notes"]:
             print(f"    {note}")
-    if not sys.argv[1:]:
+    if not named or "--write" in sys.argv:
         write(results, str(HERE / "results.json"), str(HERE.parent / "docs" / "benchmarks.md"))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import platform
 import statistics
 import time
@@ -263,10 +264,15 @@ def _cell(cell: dict[str, Any] | None) -> str:
 
 
 def write(results: list[dict[str, Any]], json_path: str, markdown_path: str) -> None:
-    """Write ``results.json`` and the documentation's page."""
+    """Write ``results.json`` and the documentation's page; what was not measured this time stays as it was."""
     where = machine()
+    known: dict[str, dict[str, Any]] = {}
+    if os.path.exists(json_path):
+        with open(json_path, encoding="utf-8") as file:
+            known = {result["workload"]: result for result in json.load(file)["results"]}
+    merged = list({**known, **{result["workload"]: result for result in results}}.values())
     with open(json_path, "w", encoding="utf-8") as file:
-        json.dump({"machine": where, "results": results}, file, indent=1)
+        json.dump({"machine": where, "results": merged}, file, indent=1)
         file.write("\n")
     with open(markdown_path, "w", encoding="utf-8") as file:
-        file.write(to_markdown(results, where))
+        file.write(to_markdown(merged, where))

@@ -46,18 +46,31 @@ class DenseDesign:
     def __init__(self, X: np.ndarray, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
         n, p = X.shape
         self.root = np.ones(n) if weights is None else np.sqrt(weights)
-        self.rows, square = np.empty((n, p)), np.zeros(p)
-        more, step = rest.any(), max(1, STRIP_VALUES // p)
+        self.rows = np.empty((n, p))
+        size = max(1, TASK_VALUES // p)
+        away = rest if rest.any() else None
+        root = None if weights is None else self.root[:, None]
+        tasks = (partial(self._fill, X, start, start + size, center, away, root) for start in range(0, n, size))
+        square: np.ndarray = add_pairwise(work(tasks))
+        self.lengths = np.sqrt(square)
+
+    def _fill(
+        self, X: np.ndarray, first: int, last: int, center: np.ndarray, rest: np.ndarray | None, root: np.ndarray | None
+    ) -> np.ndarray:
+        """Set some of the rows, and give the sums of their squares."""
+        p = X.shape[1]
+        square, step = np.zeros(p), max(1, STRIP_VALUES // p)
         with np.errstate(invalid="ignore", over="ignore"):
-            for start in range(0, n, step):
-                strip = self.rows[start : start + step]
-                np.subtract(X[start : start + step], center, out=strip)
-                if more:
+            for start in range(first, min(last, len(X)), step):
+                part = slice(start, min(start + step, last))
+                strip = self.rows[part]
+                np.subtract(X[part], center, out=strip)
+                if rest is not None:
                     strip -= rest
-                if weights is not None:
-                    strip *= self.root[start : start + step, None]
+                if root is not None:
+                    strip *= root[part]
                 square += np.einsum("ij,ij->j", strip, strip)
-            self.lengths = np.sqrt(square)
+        return square
 
     def times(self, coef: np.ndarray) -> np.ndarray:
         """Give ``A coef``, of shape (n, q)."""

@@ -26,7 +26,7 @@ from qed.linalg.design import DenseDesign
 from qed.linalg.normal import Solution
 
 # With so many digits, a correction would change nothing that matters.
-DIGITS_ENOUGH = 13.0
+DIGITS_ENOUGH = 12.0
 # With fewer, what is solved with a factor proves nothing.
 DIGITS_TELLING = 9.0
 
@@ -81,8 +81,8 @@ class WideSystem:
 
     @cached_property
     def outer(self) -> np.ndarray:
-        """The products of the rows."""
-        return self.design.outer()
+        """The products of the rows, made definite."""
+        return self._completed(self.design.outer())
 
     @property
     def lengths(self) -> np.ndarray:
@@ -98,9 +98,9 @@ class WideSystem:
         return float(values[0] / values[-1]) if rank and values[-1] > 0 else 1.0
 
     def factor(self, alpha: float) -> Cholesky | None:
-        """Give the factor of the n x n matrix, made definite; None where rounding leaves none."""
+        """Give the factor of the n x n matrix; None where rounding leaves none."""
         if alpha not in self._factors:
-            self._factors[alpha] = Cholesky.of(self.outer if alpha else self._completed(self.outer), alpha)
+            self._factors[alpha] = Cholesky.of(self.outer, alpha)
         return self._factors[alpha]
 
     def _completed(self, outer: np.ndarray) -> np.ndarray:
@@ -108,7 +108,8 @@ class WideSystem:
         if not self.centered:
             return outer
         unit = self.design.root / np.linalg.norm(self.design.root)
-        return outer + outer.trace() / len(outer) * np.outer(unit, unit)
+        outer += outer.trace() / len(outer) * np.outer(unit, unit)
+        return outer
 
     @cached_property
     def equilibrated(self) -> Cholesky | None:
@@ -163,15 +164,15 @@ class WideSystem:
 
     @cached_property
     def singular(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Singular vectors and values of the rows."""
+        """Singular vectors and values of the rows, as many as there can be."""
         U, values, V = np.linalg.svd(self.design.rows, full_matrices=False)
-        return U, values, V
+        return U[:, : self.most], values[: self.most], V[: self.most]
 
     def _by_singular_values(self, alpha: float) -> Solution:
         U, values, V = self.singular
         damped = values**2 + alpha
         coef = V.T @ ((values / damped)[:, None] * (U.T @ self.target))
-        condition = float(np.sqrt(damped[0] / min(damped[-1], damped[0])))
+        condition = float(np.sqrt(damped[0] / damped[-1])) if len(damped) else 1.0
         return Solution(coef, V.shape[1], condition, float(-np.log10(EPS * condition)))
 
     @cached_property
@@ -190,8 +191,11 @@ class WideSystem:
 
     def _shortest(self) -> Solution:
         U, values, V = self.directions
-        coef = V.T @ ((U.T @ self.target) / values[:, None]) / self.scale[:, None]
-        coef = self.row_space @ (self.row_space.T @ coef)
+        coef = np.zeros((len(self.scale), self.target.shape[1]))
+        for _ in range(2):  # the second time for what rounding left of the target
+            residual = self.target - self.design.times(coef)
+            coef = coef + V.T @ ((U.T @ residual) / values[:, None]) / self.scale[:, None]
+            coef = self.row_space @ (self.row_space.T @ coef)
         condition = float(values[0] / values[-1]) if len(values) else 1.0
         return Solution(coef, len(values), condition, float(-np.log10(EPS * condition)))
 

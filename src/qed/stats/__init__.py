@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = room(
         "folds": ["complements"],
         "distributions.gaussian": ["Gaussian"],
         "inference.coefficients": ["Inference"],
+        "kept": ["KeptRows"],
         "qed.linalg.low_rank": ["low_rank"],
         "moments": ["Moments"],
         "distributions.nested": ["fit_nested", "gaussian_cost"],

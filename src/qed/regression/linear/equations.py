@@ -14,24 +14,28 @@ Each of them solves, says what its solution is worth, and bounds how far any coe
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from qed.base.numbers import EPS
+from qed.base.sources.block import Block
 from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import DenseDesign, SparseDesign
 from qed.linalg.normal import Normal, Solution
 from qed.linalg.wide import WideSystem
 from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_residual
 from qed.regression.linear.precise import LazyFactor, solve_precisely
+from qed.stats.centred import Centred
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 
 # Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed.
 NEAR = 1e-11
+# A gradient is zero but for rounding when it is this small, relative to the lengths of the columns and the reach of residuals.
+VANISHING = 1e-10
 # A number that is looked up somewhere in memory takes as long as so many operations on dense matrices.
 LOOKED_UP = 16.0
 
@@ -107,10 +111,34 @@ class GramEquations(Equations):
 
     @property
     def metric(self) -> Metric:
-        return self.normal
+        return self.normal if self.factor is None else self.reduced
+
+    @cached_property
+    def reduced(self) -> WideSystem:
+        """The problem that the QR factor leaves: it has no more rows than columns, and the same excess and shortest solution."""
+        assert self.factor is not None
+        factor, p = self.factor, self.factor.n_features
+        R = factor.R if self.centered else factor.uncentered()
+        design = DenseDesign(R[:p, :p], None, np.zeros(p), np.zeros(p))
+        offset = factor.x_mean * np.sqrt(factor.weight) if self.centered else None
+        return WideSystem(design, np.ascontiguousarray(R[:p, p:]), centered=False, offset=offset)
 
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
-        return Evidence.from_moments(self.statistic, coef, intercept, centered=self.centered, normal=self.normal)
+        if self.factor is None:
+            return Evidence.from_moments(self.statistic, coef, intercept, centered=self.centered, normal=self.normal)
+        system, p = self.reduced, len(coef)
+        R = self.factor.R if self.centered else self.factor.uncentered()
+        residual, rest = system.target - system.design.times(coef), (R[p:, p:] ** 2).sum(axis=0)
+        squares = ((system.target**2).sum(axis=0) + rest, (residual**2).sum(axis=0) + rest)
+        means = _means(self.factor, coef, intercept, centered=self.centered)
+        return Evidence(self.factor.weight, *means, system, system.design.back(residual), *squares)
+
+    def looking_closer(self, alpha: float, digits_wanted: float) -> GramEquations:
+        """Turn to the QR factor of the rows where moments leave fewer digits than wanted, if it can be had."""
+        factor = self.normal.factor(alpha)
+        if self.lazy_factor is not None and (factor is None or factor.digits < digits_wanted):
+            self.factor = self.lazy_factor()
+        return self
 
 
 class KeptEquations(Equations):
@@ -125,13 +153,18 @@ class KeptEquations(Equations):
         """The products of features and targets."""
         return self.design.back(self.target)
 
+    @cached_property
+    def by_columns(self) -> GramEquations:
+        """The same with as many equations as columns, for what the other ways can not settle."""
+        kept = self.statistic
+        factor = cache(partial(Factor.of, Block(kept.X, kept.Y, kept.weights)))
+        return GramEquations(kept.moments(), factor, centered=self.centered)
+
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
         seen, residual = self.statistic, self.target - self.design.times(coef)
-        if self.centered:
-            means = (seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept))
-        else:
+        means = _means(seen, coef, intercept, centered=self.centered)
+        if not self.centered:
             residual -= np.outer(self.design.root, intercept)
-            means = (np.zeros(len(coef)), *np.zeros((2, coef.shape[1])))
         squares = ((self.target**2).sum(axis=0), (residual**2).sum(axis=0))
         return Evidence(seen.weight, *means, self.metric, self.design.back(residual), *squares)
 
@@ -160,11 +193,46 @@ class RowEquations(KeptEquations):
         found = self.system.solve(alpha, digits_wanted)
         if self.system.decomposed:
             self.way = "singular values of the rows, because equations for rows that are so alike lose digits"
+            if alpha > 0 and not self._vanishes(found.coef, alpha):
+                found, self.way = self.by_columns.solve(alpha, digits_wanted), self.by_columns.way
         return found
+
+    def _vanishes(self, coef: np.ndarray, alpha: float) -> bool:
+        """Say whether the gradient is zero but for rounding; where units of columns differ too much, rows can not bring that about."""
+        gradient = self.design.back(self.target - self.design.times(coef)) - alpha * coef
+        reach = np.linalg.norm(self.target, axis=0) + self.lengths @ np.abs(coef)
+        return bool((np.abs(gradient) <= VANISHING * self.system.scale[:, None] * reach).all())
 
     @property
     def metric(self) -> Metric:
-        return self.system
+        return self
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The lengths of the columns."""
+        return self.system.lengths
+
+    def excess(
+        self,
+        coef: np.ndarray,
+        gradient: np.ndarray,
+        alphas: np.ndarray,
+        rank: int | None,
+        reach: np.ndarray,
+        enough: np.ndarray,
+    ) -> np.ndarray:
+        """Bound it by the gap to the dual problem; where units of columns differ so much that this says too little, by columns."""
+        known = (coef, gradient, alphas, rank, reach, enough)
+        found = self.system.excess(*known)
+        if (alphas > 0).all() and (found > enough).any():
+            return np.minimum(found, self.by_columns.normal.excess(*known))
+        return found
+
+    def outside(self, coef: np.ndarray, rank: int) -> float:
+        return self.system.outside(coef, rank)
+
+    def condition(self, rank: int) -> float | None:
+        return self.system.condition(rank)
 
 
 class IterativeEquations(KeptEquations):
@@ -174,16 +242,14 @@ class IterativeEquations(KeptEquations):
     ----------
     kept : KeptRows
         The rows, sparse.
-    lazy_factor : callable or None
-        Gives the R factor of the rows, for the way that takes over.
     centered : bool
         Whether there is an intercept.
     """
 
     design: SparseDesign
 
-    def __init__(self, kept: KeptRows, lazy_factor: LazyFactor | None, *, centered: bool) -> None:
-        self.statistic, self.lazy_factor, self.centered = kept, lazy_factor, centered
+    def __init__(self, kept: KeptRows, *, centered: bool) -> None:
+        self.statistic, self.centered = kept, centered
         design = kept.design(centered=centered)
         assert isinstance(design, SparseDesign)
         self.design, self.target = design, kept.target(centered=centered)
@@ -193,9 +259,7 @@ class IterativeEquations(KeptEquations):
     def exact(self) -> GramEquations | RowEquations:
         """The way that takes over where iterations do not get there."""
         kept = self.statistic
-        if kept.count <= kept.n_features:
-            return RowEquations(kept, centered=self.centered)
-        return GramEquations(kept.moments(), self.lazy_factor, centered=self.centered)
+        return RowEquations(kept, centered=self.centered) if kept.count <= kept.n_features else self.by_columns
 
     def solve(self, alpha: float, digits_wanted: float) -> Solution:
         found = self._by_iterations(alpha) if alpha > 0 and self._is_near else None
@@ -272,6 +336,16 @@ class IterativeEquations(KeptEquations):
         return self.exact.metric.condition(rank)
 
 
+def _means(
+    seen: Centred, coef: np.ndarray, intercept: np.ndarray, *, centered: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give the means of features, targets and residuals; zero where nothing is centred."""
+    if centered:
+        return seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept)
+    zero = np.zeros(coef.shape[1])
+    return np.zeros(len(coef)), zero, zero
+
+
 def products_worth(X: csr_array) -> int:
     """Say how many products with a sparse table take as long as forming and factoring the matrix of its equations.
 
@@ -292,5 +366,5 @@ def equations_of(statistic: KeptRows | Moments, lazy_factor: LazyFactor | None, 
     if isinstance(statistic, Moments):
         return GramEquations(statistic, lazy_factor, centered=centered)
     if statistic.is_sparse:
-        return IterativeEquations(statistic, lazy_factor, centered=centered)
+        return IterativeEquations(statistic, centered=centered)
     return RowEquations(statistic, centered=centered)

@@ -93,12 +93,14 @@ class Evidence:
         return cls.from_residual_moments(rows.fold(residual_moments, coef, intercept), coef.shape[1], centered=centered)
 
     @classmethod
-    def from_residual_moments(cls, moments: Moments, q: int, *, centered: bool) -> Evidence:
+    def from_residual_moments(
+        cls, moments: Moments, q: int, *, centered: bool, normal: Normal | None = None
+    ) -> Evidence:
         """Take it from the moments of features, q targets and as many residuals."""
         seen = moments if centered else about_zero(moments)
         square = np.diagonal(seen.yy)
         means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-        return cls(seen.weight, *means, Normal(seen.xx), seen.xy[:, q:], square[:q], square[q:])
+        return cls(seen.weight, *means, normal or Normal(seen.xx), seen.xy[:, q:], square[:q], square[q:])
 
     @classmethod
     def from_moments(
@@ -184,9 +186,10 @@ def least_squares_claims(
     scale = value + 1e-8 * reach**2
     excess = seen.metric.excess(coef, gradient, alphas, rank, reach, 0.1 * bound * scale)
     if centered:
-        excess += seen.weight * (np.abs(seen.r_mean) + EPS * _size(seen, coef)) ** 2
-    excess /= scale
-    claims.append(Claim("excess over the least possible error", float(excess.max()), bound))
+        slip = EPS * _size(seen, coef)
+        excess += seen.weight * (np.abs(seen.r_mean) + slip) ** 2
+        bound += float((seen.weight * (4 * slip) ** 2 / scale).max())
+    claims.append(Claim("excess over the least possible error", float((excess / scale).max()), bound))
     if rank is not None and rank < p:
         claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
     return claims

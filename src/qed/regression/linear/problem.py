@@ -18,13 +18,13 @@ from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import StatisticProblem, collect
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
-from qed.regression.linear.equations import Equations, KeptEquations, equations_of, products_worth
+from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
 from qed.regression.linear.evidence import Evidence, with_residual
-from qed.regression.linear.precise import LazyFactor, lazy_factor
+from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
 
-# With fewer columns, forming their products takes no time.
+# With fewer columns, forming the products of sparse ones takes no time.
 MANY_COLUMNS = 64
 # From so many products on, one block is enough work for several threads.
 MANY_PRODUCTS = 1 << 28
@@ -104,26 +104,34 @@ class LeastSquaresProblem(LinearProblem):
             return seen.fingerprint_by(self.equations.design, self.equations.right)
         return seen.fingerprint()
 
-    def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
-        """Give what proves coefficients of shape (p, q): from the rows where they are kept or asked for, else from their moments."""
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray, alpha: float = 0.0) -> Evidence:
+        """Give what proves coefficients of shape (p, q): from the rows where they are kept or asked for, else from their moments.
+
+        Where moments are too coarse for the (least) penalty, a QR factor of the rows takes their place.
+        """
         if self.rows is None or self.source == "statistics" or self.kept is not None:
             return self.equations.evidence(coef, intercept)
         q = coef.shape[1]
         found = self.rows.fold(_residual_statistic, coef, intercept, _function(self.rows))
-        if isinstance(found, Moments):
-            return Evidence.from_residual_moments(found, q, centered=self.centered)
-        rows = KeptRows.of_table(found.X, found.Y[:, :q], found.weights)
-        return equations_of(rows, self.lazy_factor, centered=self.centered).evidence(coef, intercept)
+        if isinstance(found, KeptRows):
+            rows = KeptRows.of_table(found.X, found.Y[:, :q], found.weights)
+            return equations_of(rows, self.lazy_factor, centered=self.centered).evidence(coef, intercept)
+        closer = GramEquations(found, self.lazy_factor, centered=self.centered).looking_closer(alpha, DIGITS_WANTED)
+        if closer.factor is None:
+            return Evidence.from_residual_moments(found, q, centered=self.centered, normal=closer.normal)
+        return closer.evidence(coef, intercept)
 
 
 def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
     """Keep the rows of a table in memory where they take less room than their moments, and are solved sooner."""
     p = rows.n_features
-    if p < MANY_COLUMNS or not rows.in_memory:
+    if not rows.in_memory:
         return None
     if not rows.is_sparse:
         found: KeptRows | None = rows.fold(KeptRows.of) if rows.count() <= p else None
         return found
+    if p < MANY_COLUMNS:
+        return None
     table = rows.array()
     X = table.X
     iterates = model._is_penalised and X.nnz > 0 and products_worth(X) >= FEW_ITERATIONS
@@ -152,7 +160,7 @@ def _checked(statistic: Kept, rows: Rows, model: Any) -> Kept:
 
 def _function(rows: Rows) -> Callable[[Block], KeptRows | Moments]:
     """Say what to fold: files and clusters tell how many rows they have at their end only."""
-    return Moments.of if rows.in_memory or rows.n_features < MANY_COLUMNS else keep
+    return Moments.of if rows.in_memory else keep
 
 
 def _residual_statistic(

@@ -103,7 +103,8 @@ class Ridge(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        seen, alphas = problem.evidence(coef, intercept), self._alphas(coef.shape[1])
+        alphas = self._alphas(coef.shape[1])
+        seen = problem.evidence(coef, intercept, float(alphas.min()))
         return least_squares_claims(seen, coef, alpha=alphas, centered=self.fit_intercept)
 
     @property
