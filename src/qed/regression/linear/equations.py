@@ -66,6 +66,11 @@ class Equations(ABC):
 
     @property
     @abstractmethod
+    def by_columns(self) -> GramEquations:
+        """The same with as many equations as columns, for what the other ways can not settle."""
+
+    @property
+    @abstractmethod
     def metric(self) -> Metric:
         """What bounds how far coefficients are from the minimum."""
 
@@ -94,6 +99,10 @@ class GramEquations(Equations):
         self.statistic, self.lazy_factor, self.centered = moments, lazy_factor, centered
         self.moments = moments if centered else about_zero(moments)
         self.normal = Normal(self.moments.xx)
+
+    @property
+    def by_columns(self) -> GramEquations:
+        return self
 
     def solve(self, alpha: float, digits_wanted: float) -> Solution:
         found, factor = solve_precisely(
@@ -155,7 +164,6 @@ class KeptEquations(Equations):
 
     @cached_property
     def by_columns(self) -> GramEquations:
-        """The same with as many equations as columns, for what the other ways can not settle."""
         kept = self.statistic
         factor = cache(partial(Factor.of, Block(kept.X, kept.Y, kept.weights)))
         return GramEquations(kept.moments(), factor, centered=self.centered)

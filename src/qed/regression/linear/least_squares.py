@@ -23,7 +23,6 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
 from qed.linalg.normal import Normal
-from qed.regression.linear.equations import GramEquations
 from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import solve_by_factor
@@ -104,11 +103,11 @@ class LinearRegression(LeastSquaresModel):
         if self.rank_ >= min(p, most):
             return
         remedy = "many coefficients fit equally well and the shortest were taken."
-        if isinstance(problem.equations, GramEquations):
-            names = ", ".join(self._dependent_columns(problem.equations.normal))
-            words = f"{p - self.rank_} of {p} columns follow from the others ({names}): {remedy} Drop columns, or use qed.Ridge,"
-        else:
+        if most < p:
             words = f"only {self.rank_} of {most} rows are independent, for {p} columns: {remedy} Give more rows, or use qed.Ridge,"
+        else:
+            names = ", ".join(self._dependent_columns(problem.equations.by_columns.normal))
+            words = f"{p - self.rank_} of {p} columns follow from the others ({names}): {remedy} Drop columns, or use qed.Ridge,"
         warnings.warn(
             f"LinearRegression: {words} to make the coefficients meaningful.", DegenerateWarning, stacklevel=5
         )
