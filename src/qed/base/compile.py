@@ -18,12 +18,7 @@ COMPILED: list[Any] = []
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile `function` with Numba: no GIL held, cached on disk, NumPy's rules for division.
 
-    Parameters
-    ----------
-    function : callable
-        The function to compile; it sees arrays and numbers only.
-    **options
-        Passed to ``numba.njit``, such as ``fastmath={"contract"}``.
+    It sees arrays and numbers only. Options, such as ``fastmath={"contract"}``, are passed to ``numba.njit``.
     """
     if function is None:
         return lambda inner: kernel(inner, **options)
@@ -41,11 +36,6 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 @cache
 def interpreted(compiled: Any) -> Callable[..., Any]:
     """Give a kernel as plain Python, with all the kernels that it calls: for tables so small that compiling would take the longest.
-
-    Parameters
-    ----------
-    compiled : kernel
-        What `kernel` gave.
 
     Examples
     --------

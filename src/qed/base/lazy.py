@@ -35,13 +35,8 @@ def room(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its list of files and names.
 
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
-    files : mapping of str to sequence of str
-        For each file (a module of the package such as ``ridge`` or ``linear.ridge``, or one elsewhere by its full name) its
-        public names. A file without any is itself what is public.
+    For each file (a module of the package such as ``ridge`` or ``linear.ridge``, or one elsewhere by its full name) its
+    public names are listed. A file without any is itself what is public.
     """
     place = {
         name: file if file.startswith("qed.") else f"{package}.{file}"
@@ -65,13 +60,7 @@ def room(
 
 
 def public_classes(role: type[Role]) -> Iterator[type[Role]]:
-    """Give every public class that has a role, whatever room it lives in: room after room, in alphabetical order.
-
-    Parameters
-    ----------
-    role : type
-        Such as `qed.base.models.roles.Regressor`.
-    """
+    """Give every public class that has a role, whatever room it lives in: room after room, in alphabetical order."""
     for name in ROOMS:
         package = import_module(f"qed.{name}")
         for kind in (getattr(package, public) for public in package.__all__):

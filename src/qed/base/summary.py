@@ -27,19 +27,6 @@ class Summary:
 
     Missing values (NaN) are counted and left out; rows of zero weight are left out altogether.
 
-    Attributes
-    ----------
-    count : int
-        Rows with a positive weight.
-    weight : ndarray of shape (p,)
-        The weight of the values that are there.
-    mean, deviation : ndarray of shape (p,)
-        Mean, and sum of weighted squared deviations from it.
-    low, high : ndarray of shape (p,)
-        Range.
-    missing : ndarray of shape (p,)
-        How many values are missing.
-
     Examples
     --------
     >>> import numpy as np
@@ -49,13 +36,15 @@ class Summary:
     (array([2., 5.]), array([0, 1]))
     """
 
-    count: int
-    weight: np.ndarray
+    count: int  # rows with a positive weight
+    weight: np.ndarray  # (p,): the weight of the values that are there
+    # (p,): mean, and sum of weighted squared deviations from it.
     mean: np.ndarray
     deviation: np.ndarray
+    # (p,): range.
     low: np.ndarray
     high: np.ndarray
-    missing: np.ndarray
+    missing: np.ndarray  # (p,): how many values are missing
 
     @classmethod
     def of(cls, block: Block) -> Summary:

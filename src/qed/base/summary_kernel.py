@@ -18,14 +18,7 @@ from qed.base.compile import kernel
 def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
     """Give weighted mean, sum of squared deviations, minimum and maximum of each column.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p), C-contiguous
-        float64 or float32. A NaN or an infinity shows as a mean that is not finite.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    tile_rows : int
-        Rows per tile.
+    A NaN or an infinity shows as a mean that is not finite.
     """
     p = X.shape[1]
     base, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)

@@ -207,21 +207,7 @@ class LogisticRegression(Classifier, Iterative):
 class ClassProblem(RowsProblem):
     """The likelihood of the classes of some rows.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows, with labels.
-    model : LogisticRegression
-        Gives the penalty and the weights of the classes.
-    classes : ndarray, optional
-        The classes that are known already; by default those that the rows have.
-
-    Attributes
-    ----------
-    classes, totals : ndarray of shape (K,)
-        The classes, and their weights.
-    objective : Likelihood
-        What is minimised.
+    The classes that are known already are given, or they are those of the rows; their weights are the `totals`.
     """
 
     def __init__(self, rows: Rows, model: LogisticRegression, classes: np.ndarray | None = None) -> None:

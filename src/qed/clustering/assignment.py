@@ -21,15 +21,6 @@ from qed.clustering.distances import add_to_clusters, lower_to_nearest, nearest,
 class Assignment:
     """What rows say about the centres they are nearest to, for several sets of centres at once.
 
-    Attributes
-    ----------
-    centers : ndarray of shape (runs, k, p)
-        The centres.
-    sums : ndarray of shape (runs, k, p)
-        Weighted sums of the differences between a cluster's rows and its centre.
-    weight, cost : ndarray of shape (runs, k)
-        Weight, and weighted sum of squared distances, of each cluster.
-
     Examples
     --------
     >>> from qed.base.sources.open import rows
@@ -39,8 +30,9 @@ class Assignment:
            [5. ]]), array([2.]))
     """
 
-    centers: np.ndarray
-    sums: np.ndarray
+    centers: np.ndarray  # (runs, k, p): the centres
+    sums: np.ndarray  # (runs, k, p): weighted sums of the differences between a cluster's rows and its centre
+    # (runs, k): weight, and weighted sum of squared distances, of each cluster.
     weight: np.ndarray
     cost: np.ndarray
 

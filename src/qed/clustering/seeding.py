@@ -38,25 +38,10 @@ def draw_centers(
 ) -> tuple[np.ndarray, int]:
     """Draw `count` rows to begin k-means with.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows, without missing values.
-    count : int
-        How many centres to draw.
-    seed, restart : int
-        Each restart of a seed draws anew; the same two always draw the same rows.
-    trials : int, optional
-        Candidates for each centre; 1 is the method of the theory, the default is ``2 + int(log(count))``.
-    uniform : bool
-        Draw by weight alone, among the rows that differ from those drawn before.
-
-    Returns
-    -------
-    centers : ndarray of shape (count, p)
-        The rows drawn, float64. Where there are fewer different rows, the first one is repeated.
-    distinct : int
-        How many of the centres differ.
+    Each restart of a seed draws anew; the same two always draw the same rows. One trial, or candidate, for each centre
+    is the method of the theory, the default is ``2 + int(log(count))``. With `uniform`, rows are drawn by weight alone,
+    among those that differ from those drawn before. Gives the centres, in float64, and how many of them differ: where
+    there are fewer different rows, the first one is repeated.
 
     Examples
     --------
@@ -79,12 +64,7 @@ def draw_centers(
 class Lottery:
     """Rows that wait to be drawn, each with a mass that says how likely it is.
 
-    Attributes
-    ----------
-    centers : ndarray of shape (drawn, p)
-        The rows drawn so far.
-    mass : ndarray of shape (4096,)
-        The mass of all rows, by the range that their hash is in.
+    The rows drawn so far are the `centers`; `mass` is the mass of all rows, by the range that their hash is in.
     """
 
     def __init__(self, rows: Rows, seed: int, restart: int, uniform: bool) -> None:

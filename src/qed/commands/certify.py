@@ -26,27 +26,13 @@ from qed.stats.parts import Part
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of checking a model against data.
+    """What came of checking a model against data."""
 
-    Attributes
-    ----------
-    kind : str
-        The class of the model.
-    certificate : Certificate
-        The claims, recomputed.
-    difference : str
-        How the data differ from those of the fit, in words; empty when they are the same.
-    rows : int
-        How many rows were looked at.
-    n_lost : int
-        How many were left out because their target is missing.
-    """
-
-    kind: str
-    certificate: Certificate
-    difference: str
-    rows: int
-    n_lost: int = 0
+    kind: str  # the class of the model
+    certificate: Certificate  # the claims, recomputed
+    difference: str  # how the data differ from those of the fit, in words; empty when they are the same
+    rows: int  # how many rows were looked at
+    n_lost: int = 0  # how many were left out because their target is missing
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as lists, numbers and strings."""
@@ -57,14 +43,7 @@ class Checked:
 def certify(model_path: str, data: str, target: str | None = None) -> Checked:
     """Recompute the certificate of a saved model from the data.
 
-    Parameters
-    ----------
-    model_path : str
-        A model file.
-    data : str
-        A file, or the name of a bundled data set.
-    target : str, optional
-        The column that the model predicts, where the model does not know its name.
+    The target is the column that the model predicts, where the model does not know its name.
     """
     model = load(model_path)
     source, n_lost = _opened(model, data, target)

@@ -24,25 +24,14 @@ from qed.selection.comparing.comparison import compare as run
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What ``qed compare`` did.
+    """What ``qed compare`` did."""
 
-    Attributes
-    ----------
-    data : Data
-        What was learned from.
-    comparison : Comparison
-        The leaderboard.
-    report, model : str or None
-        Where the report and the best model were written.
-    seconds : float
-        How long all of it took.
-    """
-
-    data: Data
-    comparison: Comparison
+    data: Data  # what was learned from
+    comparison: Comparison  # the leaderboard
+    # Where the report and the best model were written.
     report: str | None
     model: str | None
-    seconds: float
+    seconds: float  # how long all of it took
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything that a machine may want to know."""
@@ -100,20 +89,8 @@ def compare(
 ) -> Compared:
     """Compare all models for a table.
 
-    Parameters
-    ----------
-    data : str
-        A file, or the name of a bundled data set.
-    target : str, optional
-        The column to predict; without one the rows are clustered.
-    drop : sequence of str
-        Columns to leave out.
-    task, cv, seed, scoring, progress
-        As in `qed.compare`.
-    report, model : str, optional
-        Where to write the report and the best model.
-    command : str
-        What the report gives as the command that made it.
+    Without a target the rows are clustered. Report and best model are written where a path is given; `command` is what
+    the report gives as the command that made it.
     """
     began = time.perf_counter()
     for path in (report, model):

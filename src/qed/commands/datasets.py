@@ -33,15 +33,7 @@ def about(name: str) -> dict[str, Any]:
 
 
 def export(name: str, path: str) -> int:
-    """Write a bundled data set to a file, and say how many rows it has.
-
-    Parameters
-    ----------
-    name : str
-        One of those that `datasets` lists.
-    path : str
-        Where to write; the ending says the format.
-    """
+    """Write a bundled data set to a file, and say how many rows it has."""
     table = load(name).table
     write_table(table, path)
     return int(table.num_rows)

@@ -7,11 +7,5 @@ from qed.report.explanation import Explanation, explanation_of
 
 
 def explain(path: str) -> Explanation:
-    """Read a model file and say what it holds.
-
-    Parameters
-    ----------
-    path : str
-        The file, as `qed.save` or ``qed compare`` wrote it.
-    """
+    """Read a model file and say what it holds."""
     return explanation_of(load(path))

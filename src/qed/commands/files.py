@@ -42,12 +42,7 @@ def check_ending(path: str) -> str:
 def table_writer(path: str, schema: pa.Schema) -> Iterator[Any]:
     """Give a function that writes tables of a schema to a file, one after another.
 
-    Parameters
-    ----------
-    path : str
-        Where to write; the ending says the format: csv, tsv, parquet or feather.
-    schema : pyarrow.Schema
-        The columns.
+    The ending says the format: csv, tsv, parquet or feather.
     """
     ending = check_ending(path)
     place = Path(path)

@@ -41,20 +41,8 @@ def predict(
 ) -> Predicted:
     """Predict the rows of a file, and write the predictions.
 
-    Parameters
-    ----------
-    model_path : str
-        A model file.
-    data : str
-        A file, or the name of a bundled data set, with the columns that the model was fitted on.
-    output : str, optional
-        Where to write; the ending says the format.
-    proba : bool
-        Write the probability of each class beside the prediction.
-    keep : sequence of str
-        Columns of the data to copy to the output, such as one that tells the rows apart.
-    stream : binary stream, optional
-        Where to write csv when there is no `output`.
+    Columns to `keep`, such as one that tells the rows apart, are copied to the output; `stream` takes csv when there is
+    no output.
     """
     if output is not None:
         check_ending(output)

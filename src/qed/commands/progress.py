@@ -10,15 +10,7 @@ from typing import Any
 
 @contextmanager
 def progress_bar(title: str, *, hidden: bool = False) -> Iterator[Any]:
-    """Show a bar while the block runs, and give the function that moves it: ``progress(share, words)``.
-
-    Parameters
-    ----------
-    title : str
-        What is going on.
-    hidden : bool
-        Show nothing.
-    """
+    """Show a bar while the block runs, and give the function that moves it: ``progress(share, words)``."""
     if hidden or not sys.stderr.isatty():
         yield None
         return

@@ -23,15 +23,6 @@ from qed.report.data import Data
 def read(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Data:
     """Read a file or a bundled data set.
 
-    Parameters
-    ----------
-    data : str
-        The path of a ``.csv``, ``.tsv``, ``.parquet`` or ``.feather`` file, or the name of a bundled data set.
-    target : str, optional
-        The column to predict.
-    drop : sequence of str
-        Columns to leave out.
-
     Examples
     --------
     >>> penguins = read("penguins", target="sex", drop=["year"])

@@ -36,13 +36,7 @@ class Warmed(NamedTuple):
 
 
 def warmup(tell: Callable[[str], None] | None = None) -> list[Warmed]:
-    """Fit every public model to a small table of double and of single precision.
-
-    Parameters
-    ----------
-    tell : callable, optional
-        Called with the name of each model before it is fitted.
-    """
+    """Fit every public model to a small table of double and of single precision."""
     found = []
     for name, model in _models():
         if tell is not None:

@@ -14,12 +14,7 @@ from qed.base.errors import InputError
 def input_names(model: Any, input_features: Any = None) -> np.ndarray:
     """Give the names of the columns that came in: those given, those seen in ``fit``, or ``x0``, ``x1`` ...
 
-    Parameters
-    ----------
-    model : fitted transformer
-        Knows ``n_features_in_`` and perhaps ``feature_names_in_``.
-    input_features : list of str, optional
-        Names to use; they must be those seen in ``fit`` where there were some.
+    Where there were names in ``fit``, those given must be the same.
     """
     model._check_fitted()
     known = getattr(model, "feature_names_in_", None)

@@ -29,20 +29,8 @@ def with_columns(
 ) -> Rows:
     """Give rows with the target and weights of `source`, and features made by a function of each block.
 
-    Parameters
-    ----------
-    source : Rows
-        Where the blocks come from.
-    make : callable
-        Takes a `Block` and gives the new features of its rows.
-    names : sequence of str, optional
-        The names of the new columns.
-    count : int, optional
-        Their number, where they have no names.
-    dtype : dtype, optional
-        What the new features are; as those of the source, where it is not given.
-    sparse : bool
-        Whether they are sparse.
+    The new columns have names, or there is only a `count` of them; their dtype is that of the source where it is not
+    given.
 
     Examples
     --------
@@ -64,12 +52,7 @@ def _with_features(block: Block, make: Callable[[Block], Any]) -> Block:
 def changed(transformer: Any, X: Any) -> Rows:
     """Give the rows of `X` as a fitted transformer changes them, without making them all at once.
 
-    Parameters
-    ----------
-    transformer : fitted transformer of qed
-        What makes the new columns.
-    X : array-like, frame, path, Dask collection or Rows
-        The rows; a target and weights that they know stay with them.
+    A target and weights that they know stay with them.
 
     Examples
     --------

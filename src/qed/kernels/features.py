@@ -15,13 +15,6 @@ from qed.kernels.kernel import Kernel
 def feature_rows(source: Rows, kernel: Kernel) -> Rows:
     """Give rows whose columns are the explicit features of a kernel.
 
-    Parameters
-    ----------
-    source : Rows
-        The rows.
-    kernel : Kernel
-        A kernel with a finite feature map.
-
     Examples
     --------
     >>> from qed.base.sources.open import rows

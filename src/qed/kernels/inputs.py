@@ -12,22 +12,13 @@ from qed.base.sources.block import is_sparse
 
 
 class Pair(NamedTuple):
-    """Two checked tables.
+    """Two checked tables."""
 
-    Attributes
-    ----------
-    X, Z : ndarray or scipy.sparse.csr_array, float64
-        The rows on both sides; the same object when a table is compared with itself.
-    dtype : numpy.dtype
-        What the result has to be: float32 when both tables are, else float64.
-    held : int
-        Bytes of memory that their conversion took.
-    """
-
+    # The rows on both sides, in float64; the same object when a table is compared with itself.
     X: Any
     Z: Any
-    dtype: np.dtype[Any]
-    held: int
+    dtype: np.dtype[Any]  # what the result has to be: float32 when both tables are, else float64
+    held: int  # bytes of memory that their conversion took
 
 
 def check_pair(X: Any, Z: Any = None) -> Pair:

@@ -30,22 +30,13 @@ Fill = Callable[[Places, slice, np.ndarray], object]
 
 
 class Bound(NamedTuple):
-    """A kernel bound to two tables.
+    """A kernel bound to two tables."""
 
-    Attributes
-    ----------
-    fill : callable
-        ``fill(rows, columns, out)`` writes the values of some rows of the first table (a slice, or an array of their numbers)
-        and some of the second (a slice) into `out`.
-    held : int
-        Bytes that it keeps besides the tables.
-    extra : int
-        How many more arrays of the size of `out` it needs while it fills.
-    """
-
+    # `fill(rows, columns, out)` writes the values of some rows of the first table (a slice, or an array of their
+    # numbers) and some of the second (a slice) into `out`.
     fill: Fill
-    held: int = 0
-    extra: int = 0
+    held: int = 0  # bytes that it keeps besides the tables
+    extra: int = 0  # how many more arrays of the size of `out` it needs while it fills
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,18 +56,10 @@ class Reflection:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """The decomposition ``K = Q B Q'`` with a narrow B.
+    """The decomposition ``K = Q B Q'`` with a narrow B."""
 
-    Attributes
-    ----------
-    lower : ndarray of shape (b + 1, n)
-        The diagonals of B, from the main one downwards, as LAPACK has them.
-    reflections : tuple of Reflection
-        The factors of Q.
-    """
-
-    lower: np.ndarray
-    reflections: tuple[Reflection, ...]
+    lower: np.ndarray  # (b + 1, n): the diagonals of B, from the main one downwards, as LAPACK has them
+    reflections: tuple[Reflection, ...]  # the factors of Q
 
     @classmethod
     def of(cls, K: np.ndarray) -> Band:

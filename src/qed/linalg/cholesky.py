@@ -19,24 +19,12 @@ from qed.base.numbers import EPS
 
 @dataclass(frozen=True, eq=False)
 class Cholesky:
-    """A factor, with what is known about it.
+    """A factor, with what is known about it."""
 
-    Attributes
-    ----------
-    lower : ndarray of shape (n, n)
-        The factor, in Fortran order; what stands above its diagonal means nothing.
-    length : ndarray of shape (n,)
-        The roots of the diagonal.
-    reciprocal : float
-        One over the condition number (in the 1-norm) of the scaled matrix, estimated.
-    least : float
-        A lower estimate of its smallest eigenvalue.
-    """
-
-    lower: np.ndarray
-    length: np.ndarray
-    reciprocal: float
-    least: float
+    lower: np.ndarray  # (n, n): the factor, in Fortran order; what stands above its diagonal means nothing
+    length: np.ndarray  # (n,): the roots of the diagonal
+    reciprocal: float  # one over the condition number (in the 1-norm) of the scaled matrix, estimated
+    least: float  # a lower estimate of its smallest eigenvalue
 
     @classmethod
     def of(cls, matrix: np.ndarray, alpha: float = 0.0) -> Cholesky | None:

@@ -21,24 +21,17 @@ from qed.base.numbers import EPS
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """The solution of the kernel equations.
+    """The solution of the kernel equations."""
 
-    Attributes
-    ----------
-    dual, fitted : ndarray of shape (n, q)
-        Dual coefficients c, and Kc.
-    rank : int
-        Directions that count; fewer than n where the matrix is not positive definite but for rounding.
-    condition : float or None
-        Condition number of ``K + alpha I`` in these directions (estimated where they are all), where it was asked for.
-    slope : ndarray of shape (n, q) or None
-        Where directions were left out: ``K S (y - f - alpha c / s)``, the gradient, which vanishes at the minimum.
-    """
-
+    # (n, q): dual coefficients c, and Kc.
     dual: np.ndarray
     fitted: np.ndarray
-    rank: int
+    rank: int  # directions that count; fewer than n where the matrix is not positive definite but for rounding
+    # Condition number of `K + alpha I` in these directions (estimated where they are all), where it was asked
+    # for.
     condition: float | None = None
+    # (n, q): where directions were left out: `K S (y - f - alpha c / s)`, the gradient, which vanishes at the
+    # minimum.
     slope: np.ndarray | None = None
 
 
@@ -47,18 +40,7 @@ def solve_dual(
 ) -> Dual:
     """Solve ``(K + alpha / weight) c = y`` for every output.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        The kernel matrix, in C order; it is used up.
-    Y : ndarray of shape (n, q)
-        Targets.
-    alphas : ndarray of shape (q,)
-        The penalty of each output.
-    weight : ndarray of shape (n,), optional
-        Positive weights.
-    condition : bool
-        Whether the condition number is wanted.
+    The matrix, in C order, is used up; there is a penalty for each output, and weights are positive.
 
     Examples
     --------

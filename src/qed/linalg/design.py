@@ -26,14 +26,7 @@ STRIP_VALUES = 1 << 16
 class DenseDesign:
     """A dense table, centred and weighted in a copy.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        The features.
-    weights : ndarray of shape (n,) or None
-        The weights; None when all are one.
-    center, rest : ndarray of shape (p,)
-        What is taken away from every row, and what rounding cut off it.
+    From every row `center` is taken away, and `rest`, what rounding cut off it; `weights` are None when all are one.
 
     Examples
     --------
@@ -88,13 +81,6 @@ class DenseDesign:
 
 class SparseDesign:
     """A sparse table, centred and weighted in every product.
-
-    Parameters
-    ----------
-    X : scipy.sparse.csr_array of shape (n, p)
-        The features.
-    weights, center, rest
-        As in `DenseDesign`.
 
     Attributes
     ----------

@@ -118,11 +118,6 @@ def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
 class Normal:
     """A Gram matrix that is solved for several right-hand sides and factored once for each penalty.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (p, p)
-        Symmetric, positive semi-definite.
-
     Examples
     --------
     >>> normal = Normal(np.array([[3.0, 3.0], [3.0, 5.0]]))
@@ -174,18 +169,9 @@ class Normal:
 
         Where the matrix is far enough from a singular one to tell, what rounding may have hidden of the gradient is counted in.
 
-        Parameters
-        ----------
-        coef, gradient : ndarray of shape (p, q)
-            The coefficients, and ``X'(y - X w) - alpha w`` there.
-        alphas : ndarray of shape (q,)
-            The penalty of each output.
-        rank : int or None
-            The rank of the columns that a model without a penalty found.
-        reach : ndarray of shape (q,)
-            The size of what the residuals are differences of.
-        enough : ndarray of shape (q,)
-            A value below it need not be any sharper.
+        With the `gradient` ``X'(y - X w) - alpha w``; the `rank` that a model without a penalty found; the `reach`, the
+        size of what the residuals are differences of; and a value that is `enough`, below which none need be any
+        sharper.
         """
         result = np.empty(len(alphas))
         for alpha in np.unique(alphas):

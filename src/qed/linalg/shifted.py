@@ -37,43 +37,21 @@ BATCH = 64
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Dual coefficients for many penalties, and what they give.
+    """Dual coefficients for many penalties, and what they give."""
 
-    Attributes
-    ----------
-    dual : ndarray of shape (m, n, q)
-        Dual coefficients.
-    unsafe : ndarray of bool of shape (m,)
-        For which penalties the matrix is not positive definite but for rounding, so that there is no closed form.
-    left_out : ndarray of shape (m, n, q) or None
-        The error on each row when it is left out of the fit, where it was asked for.
-    freedom : ndarray of shape (m,) or None
-        Degrees of freedom, the trace of ``K (K + alpha / weight)^-1``; the same.
-    """
-
-    dual: np.ndarray
+    dual: np.ndarray  # (m, n, q): dual coefficients
+    # (m,): for which penalties the matrix is not positive definite but for rounding, so that there is no closed
+    # form.
     unsafe: np.ndarray
+    # (m, n, q): the error on each row when it is left out of the fit, where it was asked for.
     left_out: np.ndarray | None = None
-    freedom: np.ndarray | None = None
+    freedom: np.ndarray | None = None  # (m,): degrees of freedom, the trace of `K (K + alpha / weight)^-1`; the same
 
 
 def solve_all(
     K: np.ndarray, Y: np.ndarray, weight: np.ndarray | None, alphas: np.ndarray, *, leave_out: bool = False
 ) -> Path:
     """Solve the kernel equations for many penalties.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        The kernel matrix of the rows.
-    Y : ndarray of shape (n, q)
-        Targets.
-    weight : ndarray of shape (n,) or None
-        Positive weights.
-    alphas : ndarray of shape (m,)
-        The penalties.
-    leave_out : bool
-        Whether the errors on rows left out are wanted.
 
     Examples
     --------
@@ -104,21 +82,12 @@ def solve_all(
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """The matrices ``K + alpha I`` of many penalties, factored.
+    """The matrices ``K + alpha I`` of many penalties, factored."""
 
-    Attributes
-    ----------
-    band : Band
-        The decomposition of K.
-    factors : list of ndarray of shape (b + 1, n)
-        Cholesky factors of ``B + alpha I`` for the penalties that are safe, as LAPACK has them.
-    unsafe : ndarray of bool
-        The penalties that are too small for the matrix to be positive definite but for rounding.
-    """
-
-    band: Band
+    band: Band  # the decomposition of K
+    # (b + 1, n): Cholesky factors of `B + alpha I` for the penalties that are safe, as LAPACK has them.
     factors: list[np.ndarray]
-    unsafe: np.ndarray
+    unsafe: np.ndarray  # the penalties that are too small for the matrix to be positive definite but for rounding
 
     @classmethod
     def of(cls, band: Band, alphas: np.ndarray) -> Shifts:
@@ -158,12 +127,8 @@ class Shifts:
 def in_fours(factors: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Arrange band factors L by groups of four rows, divided by their diagonals.
 
-    Returns
-    -------
-    ndarray of shape (m, groups, b, 4)
-        Minus the entries left of a group: those of the b columns before it, for each of its rows.
-    ndarray of shape (m, groups, 4, 4)
-        One over the diagonal of a group, and minus the entries below it.
+    Gives, of shape (m, groups, b, 4), minus the entries left of a group: those of the b columns before it, for each of
+    its rows; and, of shape (m, groups, 4, 4), one over the diagonal of a group, and minus the entries below it.
     """
     b, n = factors[0].shape[0] - 1, factors[0].shape[1]
     width, size = -(-b // 4) * 4, -(-n // 4) * 4

@@ -28,14 +28,7 @@ SHARES = 4
 def sparse_gram(X: csr_array, weights: np.ndarray, out: np.ndarray) -> None:
     """Set the leading part of `out` to ``X' diag(weights) X``; the same for any number of threads.
 
-    Parameters
-    ----------
-    X : scipy.sparse.csr_array of shape (n, p)
-        The table; no place is stored twice.
-    weights : ndarray of shape (n,)
-        The weights of its rows.
-    out : ndarray of shape (m, m), with m at least p
-        In C order; of float64.
+    No place of X may be stored twice; `out` is of float64, in C order.
 
     Examples
     --------

@@ -34,21 +34,9 @@ DIGITS_TELLING = 9.0
 class WideSystem:
     """The equations of a design with no more rows than columns.
 
-    Parameters
-    ----------
-    design : DenseDesign
-        The features.
-    target : ndarray of shape (n, q)
-        The targets, centred and weighted alike.
-    centered : bool
-        Whether the rows are about their mean.
-    offset : ndarray of shape (p,)
-        The length that the means of the columns would have as columns: of a column of mean 1e8 and spread 1 only eight digits are known.
-
-    Attributes
-    ----------
-    decomposed : bool
-        Whether equations would have lost too many digits, so that singular values were taken.
+    The `offset` is the length that the means of the columns would have as columns: of a column of mean 1e8 and spread 1
+    only eight digits are known. Where equations would lose too many digits, singular values are taken: it is
+    `decomposed` then.
 
     Examples
     --------
@@ -119,12 +107,7 @@ class WideSystem:
     def solve(self, alpha: float, digits_wanted: float) -> Solution:
         """Solve for a penalty; give the shortest solution where there are many.
 
-        Parameters
-        ----------
-        alpha : float
-            The penalty.
-        digits_wanted : float
-            Singular values are taken where the equations give fewer digits than this.
+        Singular values are taken where the equations give fewer digits than wanted.
         """
         found = self._by_equations(alpha, digits_wanted)
         if found is not None:
@@ -210,18 +193,8 @@ class WideSystem:
     ) -> np.ndarray:
         """Bound by how much coefficients are above the minimum, rounding included.
 
-        Parameters
-        ----------
-        coef, gradient : ndarray of shape (p, q)
-            The coefficients, and ``A'(b - A w) - alpha w`` there.
-        alphas : ndarray of shape (q,)
-            The penalty of each output.
-        rank : int or None
-            The rank that a model without a penalty found; if it is the largest there can be, the least error is zero.
-        reach : ndarray of shape (q,)
-            The size of what the residuals are differences of.
-        enough : ndarray of shape (q,)
-            A bound below it need not be any sharper.
+        The parameters are those of :meth:`qed.linalg.normal.Normal.excess`; where the rank is the largest there can be,
+        the least error is zero.
         """
         result = np.empty(len(alphas))
         for alpha in np.unique(alphas).tolist():

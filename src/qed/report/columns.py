@@ -17,26 +17,16 @@ MOST_WORDS = 4
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table, in words and bars.
+    """One column of a table, in words and bars."""
 
-    Attributes
-    ----------
-    name, kind : str
-        What it is called, and what it holds: numbers, text, dates ...
-    missing, distinct : int
-        How many values are missing, and how many different ones there are.
-    says : str
-        Mean and range of numbers, the first and last date, the commonest words.
-    bars : tuple of float
-        Heights from 0 to 1: a histogram of numbers and dates, the counts of words.
-    """
-
+    # What it is called, and what it holds: numbers, text, dates ...
     name: str
     kind: str
+    # How many values are missing, and how many different ones there are.
     missing: int
     distinct: int
-    says: str
-    bars: tuple[float, ...]
+    says: str  # mean and range of numbers, the first and last date, the commonest words
+    bars: tuple[float, ...]  # heights from 0 to 1: a histogram of numbers and dates, the counts of words
 
     @classmethod
     def of(cls, name: str, column: pa.ChunkedArray) -> Column:

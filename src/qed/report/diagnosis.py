@@ -19,31 +19,15 @@ SHARES, FEWER = (0.1, 0.2, 0.4, 0.7, 1.0), (0.2, 0.45, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """A closer look at the best model.
+    """A closer look at the best model."""
 
-    Attributes
-    ----------
-    predicted : ndarray or None
-        For each row, what a model said that was fitted without its fold.
-    curve : LearningCurve or None
-        Scores against the number of training rows.
-    missing : str
-        Why there is no learning curve, if there is none.
-    """
-
-    predicted: np.ndarray | None = None
-    curve: LearningCurve | None = None
-    missing: str = ""
+    predicted: np.ndarray | None = None  # for each row, what a model said that was fitted without its fold
+    curve: LearningCurve | None = None  # scores against the number of training rows
+    missing: str = ""  # why there is no learning curve, if there is none
 
 
 def diagnose(comparison: Comparison) -> Diagnosis:
-    """Look closer at the best model of a comparison, on the same folds.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What came of comparing models.
-    """
+    """Look closer at the best model of a comparison, on the same folds."""
     if comparison.task == "clustering":
         return Diagnosis()
     block = comparison.rows.array()

@@ -13,21 +13,12 @@ from qed.base.errors import NotAvailableError
 
 @dataclass(frozen=True)
 class Effect:
-    """What one encoded column does.
+    """What one encoded column does."""
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    standardised : tuple of float
-        The change of the prediction (or of each class's score) for one standard deviation of the column.
-    per_unit : tuple of float
-        The same for one unit of the column; empty where columns are products.
-    """
-
-    name: str
+    name: str  # the column
+    # The change of the prediction (or of each class's score) for one standard deviation of the column.
     standardised: tuple[float, ...]
-    per_unit: tuple[float, ...] = ()
+    per_unit: tuple[float, ...] = ()  # the same for one unit of the column; empty where columns are products
 
     @property
     def size(self) -> float:
@@ -36,48 +27,22 @@ class Effect:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a model is, what it learned, and what proves it.
+    """What a model is, what it learned, and what proves it."""
 
-    Attributes
-    ----------
-    kind : str
-        The class of the model.
-    target : str or None
-        The column that it predicts.
-    parameters : dict
-        Its parameters.
-    columns : list of str
-        The columns of the table it was fitted on.
-    decisions : list of dict
-        How each of them is encoded: ``column`` and ``how``.
-    outputs : list of str
-        What the coefficients belong to: the classes, the clusters, or the target.
-    effects : list of Effect
-        The encoded columns, the largest effect first.
-    inference : str
-        The table of standard errors and tests, or the reason why there is none; empty where nobody would ask.
-    certificate : Certificate or None
-        The proof that came with the fit.
-    rows : int or None
-        How many rows it was fitted on.
-    ending : str
-        Why an iterative fit ended.
-    scaled : bool
-        Whether the model sees columns of mean zero and variance one.
-    """
-
-    kind: str
+    kind: str  # the class of the model
     target: str | None
     parameters: dict[str, Any]
-    columns: list[str]
-    decisions: list[dict[str, str]] = field(default_factory=list)
+    columns: list[str]  # the columns of the table it was fitted on
+    decisions: list[dict[str, str]] = field(default_factory=list)  # how each of them is encoded: `column` and `how`
+    # What the coefficients belong to: the classes, the clusters, or the target.
     outputs: list[str] = field(default_factory=list)
-    effects: list[Effect] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)  # the encoded columns, the largest effect first
+    # The table of standard errors and tests, or the reason why there is none; empty where nobody would ask.
     inference: str = ""
-    certificate: Certificate | None = None
-    rows: int | None = None
-    ending: str = ""
-    scaled: bool = False
+    certificate: Certificate | None = None  # the proof that came with the fit
+    rows: int | None = None  # how many rows it was fitted on
+    ending: str = ""  # why an iterative fit ended
+    scaled: bool = False  # whether the model sees columns of mean zero and variance one
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as lists, numbers and strings."""
@@ -91,11 +56,6 @@ class Explanation:
 
 def explanation_of(model: Any) -> Explanation:
     """Say what a fitted model is.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        A `qed.TableModel`, or any other model of qed.
 
     Examples
     --------

@@ -30,15 +30,7 @@ class Picture:
 
 
 def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Picture]:
-    """Draw all pictures for the best model.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What came of comparing models.
-    diagnosis : Diagnosis
-        A closer look at the best one.
-    """
+    """Draw all pictures for the best model."""
     label, sign = score_words(comparison.scoring)
     found = [*_answers(comparison, diagnosis), *_path(comparison.best, label, sign)]
     if diagnosis.curve is not None:

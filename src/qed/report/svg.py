@@ -35,16 +35,8 @@ HEIGHT = re.compile(r'(<svg[^>]*?) height="[^"]*"', re.DOTALL)
 def picture(name: str, alt: str, draw: Callable[[Any], Any], width: float = 5.4, height: float = 3.4) -> Markup:
     """Draw on new axes, and give the picture as markup.
 
-    Parameters
-    ----------
-    name : str
-        Unique in the page; keeps the inner names of pictures apart.
-    alt : str
-        What the picture shows, for those who can not see it.
-    draw : callable
-        Draws on the axes it is given.
-    width, height : float
-        In inches; the page scales it to the room there is.
+    The `name` is unique in the page and keeps the inner names of pictures apart; `alt` says what is shown, for those
+    who can not see it.
 
     Examples
     --------

@@ -312,11 +312,6 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Any:
 def default_scorer(task: Any) -> Scorer:
     """Give the scorer of a task or a model: R² and accuracy where these are its ``score``, or else the model's own ``score``.
 
-    Parameters
-    ----------
-    task : {"regressor", "classifier"} or estimator
-        What is scored.
-
     Examples
     --------
     >>> default_scorer("classifier").name

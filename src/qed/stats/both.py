@@ -15,13 +15,6 @@ from qed.base.summary import Summary
 class Both:
     """What is known of the columns, and a statistic of the target.
 
-    Attributes
-    ----------
-    features : Summary
-        Count, mean, spread and range of every column.
-    target : Summary or Counts
-        Whatever knows ``+`` and ``-``.
-
     Examples
     --------
     >>> import numpy as np
@@ -32,8 +25,8 @@ class Both:
     (4, array([2.]))
     """
 
-    features: Summary
-    target: Any
+    features: Summary  # count, mean, spread and range of every column
+    target: Any  # whatever knows `+` and `-`
 
     def __add__(self, other: Both) -> Both:
         return Both(self.features + other.features, self.target + other.target)

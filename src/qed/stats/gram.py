@@ -278,21 +278,9 @@ def _on_cache_lines(panels: int, rows: int, size: int) -> np.ndarray:
 def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """Give the Gram matrix of ``root * [X - shift, Y - shift, 1]``.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        float64 or float32, in any order of memory.
-    Y : ndarray of shape (n, q)
-        float64, C-contiguous; q may be 0.
-    root : ndarray of shape (n,)
-        The square roots of the weights; empty when all are one.
-    shift : ndarray of shape (p + q,)
-        Where the sums are taken about.
-
-    Returns
-    -------
-    ndarray of shape (p + q + 1, p + q + 1)
-        Symmetric; its last row holds the sums, its corner the sum of the weights.
+    X may be of float32 and in any order of memory, Y is C-contiguous and may have no columns; `root` holds the roots of
+    the weights, or nothing when all are one. The last row of the result holds the sums, its corner the sum of the
+    weights.
 
     Examples
     --------

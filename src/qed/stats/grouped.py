@@ -28,13 +28,6 @@ LONG_RUN = 512
 class Grouped:
     """The statistics of groups of rows.
 
-    Attributes
-    ----------
-    parts : mapping of int to statistic
-        The statistic of every group that has rows; -1 stands for the rows of no group.
-    n_groups : int
-        How many groups there are.
-
     Examples
     --------
     >>> from qed.base.sources.open import rows
@@ -44,23 +37,14 @@ class Grouped:
     (3.0, 15.0, [12.0, 11.0])
     """
 
-    parts: Mapping[int, Any]
-    n_groups: int
+    parts: Mapping[int, Any]  # the statistic of every group that has rows; -1 stands for the rows of no group
+    n_groups: int  # how many groups there are
 
     @classmethod
     def of(cls, block: Block, assignment: np.ndarray, n_groups: int, statistic: Callable[[Block], Any]) -> Grouped:
         """Take the statistic of each group in a block.
 
-        Parameters
-        ----------
-        block : Block
-            Some rows.
-        assignment : ndarray of int
-            The group of every row of the source, counted from its first row; -1 for none.
-        n_groups : int
-            How many groups there are.
-        statistic : callable
-            Takes a `Block`; what it gives must know ``+``.
+        The assignment is the group of every row of the source, counted from its first row; -1 for none.
         """
         groups = assignment[block.start : block.start + len(block)]
         if len(groups) != len(block):

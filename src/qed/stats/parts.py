@@ -20,13 +20,6 @@ from qed.base.sources.rows import Rows, View
 class Part(View):
     """Some of the rows of a source.
 
-    Parameters
-    ----------
-    source : Rows
-        All rows.
-    chosen : ndarray of bool of shape (n,)
-        Which of them.
-
     Examples
     --------
     >>> from qed.base.sources.open import rows

@@ -66,21 +66,8 @@ def typical_row(X: Any, Y: np.ndarray) -> np.ndarray:
 def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
     """Give the Gram matrix of ``root * [X - shift, Y - shift, 1]``.
 
-    Parameters
-    ----------
-    X : ndarray or scipy.sparse.csr_array of shape (n, p)
-        The features.
-    Y : ndarray of shape (n, q)
-        The targets; q may be 0.
-    root : ndarray of shape (n,) or None
-        The square roots of the weights; None when all are one.
-    shift : ndarray of shape (p + q,)
-        Where the sums are taken about.
-
-    Returns
-    -------
-    ndarray of shape (p + q + 1, p + q + 1)
-        Symmetric; its last row holds the sums, its corner the sum of the weights.
+    X may be sparse, Y may have no columns, and `root`, the roots of the weights, is None when all are one. The last row
+    of the result holds the sums, its corner the sum of the weights.
     """
     if not isinstance(X, np.ndarray):
         return _sparse_gram(X, Y, root, shift)

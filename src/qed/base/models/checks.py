@@ -31,16 +31,8 @@ def check_rows(
 ) -> Rows:
     """Turn what the user gave into rows of numbers, or say clearly why that can not be done.
 
-    Parameters
-    ----------
-    model : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_`` when `reset`, and is compared with them when not.
-    X, y, sample_weight
-        As given to ``fit`` or ``predict``; whatever :func:`qed.rows` takes, or rows.
-    reset : bool
-        True in ``fit``.
-    target : {"number", "label", None}
-        What ``y`` has to be.
+    With `reset`, as in ``fit``, the model gets ``n_features_in_`` and ``feature_names_in_``; else it is compared with
+    them. The target has to be of "number" or "label", where that is said.
     """
     source = _opened(X, y, sample_weight, target).numbers()
     _check_columns(model, source, reset=reset)

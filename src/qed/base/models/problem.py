@@ -21,21 +21,11 @@ Source = Literal["data", "statistics"]
 
 
 class Problem:
-    """What a method solves.
+    """What a method solves."""
 
-    Attributes
-    ----------
-    rows : Rows or None
-        The rows; None where only a statistic of them is left.
-    target_ndim : int
-        Whether the target is one column (1) or a matrix of them (2).
-    source : {"data", "statistics"}
-        What a proof from this problem rests on.
-    """
-
-    rows: Rows | None
-    target_ndim: int
-    source: Source = "data"
+    rows: Rows | None  # the rows; None where only a statistic of them is left
+    target_ndim: int  # whether the target is one column (1) or a matrix of them (2)
+    source: Source = "data"  # what a proof from this problem rests on: "data", "statistics"
 
     @property
     def fingerprint(self) -> Fingerprint | None:
@@ -46,14 +36,8 @@ class Problem:
 class TableProblem(Problem):
     """Rows of mixed columns, and what an encoder has learned of them.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    seen : object
-        What was learned in one pass, or is learned while solving.
-    source : {"data", "statistics"}
-        Whether a proof may rest on that or has to go back to the rows.
+    What was `seen` in one pass, or is while solving, a proof may rest on, or it has to go back to the rows: that is its
+    `source`.
     """
 
     rows: Rows
@@ -65,19 +49,8 @@ class TableProblem(Problem):
 class RowsProblem(Problem):
     """Rows that were looked at once: all is there, and it is known how the columns are spread.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    model : Estimator
-        Who solves it; named where values are missing.
-    source : {"data", "statistics"}
-        Whether a proof goes back to the rows or rests on what was seen in the fit.
-
-    Attributes
-    ----------
-    summary : Summary
-        Weight, mean, spread and range of every column.
+    The model that solves it is named where values are missing. Its `summary` has weight, mean, spread and range of
+    every column.
     """
 
     rows: Rows
@@ -98,18 +71,8 @@ class RowsProblem(Problem):
 class StatisticProblem(Problem):
     """A statistic of the rows, from which the model follows in closed form or by steps.
 
-    Parameters
-    ----------
-    model : Estimator
-        Has ``_statistic``, what to make of a block.
-    rows : Rows or None
-        The rows, for a second look; None where they are gone.
-    statistic : qed.base.statistic.Statistic, optional
-        What folding would give, where it is known; otherwise the rows are folded when it is first asked for.
-    source : {"data", "statistics"}
-        Whether a proof may rest on the statistic or has to go back to the rows.
-    target_ndim : int, optional
-        Where there are no rows to tell.
+    The model has ``_statistic``, what to make of a block. The rows are None where they are gone, and `target_ndim`
+    tells what they would; where the statistic is not known, they are folded when it is first asked for.
     """
 
     def __init__(

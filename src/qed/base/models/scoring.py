@@ -42,25 +42,17 @@ class Scoring(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How well candidates did.
+    """How well candidates did."""
 
-    Attributes
-    ----------
-    mean, std, standard_error : ndarray of shape (n_candidates,)
-        Mean over folds (each counting the same), standard deviation, and standard error of the mean.
-    n_splits : int
-        The number of folds.
-    each : ndarray of shape (n_candidates, n_splits) or None
-        The score on every fold; None where there are too many of them to keep.
-    train : ndarray of shape (n_candidates, n_splits) or None
-        The scores on the training rows, where they were asked for.
-    """
-
+    # (n_candidates,): mean over folds (each counting the same), standard deviation, and standard error of the
+    # mean.
     mean: np.ndarray
     std: np.ndarray
     standard_error: np.ndarray
-    n_splits: int
+    n_splits: int  # the number of folds
+    # (n_candidates, n_splits): the score on every fold; None where there are too many of them to keep.
     each: np.ndarray | None = None
+    # (n_candidates, n_splits): the scores on the training rows, where they were asked for.
     train: np.ndarray | None = None
 
     @classmethod

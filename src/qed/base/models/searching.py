@@ -86,19 +86,12 @@ MOST_NUMBERS = 1 << 25
 
 @dataclass(frozen=True, eq=False)
 class Collected(Generic[Statistic]):
-    """A statistic of all training sets and of all rows held out, from one pass.
+    """A statistic of all training sets and of all rows held out, from one pass."""
 
-    Attributes
-    ----------
-    training, held_out : sequence of statistics
-        One for each fold.
-    total : statistic
-        Of all rows.
-    """
-
+    # One for each fold.
     training: Sequence[Statistic]
     held_out: Sequence[Statistic]
-    total: Statistic
+    total: Statistic  # of all rows
 
 
 class Folds(Protocol):
@@ -148,21 +141,11 @@ class Folds(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a model has to say about its candidates.
+    """What a model has to say about its candidates."""
 
-    Attributes
-    ----------
-    how : str
-        How it was found out, in words.
-    scores : mapping of str to Scores
-        For each scorer that was served its table.
-    statistic : object, optional
-        The statistic of all rows, from which the best model can be fitted without another pass.
-    """
-
-    how: str
-    scores: Mapping[str, Scores]
-    statistic: object = None
+    how: str  # how it was found out, in words
+    scores: Mapping[str, Scores]  # for each scorer that was served its table
+    statistic: object = None  # the statistic of all rows, from which the best model can be fitted without another pass
 
     def __or__(self, other: Answer | None) -> Answer:
         """Put two answers about different scorers together."""
@@ -173,30 +156,17 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Question(Generic[Model]):
-    """What a search asks.
+    """What a search asks."""
 
-    Attributes
-    ----------
-    rows : Rows
-        All rows, checked.
-    candidates : sequence of dict
-        Settings of parameters as ``set_params`` takes them; checked against the rules in ``parameters``.
-    models : sequence of estimator
-        For each candidate an unfitted model, opened on the rows. What they have in common they share, so they are to be read only.
-    folds : Folds
-        The splits.
-    scorers : mapping of str to Scoring
-        What is wanted.
-    train_scores : bool
-        Whether scores on the training rows are wanted as well.
-    """
-
-    rows: Rows
+    rows: Rows  # all rows, checked
+    # Settings of parameters as `set_params` takes them; checked against the rules in `parameters`.
     candidates: Sequence[Candidate]
+    # For each candidate an unfitted model, opened on the rows. What they have in common they share, so they are
+    # to be read only.
     models: Sequence[Model]
-    folds: Folds
-    scorers: Mapping[str, Scoring]
-    train_scores: bool = False
+    folds: Folds  # the splits
+    scorers: Mapping[str, Scoring]  # what is wanted
+    train_scores: bool = False  # whether scores on the training rows are wanted as well
     _collected: list[tuple[object, Candidate, Collected[Any]]] = field(default_factory=list, repr=False)
 
     @property
@@ -207,10 +177,7 @@ class Question(Generic[Model]):
     def statistics(self, model: Any) -> Collected[Any]:
         """Collect a model's statistic for all splits; asked again for the same, give it at once.
 
-        Parameters
-        ----------
-        model : OnePass
-            Says what the statistic is and which parameters it depends on, and refuses what is missing.
+        The model says what the statistic is and which parameters it depends on, and refuses what is missing.
         """
         kind, names = type(model)._statistic, model.statistic_parameters
         depends_on = {name: getattr(model, name) for name in (model.get_params(deep=False) if names is None else names)}
@@ -260,17 +227,8 @@ class Question(Generic[Model]):
 class Table:
     """The scores of all candidates on all folds, to be filled in.
 
-    Parameters
-    ----------
-    question : Question
-        What was asked.
-    scorers : sequence of str
-        The names of the scorers that are served.
-
-    Attributes
-    ----------
-    values : dict of str to ndarray of shape (2, n_candidates, n_splits)
-        For each of them the scores on rows held out and on training rows; not a number where they are not known.
+    Of each scorer that is served, `values` has the scores on rows held out and on training rows, of shape (2,
+    n_candidates, n_splits); not a number where they are not known.
     """
 
     def __init__(self, question: Question[object], scorers: Sequence[str]) -> None:
@@ -281,15 +239,8 @@ class Table:
     def judge(self, candidate: int, fold: int, *, train: bool = False, **answers: np.ndarray) -> None:
         """Score what a candidate would answer for the rows that a fold holds out (or trains on, with `train`).
 
-        Parameters
-        ----------
-        candidate, fold : int
-            Their places.
-        train : bool
-            Which rows.
-        **answers
-            What the model's methods give for these rows, in their order, such as ``predict=array``; and its attributes, such as
-            ``classes_=array``.
+        The answers are what the model's methods give for these rows, in their order, such as ``predict=array``; and its
+        attributes, such as ``classes_=array``.
         """
         question = self.question
         chosen = np.sort(question.folds.train(fold) if train else question.folds.test(fold))

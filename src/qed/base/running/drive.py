@@ -24,20 +24,9 @@ def drive(
 ) -> Ending:
     """Run a method from the beginning, from a checkpoint, or from a step of an earlier run of the same problem.
 
-    Parameters
-    ----------
-    model : object
-        What is fitted; its class gives the traces their name.
-    steps : callable
-        Gives the steps, from the beginning (None) or from a step.
-    rule : Rule
-        When to stop; the time budgets of those who watch are added.
-    start : Step, optional
-        The step to go on from; one that a checkpoint holds is used when this is missing.
-    watchers : sequence of callable
-        More watchers.
-    fingerprint : object, optional
-        What tells the problem from others in a checkpoint: it knows ``difference``.
+    `steps` gives the steps, from the beginning (None) or from a step. The time budgets of those who watch are added to
+    the rule. A step that a checkpoint holds is used where there is no `start`; the fingerprint, which knows
+    ``difference``, tells its problem from others.
     """
     budgets = [seen.seconds for seen in watches() if seen.seconds is not None]
     if rule.seconds is not None:
@@ -65,17 +54,7 @@ def warn_if_unproven(name: str, certificate: Certificate, ending: Ending, advice
 
 
 def usual_advice(ending: Ending, max_iter: int, go_on: str, otherwise: str) -> str:
-    """Name what to change and a value to try, by the reason for which a run ended.
-
-    Parameters
-    ----------
-    ending : Ending
-        How it ended.
-    max_iter : int
-        How many iterations were allowed.
-    go_on, otherwise : str
-        How to go on from there, and what to say when nothing else helps.
-    """
+    """Name what to change and a value to try, by the reason for which a run ended."""
     if ending.reason is Reason.MAX_ITER:
         return f"Try max_iter={10 * max_iter}."
     if ending.reason is Reason.TIME:

@@ -175,13 +175,7 @@ def _refusal(value: Any, where: str) -> SavingError:
 
 
 class Unpacker:
-    """Turns a tree back into values.
-
-    Parameters
-    ----------
-    array : callable
-        Gives the array of a number.
-    """
+    """Turns a tree back into values."""
 
     def __init__(self, array: Callable[[int], np.ndarray]) -> None:
         self._array = array

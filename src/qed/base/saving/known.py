@@ -27,11 +27,6 @@ def savable(cls: Class) -> Class:
     ``to_dict`` and ``from_dict``. What a constructor is given may come from a stranger's file, so it must not do more
     than keep it.
 
-    Parameters
-    ----------
-    cls : type
-        The class; its bare name must be unique.
-
     Examples
     --------
     >>> from dataclasses import dataclass

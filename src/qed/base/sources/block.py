@@ -35,19 +35,11 @@ def is_sparse(matrix: Any) -> bool:
 
 
 class Sliced(ABC):
-    """A matrix of which only some rows at a time can be had, by a slice or an array of their numbers.
-
-    Attributes
-    ----------
-    shape, dtype
-        As of an array.
-    in_memory : bool
-        Whether giving rows means no more than copying them.
-    """
+    """A matrix of which only some rows at a time can be had, by a slice or an array of their numbers."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    in_memory: bool = False
+    in_memory: bool = False  # whether giving rows means no more than copying them
 
     @abstractmethod
     def __getitem__(self, rows: slice | np.ndarray) -> Any:
@@ -166,14 +158,8 @@ def block_rows(n_features: int, count: int | None = None, width: int | None = No
     known how many rows there are, blocks are of equal size, and there are one, two, four, eight or a multiple of eight of them, so that
     any usual number of threads has work to the end.
 
-    Parameters
-    ----------
-    n_features : int
-        How many columns there are.
-    count : int, optional
-        How many rows there are.
-    width : int, optional
-        How many values are stored of a row, where those are not all. Its sums are dense all the same: there are fewer blocks then.
+    Where not all values of a row are stored, `width` says how many. Sums are dense all the same: there are fewer blocks
+    then.
 
     Examples
     --------

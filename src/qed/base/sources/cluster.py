@@ -62,13 +62,7 @@ def open_dask(
 
 
 class DaskRows(Rows):
-    """Rows of a Dask collection.
-
-    Parameters
-    ----------
-    source : Partitions
-        The pieces, and how to read them.
-    """
+    """Rows of a Dask collection."""
 
     def __init__(self, source: Partitions) -> None:
         self.parts, self.decode, self.facts, self._lengths = source.parts, source.decode, source.facts, source.lengths

@@ -151,18 +151,8 @@ def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
 class FileRows(Rows):
     """Rows that are read from files at every pass.
 
-    Parameters
-    ----------
-    readers : sequence of Reader
-        The files, in the order of their rows.
-    layout : Layout
-        What their columns are for.
-    size : int or None
-        Rows per block; the default is that of the same table in memory, unless the rows would have to be read to count them.
-    y, weight : ndarray, optional
-        Target and weights of all rows, where they are no columns.
-    target_names : tuple of str
-        The names of the target's columns.
+    Files are in the order of their rows; target and weights of all rows are given where they are no columns. Blocks are
+    those of the same table in memory, unless a size is given or the rows would have to be read to count them.
     """
 
     def __init__(

@@ -84,15 +84,6 @@ def is_short(type: pa.DataType) -> bool:
 class Layout:
     """Which columns are features, target and weight.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        The names and types of the columns in use.
-    features, targets : tuple of str
-        Names of columns.
-    weight : str or None
-        The column of weights.
-
     Examples
     --------
     >>> layout = Layout.of(pa.schema({"area": pa.float32(), "price": pa.int64()}), target="price")

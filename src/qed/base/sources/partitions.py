@@ -27,27 +27,13 @@ Part = tuple[Any, Any, Any]
 
 @dataclass(frozen=True)
 class Decode:
-    """How a worker turns a partition into rows.
+    """How a worker turns a partition into rows."""
 
-    Attributes
-    ----------
-    layout : Layout or None
-        What the columns of a frame are for; None for an array.
-    dtype : numpy.dtype
-        What the blocks hold.
-    names : tuple of str or None
-        The names of the features.
-    size : int or None
-        Rows per block.
-    numbers : bool
-        Whether the features are wanted as numbers or as a table.
-    """
-
-    layout: Layout | None
-    dtype: np.dtype[Any]
-    names: tuple[str, ...] | None
-    size: int | None
-    numbers: bool = True
+    layout: Layout | None  # what the columns of a frame are for; None for an array
+    dtype: np.dtype[Any]  # what the blocks hold
+    names: tuple[str, ...] | None  # the names of the features
+    size: int | None  # rows per block
+    numbers: bool = True  # whether the features are wanted as numbers or as a table
 
     def rows(self, part: Any, y: Any, weight: Any, start: int) -> ArrayRows:
         """Give the rows of a partition, the first of which has the number `start`."""
@@ -74,24 +60,12 @@ class Decode:
 
 @dataclass(frozen=True)
 class Partitions:
-    """The pieces of a collection, and what is known of them.
+    """The pieces of a collection, and what is known of them."""
 
-    Attributes
-    ----------
-    parts : list of (features, target, weight)
-        Each a delayed piece, or None.
-    decode : Decode
-        How to read them.
-    facts : Facts
-        What is known of the rows.
-    lengths : list of int or None
-        Rows per partition, where they are known.
-    """
-
-    parts: list[Part]
-    decode: Decode
-    facts: Facts
-    lengths: list[int] | None
+    parts: list[Part]  # each a delayed piece, or None
+    decode: Decode  # how to read them
+    facts: Facts  # what is known of the rows
+    lengths: list[int] | None  # rows per partition, where they are known
 
 
 def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:

@@ -35,12 +35,7 @@ def suffix_of(path: str) -> str:
 def find_files(paths: Any, known: Iterable[str]) -> list[str]:
     """List the files that are meant, all of one known format, or say what is missing.
 
-    Parameters
-    ----------
-    paths : path, or list of paths
-        Names of files or folders, or patterns with ``*``.
-    known : iterable of str
-        The endings of files that can be read.
+    The paths are names of files or folders, or patterns with ``*``; `known` are the endings of files that can be read.
     """
     known = sorted(known)
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)

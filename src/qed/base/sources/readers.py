@@ -35,15 +35,7 @@ BUFFER_BYTES = 1 << 20
 class Reader(ABC):
     """One file.
 
-    Parameters
-    ----------
-    path : str
-        Where it is.
-
-    Attributes
-    ----------
-    knows_count : bool
-        Whether the rows are counted without reading them.
+    It `knows_count` where the rows are counted without reading them.
     """
 
     knows_count = True

@@ -264,18 +264,8 @@ class Through(View):
 class ArrayRows(Rows):
     """Rows of arrays in memory (or memory-mapped): blocks are views, nothing is copied.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p), or a scipy.sparse CSR array, or pyarrow.Table
-        The features; also what only gives slices of rows of such a matrix.
-    y, weight : ndarray, optional
-        Target and weights.
-    feature_names, target_names : sequence of str, optional
-        The names of the columns.
-    size : int, optional
-        Rows per block; the default depends on the numbers of rows and columns.
-    first : int
-        The number of the first row, where these are a part of other rows.
+    The features may also be a CSR array, an Arrow table, or what only gives slices of rows of such a matrix. `first` is
+    the number of the first row, where these are a part of other rows.
     """
 
     def __init__(
@@ -363,15 +353,7 @@ class ArrayRows(Rows):
 
 
 def kept(rows: Rows, size: int | None = None) -> ArrayRows:
-    """Read rows once and keep them: in memory where they come from there, else in files that go when the rows do.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows of numbers.
-    size : int, optional
-        Rows per block of the result.
-    """
+    """Read rows once and keep them: in memory where they come from there, else in files that go when the rows do."""
     facts, folder = rows.facts, None
     if facts.in_memory and not facts.is_mapped:
         whole = rows.array()

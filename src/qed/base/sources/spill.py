@@ -223,16 +223,8 @@ class _Sparse:
 def spill(visit: Visit, facts: Facts, count: int | None, *, features: bool = True) -> tuple[Block, str]:
     """Write rows to disk, and give them as one block of mapped arrays and the folder that they are in.
 
-    Parameters
-    ----------
-    visit : callable
-        ``visit(function, *args)`` gives ``function(block, *args)`` of all blocks, in order.
-    facts : Facts
-        What is known of the rows.
-    count : int or None
-        Their number, where it is known.
-    features : bool
-        Whether the features are written too, or only target and weights.
+    ``visit(function, *args)`` gives ``function(block, *args)`` of all blocks, in order. Without `features`, only target
+    and weights are written.
     """
     needed = None if count is None or facts.is_sparse else count * facts.n_features * facts.dtype.itemsize
     with cache_folder(needed) as folder, ExitStack() as files:

@@ -80,20 +80,8 @@ def open_table(
 class TableRows(Rows):
     """Rows of a frame in memory, not yet decoded.
 
-    Parameters
-    ----------
-    frame : pyarrow.Table, or pandas.DataFrame of plain numbers
-        The columns.
-    layout : Layout
-        What they are for.
-    y, weight : ndarray or None
-        Target and weights.
-    target_names : tuple of str
-        The names of the target's columns.
-    size : int
-        Rows per block.
-    named : bool
-        Whether the names of the columns are the user's, or only numbers that we gave.
+    The frame is an Arrow table, or one of pandas with plain numbers; it is `named` where the names of the columns are
+    the user's, and not numbers that we gave.
     """
 
     def __init__(

@@ -20,13 +20,7 @@ _reserves: weakref.WeakSet[Reserve] = weakref.WeakSet()
 
 
 class Reserve:
-    """Helpers of one kind. A helper is known by its inbox, and does the jobs that are put there, one after another.
-
-    Parameters
-    ----------
-    name : str
-        What its threads are called.
-    """
+    """Helpers of one kind. A helper is known by its inbox, and does the jobs that are put there, one after another."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -40,16 +40,8 @@ _open_teams: weakref.WeakSet[Team] = weakref.WeakSet()
 class Team:
     """Threads that work on parts of one thing together.
 
-    Parameters
-    ----------
-    most : int, optional
-        The most members there may be; :func:`qed.threads` sets the same limit. Inside a worker of a fold or of another team there is
-        one member only.
-
-    Attributes
-    ----------
-    members : int
-        How many threads there are, the one that asked included.
+    There are at most so many `members`, the thread that asked included, and :func:`qed.threads` sets the same limit.
+    Inside a worker of a fold or of another team there is one only.
 
     Examples
     --------
@@ -101,14 +93,8 @@ class Team:
     def run(self, function: Callable[..., Any], parts: int, *args: Any) -> list[Any]:
         """Give ``function(part, parts, *args)`` of every part, in their order.
 
-        Parameters
-        ----------
-        function : callable
-            A kernel, or any function; parts run at the same time and must not write to the same place.
-        parts : int
-            How many there are. Let it follow from the data alone, so that results do not depend on the number of threads.
-        *args
-            Passed on.
+        Parts run at the same time and must not write to the same place. Let their number follow from the data alone, so
+        that results do not depend on the number of threads.
         """
         if self.members == 1 or parts < 2 or not self._busy.acquire(blocking=False):
             return [function(part, parts, *args) for part in range(parts)]
@@ -122,13 +108,9 @@ class Team:
     def together(self, function: Callable[..., Any], *args: Any) -> None:
         """Have every member call ``function(member, members, gate, *args)`` at the same time.
 
-        Parameters
-        ----------
-        function : callable
-            A kernel in which members :func:`~qed.base.threads.gate.meet` at the `gate`, as often as they like and all equally often.
-            It gives each member the parts ``range(member, parts, members)`` of its work; where `meet` says False it returns.
-        *args
-            Passed on.
+        In the kernel members :func:`~qed.base.threads.gate.meet` at the `gate`, as often as they like and all equally
+        often. It gives each member the parts ``range(member, parts, members)`` of its work; where `meet` says False it
+        returns.
         """
         self._gate[:] = 0
         if self.members == 1 or not self._busy.acquire(blocking=False):

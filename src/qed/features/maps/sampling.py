@@ -36,19 +36,6 @@ def lots(numbers: np.ndarray, seed: int) -> np.ndarray:
 class Sample:
     """Some rows drawn at random, in the order of their lots, and a summary of all rows that were looked at.
 
-    Attributes
-    ----------
-    size : int
-        How many rows are wanted; there are fewer if the source has fewer.
-    lots : ndarray of uint64
-        The lots of the rows drawn, in ascending order.
-    numbers : ndarray of int64
-        Their numbers.
-    X : ndarray of shape (drawn, p), float64
-        The rows.
-    summary : Summary
-        Of all rows.
-
     Examples
     --------
     >>> from qed.base.sources.open import rows
@@ -58,11 +45,11 @@ class Sample:
     (3, True)
     """
 
-    size: int
-    lots: np.ndarray
-    numbers: np.ndarray
-    X: np.ndarray
-    summary: Summary
+    size: int  # how many rows are wanted; there are fewer if the source has fewer
+    lots: np.ndarray  # the lots of the rows drawn, in ascending order
+    numbers: np.ndarray  # their numbers
+    X: np.ndarray  # (drawn, p): the rows
+    summary: Summary  # of all rows
 
     @classmethod
     def of(cls, block: Block, size: int, seed: int) -> Sample:

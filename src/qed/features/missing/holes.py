@@ -19,13 +19,6 @@ from qed.features.tables.levels import column_of, is_missing
 class Holes:
     """Gives the features of a block with a hole wherever a certain value is.
 
-    Parameters
-    ----------
-    missing : value
-        What stands for a missing value; NaN and None are the same.
-    names : tuple of str
-        The columns as they are called in messages.
-
     Examples
     --------
     >>> Holes(-1, ("'age'",))(Block(np.array([[30.0], [-1.0]])))
@@ -33,8 +26,8 @@ class Holes:
            [nan]])
     """
 
-    missing: Any
-    names: tuple[str, ...]
+    missing: Any  # what stands for a missing value; NaN and None are the same
+    names: tuple[str, ...]  # the columns as they are called in messages
 
     def __call__(self, block: Block) -> Any:
         if hasattr(block.X, "num_rows"):

@@ -26,11 +26,6 @@ SIGN = np.int64(-(1 << 63))
 def medians(rows: Rows) -> np.ndarray:
     """Give the weighted median of each column, missing values left out; NaN for a column of which nothing is there.
 
-    Parameters
-    ----------
-    rows : Rows
-        Numbers, NaN where one is missing.
-
     Examples
     --------
     >>> from qed.base.sources.open import rows

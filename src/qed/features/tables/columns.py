@@ -25,21 +25,6 @@ MISSING = "missing"
 class NumberColumn:
     """A column of numbers: its holes filled, marked in a column of their own if there were some, and scaled if wanted.
 
-    Attributes
-    ----------
-    place : int
-        Which column of the table it is.
-    fill : float
-        What holes are filled with.
-    marked : bool
-        Whether a column of zeros and ones says where the holes were.
-    kept : bool
-        Whether the number itself is kept; not when it is always the same, and only the holes tell rows apart.
-    shift, scale : float
-        The new column is ``(x - shift) / scale``.
-    parsed : bool
-        Whether the numbers were written as text.
-
     Examples
     --------
     >>> out = np.zeros((2, 2))
@@ -49,13 +34,15 @@ class NumberColumn:
            [2., 1.]])
     """
 
-    place: int
-    fill: float
-    marked: bool = False
+    place: int  # which column of the table it is
+    fill: float  # what holes are filled with
+    marked: bool = False  # whether a column of zeros and ones says where the holes were
+    # Whether the number itself is kept; not when it is always the same, and only the holes tell rows apart.
     kept: bool = True
+    # The new column is `(x - shift) / scale`.
     shift: float = 0.0
     scale: float = 1.0
-    parsed: bool = False
+    parsed: bool = False  # whether the numbers were written as text
 
     def labels(self, name: str) -> list[str]:
         """Name the new columns."""
@@ -76,19 +63,6 @@ class NumberColumn:
 class DateColumn:
     """A column of dates: some of year, month, day of the week, day of the year and days since the first date.
 
-    Attributes
-    ----------
-    place : int
-        Which column of the table it is.
-    parts : tuple of str
-        The parts that vary.
-    fill, shift, scale : ndarray
-        For each part, what holes are filled with, and how it is scaled.
-    origin : float
-        The first date, in days since 1970.
-    marked, parsed : bool
-        As in `NumberColumn`.
-
     Examples
     --------
     >>> days = DateColumn(0, ("days",), np.array([0.0]), np.array([0.0]), np.array([1.0]), origin=1.0, parsed=True)
@@ -98,12 +72,14 @@ class DateColumn:
     array([[2.]])
     """
 
-    place: int
-    parts: tuple[str, ...]
+    place: int  # which column of the table it is
+    parts: tuple[str, ...]  # the parts that vary
+    # For each part, what holes are filled with, and how it is scaled.
     fill: np.ndarray
     shift: np.ndarray
     scale: np.ndarray
-    origin: float
+    origin: float  # the first date, in days since 1970
+    # As in `NumberColumn`.
     marked: bool = False
     parsed: bool = False
 
@@ -127,19 +103,6 @@ class DateColumn:
 class LevelColumn:
     """A categorical column: a column for each common level, one for all others, one for missing values.
 
-    Attributes
-    ----------
-    place : int
-        Which column of the table it is.
-    levels : ndarray
-        All levels that were seen and kept apart or together, a missing value last.
-    rare : ndarray
-        Those that share a column.
-    first_left_out : bool
-        Whether the first level has no column.
-    unknown : {"other", "zeros", "error"}
-        What is done with a level that was not seen.
-
     Examples
     --------
     >>> color = LevelColumn(0, np.array(["blue", "red", None], dtype=object), np.array([], dtype=object))
@@ -149,11 +112,11 @@ class LevelColumn:
     (['color_blue', 'color_red', 'color_missing'], [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     """
 
-    place: int
-    levels: np.ndarray
-    rare: np.ndarray
-    first_left_out: bool = False
-    unknown: str = OTHER
+    place: int  # which column of the table it is
+    levels: np.ndarray  # all levels that were seen and kept apart or together, a missing value last
+    rare: np.ndarray  # those that share a column
+    first_left_out: bool = False  # whether the first level has no column
+    unknown: str = OTHER  # what is done with a level that was not seen: "other", "zeros", "error"
 
     def slots(self) -> Slots:
         """Say where each level goes."""

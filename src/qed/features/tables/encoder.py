@@ -260,14 +260,7 @@ class ColumnEncoder(TableTransformer):
     def _rewrite(self, table: Block, out: np.ndarray, other: ColumnEncoder) -> bool:
         """Make the matrix of another encoder that of this one, column by column where they differ; False where widths do.
 
-        Parameters
-        ----------
-        table : Block
-            All rows.
-        out : ndarray
-            What `other` made of them.
-        other : ColumnEncoder
-            An encoder that was fitted to other rows of the same table.
+        The other one was fitted to other rows of the same table, and `out` is what it made of all rows.
         """
         widths, start = [len(column.labels("")) for column in self.columns_], 0
         if widths != [len(column.labels("")) for column in other.columns_]:

@@ -24,21 +24,12 @@ MOST_LEVELS = 10_000
 @savable
 @dataclass(frozen=True)
 class Reading:
-    """What each column of a table is read as.
+    """What each column of a table is read as."""
 
-    Attributes
-    ----------
-    kinds : tuple of str
-        For each column: number, flag, date, levels, drop (as asked), or other (nested or binary: can not be read).
-    asked : frozenset of int
-        The columns whose kind the user gave.
-    parsed : frozenset of int
-        The columns of numbers or dates that are written as text.
-    """
-
+    # For each column: number, flag, date, levels, drop (as asked), or other (nested or binary: can not be read).
     kinds: tuple[str, ...]
-    asked: frozenset[int] = frozenset()
-    parsed: frozenset[int] = frozenset()
+    asked: frozenset[int] = frozenset()  # the columns whose kind the user gave
+    parsed: frozenset[int] = frozenset()  # the columns of numbers or dates that are written as text
 
     @classmethod
     def of(cls, schema: pa.Schema, asked: dict[int, str]) -> Reading:
@@ -76,14 +67,7 @@ def _kind(type: pa.DataType) -> str:
 def asked_kinds(names: Sequence[str], n_columns: int, **lists: Any) -> dict[int, str]:
     """Say what the user asked of which column.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The columns.
-    n_columns : int
-        How many there are.
-    **lists : sequence of (str or int), or None
-        The columns to be read as each kind: ``number``, ``levels``, ``date``, ``drop``.
+    The lists are the columns to be read as each kind: ``number``, ``levels``, ``date``, ``drop``.
 
     Examples
     --------
@@ -113,27 +97,13 @@ def asked_kinds(names: Sequence[str], n_columns: int, **lists: Any) -> dict[int,
 
 @dataclass(frozen=True)
 class Inspection:
-    """What one pass learns.
+    """What one pass learns."""
 
-    Attributes
-    ----------
-    weight : float
-        The weight of all rows.
-    count : int
-        Their number.
-    amounts : Summary
-        Of the numbers and flags, and then of the parts of the dates.
-    levels : Levels
-        Of the categorical columns.
-    as_dates : ndarray of bool
-        Which of these read as dates throughout.
-    """
-
-    weight: float
-    count: int
-    amounts: Summary
-    levels: Levels
-    as_dates: np.ndarray
+    weight: float  # the weight of all rows
+    count: int  # their number
+    amounts: Summary  # of the numbers and flags, and then of the parts of the dates
+    levels: Levels  # of the categorical columns
+    as_dates: np.ndarray  # which of these read as dates throughout
 
     @classmethod
     def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Inspection:

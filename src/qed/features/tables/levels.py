@@ -49,15 +49,6 @@ def column_of(table: pa.Table, place: int | str) -> pa.Array:
 class Levels:
     """How often each value of some columns occurs.
 
-    Attributes
-    ----------
-    counts : Counts
-        The number of rows and the weight of each value.
-    most : int
-        The limit on the number of values.
-    full : frozenset of int
-        The columns that have more values than that, and are not counted any more.
-
     Examples
     --------
     >>> found = Levels.of(Block(pa.table({"a": ["x", "y", "x"], "b": [1, 2, 3]})), [0, 1], most=2)
@@ -65,9 +56,9 @@ class Levels:
     (['x', 'y'], array([2., 1.]), frozenset({1}))
     """
 
-    counts: Counts
-    most: int
-    full: frozenset[int] = frozenset()
+    counts: Counts  # the number of rows and the weight of each value
+    most: int  # the limit on the number of values
+    full: frozenset[int] = frozenset()  # the columns that have more values than that, and are not counted any more
 
     @classmethod
     def of(cls, block: Block, places: Sequence[int], most: int) -> Levels:
@@ -138,17 +129,6 @@ def is_missing(value: Any) -> bool:
 
 def codes_of(column: pa.Array, levels: np.ndarray, name: str, start: int) -> np.ndarray:
     """Give for each value the number of its level, and -1 where it is none of them.
-
-    Parameters
-    ----------
-    column : pyarrow.Array
-        As `column_of` gives it.
-    levels : ndarray
-        The levels.
-    name : str
-        The column's, for messages.
-    start : int
-        The number of the first row, for messages.
 
     Examples
     --------

@@ -32,24 +32,12 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Decider:
-    """Decides about the columns of one table.
+    """Decides about the columns of one table."""
 
-    Attributes
-    ----------
-    reading : Reading
-        What each column is read as.
-    inspection : Inspection
-        What one pass learned.
-    fill : ndarray
-        What holes of each number and of each part of a date are filled with.
-    wishes : Wishes
-        What the user wants.
-    """
-
-    reading: Reading
-    inspection: Inspection
-    fill: np.ndarray
-    wishes: Wishes
+    reading: Reading  # what each column is read as
+    inspection: Inspection  # what one pass learned
+    fill: np.ndarray  # what holes of each number and of each part of a date are filled with
+    wishes: Wishes  # what the user wants
 
     def decide(self, place: int, name: str) -> tuple[Column | None, str]:
         """Give the part that encodes a column, None if it is left out, and a line that says what and why."""

@@ -28,19 +28,6 @@ def keys(levels: Iterable[Any]) -> list[Any]:
 class Slots:
     """The slots of one column.
 
-    Attributes
-    ----------
-    levels : ndarray
-        The levels, missing values last.
-    places : ndarray of int
-        The slot of each level, -1 for one that is left out.
-    unknown : int
-        The slot of a level that is not known, -1 for none.
-    labels : list
-        What each slot stands for: a level, or the word for the rare ones.
-    left_out : object
-        The level without a slot; None where all have one.
-
     Examples
     --------
     >>> slots = Slots.of(np.array(["a", "b", "c", "d"], dtype=object), rare=["a", "d"], word="other")
@@ -48,11 +35,11 @@ class Slots:
     (array([2, 0, 1, 2]), ['b', 'c', 'other'])
     """
 
-    levels: np.ndarray
-    places: np.ndarray
-    unknown: int
-    labels: list[Any]
-    left_out: Any = None
+    levels: np.ndarray  # the levels, missing values last
+    places: np.ndarray  # the slot of each level, -1 for one that is left out
+    unknown: int  # the slot of a level that is not known, -1 for none
+    labels: list[Any]  # what each slot stands for: a level, or the word for the rare ones
+    left_out: Any = None  # the level without a slot; None where all have one
 
     @classmethod
     def of(
@@ -66,16 +53,8 @@ class Slots:
     ) -> Slots:
         """Give the levels their slots.
 
-        Parameters
-        ----------
-        levels, rare : sequences
-            All levels, and those that share a slot, the last one.
-        word : str
-            What the shared slot is called.
-        drop : int, optional
-            The number of a level that gets no slot; if it is rare, the rare ones have none.
-        unknown_is_rare : bool
-            Whether unknown levels go to the shared slot, where there is one.
+        Rare levels share the last slot, which is called `word`; unknown ones go there too, if wanted. The level of the
+        number `drop` gets no slot; if it is rare, the rare ones have none.
         """
         few = set(keys(rare))
         known = keys(levels)
@@ -107,16 +86,7 @@ class Slots:
 def place_ones(slots: list[np.ndarray], starts: np.ndarray, dtype: Any, *, sparse: bool) -> Any:
     """Make the matrix of zeros and ones from the slot of each row in each column.
 
-    Parameters
-    ----------
-    slots : list of ndarray of shape (n,)
-        For each column the slot of each row, -1 for none.
-    starts : ndarray
-        Where each column's slots begin, and how many there are in all.
-    dtype : dtype
-        What the matrix holds.
-    sparse : bool
-        Whether to give a CSR array.
+    A slot is -1 for none; `starts` says where each column's slots begin, and how many there are in all.
 
     Examples
     --------

@@ -33,15 +33,6 @@ def is_amount(type: pa.DataType) -> bool:
 def numbers_of(column: pa.Array, name: str, start: int, *, parse: bool = False) -> np.ndarray:
     """Give a column as float64, NaN where a value is missing; durations in days, times of the day in hours.
 
-    Parameters
-    ----------
-    column : pyarrow.Array
-        As :func:`qed.features.tables.levels.column_of` gives it.
-    name, start
-        The column and its first row, for messages.
-    parse : bool
-        Whether numbers may be written as text.
-
     Examples
     --------
     >>> numbers_of(pa.array(["1.5", None]), "'a'", 0, parse=True)

@@ -33,10 +33,7 @@ REMEMBERED = 4
 class SumOfSquares(Objective):
     """Half a sum of squares, with what methods of least squares need of it.
 
-    Parameters
-    ----------
-    scale : float or array_like of shape (d,)
-        The size of change that matters in a parameter near zero.
+    In a parameter near zero, a change of the size `scale` matters.
     """
 
     def __init__(self, scale: Any = 1.0) -> None:
@@ -92,13 +89,7 @@ class SumOfSquares(Objective):
         return (found[:half] - found[half:]).T / 2
 
     def curvature_lost(self, point: np.ndarray) -> float:
-        """Give the largest share of the curvature that the residuals take away: below one at a strict local minimum.
-
-        Parameters
-        ----------
-        point : ndarray of shape (d,)
-            A stationary point.
-        """
+        """Give the largest share of the curvature that the residuals take away: below one at a strict local minimum."""
         plane = self.tangent(point)
         values, directions, _ = plane.axes(plane.lengths)
         unit = directions[:, plane.known] / values[plane.known]

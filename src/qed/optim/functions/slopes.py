@@ -25,15 +25,6 @@ Function = Callable[[np.ndarray], Any]
 def best_method(function: Function, point: np.ndarray, scale: Any = 1.0) -> str:
     """Say whether the complex step works for a function: ``"complex"``, or ``"central"``.
 
-    Parameters
-    ----------
-    function : callable
-        Takes an array of shape (d,), gives one of shape (m,).
-    point : ndarray of shape (d,)
-        Where both ways are compared.
-    scale : float or array_like of shape (d,)
-        As in `jacobian`.
-
     Examples
     --------
     >>> best_method(lambda w: np.exp(w), np.ones(2)), best_method(lambda w: np.abs(w), np.ones(2))
@@ -50,13 +41,6 @@ def best_method(function: Function, point: np.ndarray, scale: Any = 1.0) -> str:
 
 def agree(exact: np.ndarray, function: Function, point: np.ndarray, scale: Any = 1.0) -> bool:
     """Say whether slopes agree with central differences, in the rows in which both are finite.
-
-    Parameters
-    ----------
-    exact : ndarray of shape (m, d)
-        The slopes.
-    function, point, scale
-        As in `best_method`.
 
     Examples
     --------
@@ -76,13 +60,6 @@ def agree(exact: np.ndarray, function: Function, point: np.ndarray, scale: Any =
 
 def slopes(function: Function, point: np.ndarray, method: str, scale: Any = 1.0) -> np.ndarray:
     """Give the Jacobian; rows in which the complex step is not finite are done by central differences.
-
-    Parameters
-    ----------
-    function, point, scale
-        As in `best_method`.
-    method : {"complex", "central", "forward"}
-        How.
 
     Examples
     --------

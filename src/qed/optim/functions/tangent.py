@@ -32,13 +32,6 @@ from qed.stats.factor import Factor
 class Tangent:
     """The residuals and their Jacobian at a point, as a triangle; an additive statistic.
 
-    Attributes
-    ----------
-    factor : Factor
-        Of the columns of the Jacobian, and the residuals as the target.
-    size : float
-        The sum of squares of the numbers whose difference the residuals are, which rounding is relative to.
-
     Examples
     --------
     >>> plane = Tangent.of(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))
@@ -48,8 +41,8 @@ class Tangent:
     0.894427
     """
 
-    factor: Factor
-    size: float
+    factor: Factor  # of the columns of the Jacobian, and the residuals as the target
+    size: float  # the sum of squares of the numbers whose difference the residuals are, which rounding is relative to
 
     @classmethod
     def of(
@@ -101,11 +94,8 @@ class Tangent:
     def axes(self, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Decompose the plane by singular values, with parameter j measured in units of ``1 / scale[j]``.
 
-        Returns
-        -------
-        values, directions, parts
-            Singular values ``s``; directions in parameter space, as columns, along which the residuals move by ``s``, at right angles
-            to each other; and the parts of the residuals along those.
+        Gives the singular values s; directions in parameter space, as columns, along which the residuals move by s, at
+        right angles to each other; and the parts of the residuals along those.
         """
         d = self.n_parameters
         scale = np.where(scale > 0, scale, 1.0)
@@ -157,15 +147,7 @@ class Tangent:
         return beyond / self.length if beyond > 0 else 0.0
 
     def unseen(self, point: np.ndarray, scale: Any = 1.0) -> np.ndarray:
-        """Say which parameters have no effect: changing one by all of its size moves the residuals no more than rounding does.
-
-        Parameters
-        ----------
-        point : ndarray of shape (d,)
-            The parameters.
-        scale : float or array_like of shape (d,)
-            The size of those near zero.
-        """
+        """Say which parameters have no effect: changing one by all of its size moves the residuals no more than rounding does."""
         return np.asarray(self.lengths * np.maximum(np.abs(point), scale) <= self.noise(point))
 
     def undetermined(self, point: np.ndarray, scale: Any = 1.0) -> np.ndarray:

@@ -22,13 +22,6 @@ LEAST_GROWTH, GROWTH, LEAST_SHARE = 1.1, 10.0, 0.05
 class Bracket:
     """What is known of where a slope that is negative at 0 vanishes: it is above `low`, and not above `high`.
 
-    Parameters
-    ----------
-    slope : float
-        The slope at 0.
-    longest : float
-        The longest length that is ever tried.
-
     Examples
     --------
     >>> bracket = Bracket(-8.0)
@@ -89,31 +82,10 @@ def downhill(
 ) -> Place | None:
     """Find a place on a line where a convex function fell and its slope is nearly used up.
 
-    Parameters
-    ----------
-    at : callable
-        Gives the place after a step t.
-    slope : callable
-        Gives the slope, along the line, at a place; at a kink, of all slopes there the one nearest to zero.
-    first : float
-        The slope at the start.
-    rise : callable
-        Gives the value at a place less that at the start.
-    noise : float
-        Values that differ by so little can not be told apart.
-    flat : float
-        The share of the first slope that may be left.
-    trial, longest : float
-        The first step to be tried, and the longest allowed.
-    rounding : float
-        Slopes of this size can not be told from zero.
-    trials : int
-        The most steps to try.
-
-    Returns
-    -------
-    place
-        The place found; the lowest of those tried where none is flat enough; None where no way leads down.
+    `at(t)` gives the place after a step t, `slope` and `rise` the slope along the line there (at a kink, of all slopes
+    the one nearest to zero) and the value less that at the start, where the slope is `first`. Values that differ by
+    `noise` can not be told apart, nor slopes of the size `rounding` from zero; a share `flat` of the first slope may be
+    left. Where no place is flat enough, the lowest of those tried is given, and None where no way leads down.
 
     Examples
     --------

@@ -27,13 +27,6 @@ ROUNDING = 2.0**-33
 def safe_length(rule: Any, objective: Objective, step: Step, direction: np.ndarray) -> float:
     """Give the length by a step rule; where that is a search that values can not guide, or that finds nothing, go by the slope.
 
-    Parameters
-    ----------
-    rule : float, StepRule or callable
-        As in `step_length`.
-    objective, step, direction
-        As in `flat_length`.
-
     Examples
     --------
     >>> from qed.optim.searches.methods import Armijo
@@ -53,16 +46,7 @@ def safe_length(rule: Any, objective: Objective, step: Step, direction: np.ndarr
 def flat_length(objective: Objective, step: Step, direction: np.ndarray, slope_left: float = 0.5) -> float:
     """Give a length that uses up the slope along a direction while the value stays what it is, up to rounding; 0 if there is none.
 
-    Parameters
-    ----------
-    objective : Objective
-        The function.
-    step : Step
-        Where to begin, with ``point`` and ``gradient``.
-    direction : ndarray of shape (d,)
-        A direction of descent.
-    slope_left : float
-        The part of the slope that may be left.
+    The share `slope_left` of the slope may be left.
 
     Examples
     --------

@@ -24,15 +24,6 @@ MOST_DOUBLINGS = 60
 class Line:
     """A function along a line through the point of a step.
 
-    Parameters
-    ----------
-    objective : Objective
-        The function.
-    step : Step
-        With ``point`` and, where it is known, ``gradient``.
-    direction : ndarray of shape (d,)
-        The direction u.
-
     Examples
     --------
     >>> line = Line(

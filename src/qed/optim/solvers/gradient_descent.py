@@ -81,16 +81,8 @@ def no_way_down() -> Halt:
 def too_long(step: Any, objective: Objective, ending: Ending, share: float, formula: str) -> str:
     """Say, after a run that diverged or stood still, whether its step was too long for the curvature at the best point.
 
-    Parameters
-    ----------
-    step : float or anything
-        The step; nothing is said unless it is a number.
-    objective, ending
-        The run.
-    share : float
-        A step of ``share / M`` is the longest that is stable on a quadratic of curvature M.
-    formula : str
-        How that limit is written.
+    A step of ``share / M``, which `formula` writes out, is the longest that is stable on a quadratic of curvature M.
+    Nothing is said of a step that is no number.
     """
     if callable(step) or not isinstance(step, (int, float)) or ending.reason not in (Reason.DIVERGED, Reason.STALLED):
         return ""

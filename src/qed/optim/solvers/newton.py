@@ -122,16 +122,6 @@ def positive_factor(hessian: np.ndarray) -> tuple[np.ndarray, float]:
     No shift is tried first; then a hair, for what is semidefinite up to rounding; then a thousandth of the largest entry, doubled
     until it is enough.
 
-    Parameters
-    ----------
-    hessian : ndarray of shape (d, d)
-        A symmetric matrix.
-
-    Returns
-    -------
-    tuple of ndarray and float
-        The factor and the shift.
-
     Examples
     --------
     >>> positive_factor(np.diag([4.0, 9.0]))

@@ -129,17 +129,6 @@ class LowerModel:
 
     .. math:: f(z) \ge \sum_s \lambda_s \big[ f(w_s) + g_s^\top (z - w_s) + \tfrac m2 \|z - w_s\|^2 \big]
 
-    Attributes
-    ----------
-    origin : ndarray of shape (d,)
-        The start, from which points are measured.
-    strong_convexity : float
-        m.
-    weight, constant, square : float
-        The sum of the weights, and the weighted means of :math:`f(w_s) - g_s^\top w_s` and of :math:`\|w_s\|^2`.
-    slope, mean : ndarray of shape (d,)
-        The weighted means of the subgradients and of the points.
-
     Examples
     --------
     >>> cut = LowerModel.empty(np.array([2.0]), 0.0).with_cut(1.0, np.array([2.0]), 2.0, np.array([1.0]))
@@ -147,11 +136,13 @@ class LowerModel:
     (0.0, -1.0)
     """
 
-    origin: np.ndarray
-    strong_convexity: float
+    origin: np.ndarray  # (d,): the start, from which points are measured
+    strong_convexity: float  # m
+    # The sum of the weights, and the weighted means of f(w_s) - g_s'w_s and of ||w_s||^2.
     weight: float
     constant: float
     square: float
+    # (d,): the weighted means of the subgradients and of the points.
     slope: np.ndarray
     mean: np.ndarray
 

@@ -37,13 +37,7 @@ class Beginning:
 
 
 class Task:
-    """What a method works on; its steps, and what is proven at one of them.
-
-    Parameters
-    ----------
-    fingerprint : Beginning
-        What tells it from others.
-    """
+    """What a method works on; its steps, and what is proven at one of them."""
 
     source = "data"
 
@@ -61,15 +55,7 @@ class Task:
 
 @savable
 class Minimisation(Stepped):
-    """A run of a method.
-
-    Parameters
-    ----------
-    method : Method
-        Of `qed.optim`.
-    rule : Rule, optional
-        When to stop.
-    """
+    """A run of a method."""
 
     def __init__(self, method: Any, rule: Rule | None = None) -> None:
         self.method, self.rule = method, rule or Rule()

@@ -46,14 +46,8 @@ def columns_of(X: Any, weight: np.ndarray | None, *, centered: bool) -> DenseCol
 class DenseColumns:
     """Dense columns, one after another in memory.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        The table; float64 in Fortran order is not copied unless means or weights ask for it.
-    root : ndarray of shape (n,) or None
-        Square roots of the weights.
-    centered : bool
-        Whether to take the mean away from every column.
+    The table is not copied if it is float64 in Fortran order, unless means or weights (of which `root` holds the roots)
+    ask for it.
 
     Attributes
     ----------
@@ -160,15 +154,7 @@ class DenseChosen:
 
 
 class SparseColumns:
-    """Columns of a sparse matrix, which stay sparse.
-
-    Parameters
-    ----------
-    X : scipy.sparse array of shape (n, p)
-        The table.
-    root, centered
-        As in `DenseColumns`.
-    """
+    """Columns of a sparse matrix, which stay sparse."""
 
     def __init__(self, X: Any, root: np.ndarray | None, *, centered: bool) -> None:
         matrix = sparse.csc_array(X, dtype=np.float64)

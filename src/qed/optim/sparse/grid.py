@@ -13,18 +13,8 @@ from qed.base.models.parameters import integer, number
 def strengths(given: Any, eps: float, top: float, *, name: str, zero: bool) -> np.ndarray:
     """Give the strengths of a penalty.
 
-    Parameters
-    ----------
-    given : int or array-like of shape (m,)
-        How many, or which.
-    eps : float
-        The last of so many, as a share of the first.
-    top : float
-        The smallest one with which all coefficients are zero: the first of so many.
-    name : str
-        What they are called, for messages.
-    zero : bool
-        Whether zero is allowed.
+    They are `given`, or so many from `top`, the smallest one with which all coefficients are zero, down to the share
+    `eps` of it.
 
     Examples
     --------

@@ -35,12 +35,7 @@ NONE = np.empty(0)
 class NewtonSet(WorkingSet):
     """A sparse problem with a smooth loss on columns in memory, for one penalty after another.
 
-    Parameters
-    ----------
-    columns : DenseColumns or SparseColumns
-        The columns, without weights; centred where there is a constant.
-    fit : ScoredLoss
-        The loss of the rows.
+    The columns have no weights, and are centred where there is a constant.
     """
 
     def __init__(self, columns: DenseColumns | SparseColumns, fit: ScoredLoss) -> None:

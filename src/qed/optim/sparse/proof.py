@@ -34,23 +34,8 @@ def prove(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bound how far the objectives of models are above their minima.
 
-    Parameters
-    ----------
-    fit : ScoredLoss
-        The loss of the rows.
-    X : ndarray or sparse matrix of shape (n, p)
-        The table.
-    columns : DenseColumns or SparseColumns
-        The same, column by column.
-    penalties : sequence of L1L2
-        The penalty of each model.
-    coefs, intercepts : ndarray of shape (m, p) and (m,)
-        The models.
-
-    Returns
-    -------
-    excess, gaps, slips : ndarray of shape (m,)
-        The objective less the least loss for any predictions; the bound relative to that; and how much of it rounding can explain.
+    There are m models with a penalty each; `columns` are those of `X`. Gives the objective less the least loss for any
+    predictions; the bound relative to that; and how much of it rounding can explain.
     """
     found = np.empty((len(penalties), 3))
     size = max(1, MOST_SCORES // len(fit.y))

@@ -43,14 +43,7 @@ def _kernels(few: bool) -> SimpleNamespace:
 class SparseQuadratic:
     """The problem, and where its solution stands.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (at least k, at least k)
-        ``X' X``, C-contiguous float64; not copied.
-    right : ndarray of shape (k,)
-        ``X' y``.
-    square : float
-        ``y' y``.
+    It is given by ``X'X`` (C-contiguous and perhaps larger; not copied), ``X'y`` and ``y'y``.
 
     Examples
     --------
@@ -78,12 +71,7 @@ class SparseQuadratic:
     def grow(self, gram: np.ndarray, right: np.ndarray, slope: np.ndarray) -> None:
         """Take in more columns, with coefficients of zero.
 
-        Parameters
-        ----------
-        gram : ndarray
-            That of the old columns and the new.
-        right, slope : ndarray
-            Of the new columns.
+        The Gram matrix is that of the old columns and the new; `right` and `slope` are those of the new.
         """
         none = np.zeros(len(right))
         self._run = _kernels(few=False)
@@ -112,16 +100,8 @@ class SparseQuadratic:
     def model_anew(self, slope: np.ndarray, rest: float, reach: float, gram: np.ndarray | None = None) -> None:
         """Go on, from the same coefficients, with another quadratic.
 
-        Parameters
-        ----------
-        slope : ndarray of shape (k,)
-            Its slope, as before minus the gradient, at the coefficients.
-        rest : float
-            Its residual sum of squares there.
-        reach : float
-            How large the numbers are whose sum is a slope: what rounding can do to it is a share of that.
-        gram : ndarray, optional
-            Its Gram matrix, where that is another one too.
+        It has this slope (minus its gradient) and residual sum of squares at the coefficients; `reach` is how large the
+        numbers are whose sum is a slope, since what rounding can do to it is a share of that.
         """
         if gram is not None:
             self.gram, self._l2 = gram, None
@@ -162,19 +142,8 @@ class SparseQuadratic:
     def rounds(self, penalty: L1L2, tol: float, *, newton: bool = True) -> Iterator[tuple[float, float]]:
         """Solve for a penalty, round by round: whole solutions, or without Newton steps a sweep at a time.
 
-        Parameters
-        ----------
-        penalty : L1L2
-            The penalty.
-        tol : float
-            The gap wanted, relative to the objective.
-        newton : bool
-            Whether to make Newton steps.
-
-        Yields
-        ------
-        objective, gap : float
-            The objective, and a bound on how far it is above its minimum. Whole solutions end when they no longer get better.
+        Yields the objective, and a bound on how far it is above its minimum. Whole solutions end when they no longer
+        get better.
         """
         before = np.inf
         while True:
@@ -195,23 +164,8 @@ class SparseQuadratic:
     ) -> tuple[float, float]:
         """Solve for a penalty, from where the last solution was.
 
-        Parameters
-        ----------
-        penalty : L1L2
-            The penalty.
-        tol : float
-            The gap to reach, relative to the objective.
-        newton : bool
-            Whether to make Newton steps; without, there are only sweeps.
-        exact : bool
-            Whether to end with Newton steps even where sweeps have reached the gap.
-        rounds : int
-            The most rounds of sweeps and Newton steps; one is nearly always enough.
-
-        Returns
-        -------
-        objective, gap : float
-            The objective, and a bound on how far it is above its minimum.
+        Gives the objective, and a bound on how far it is above its minimum: `tol` of it or less. Solutions that are
+        `exact` end with Newton steps even where sweeps have reached that; one round of both is nearly always enough.
         """
         if not newton:
             return self._sweep_until(penalty, tol)

@@ -26,47 +26,19 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A place.
+    """A place."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n,)
-        The predictions, with the constant.
-    constant : float
-        The constant.
-    value : float
-        The loss there, less the least that any scores could give.
-    noise : float
-        What rounding can do to the value.
-    pull : ndarray of shape (n,)
-        Minus the gradient in the scores.
-    """
-
-    scores: np.ndarray
-    constant: float
-    value: float
-    noise: float
-    pull: np.ndarray
+    scores: np.ndarray  # (n,): the predictions, with the constant
+    constant: float  # the constant
+    value: float  # the loss there, less the least that any scores could give
+    noise: float  # what rounding can do to the value
+    pull: np.ndarray  # (n,): minus the gradient in the scores
 
 
 class ScoredLoss:
     """The sum of losses on some rows.
 
-    Attributes
-    ----------
-    least : float
-        The least sum that any scores could give.
-
-    Parameters
-    ----------
-    loss : Loss
-        A smooth loss.
-    y : ndarray of shape (n,)
-        The target.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    intercept : bool
-        Whether there is a constant.
+    Weights are positive; `least` is the least sum that any scores could give.
 
     Examples
     --------

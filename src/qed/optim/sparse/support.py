@@ -200,29 +200,10 @@ def settle(
 ) -> int:
     """Go to the minimum, support by support; `coef`, `slope`, `factor`, `order` and `sign` are changed in place.
 
-    Parameters
-    ----------
-    gram, slope, coef, l1, l2, positive
-        As in :func:`qed.optim.sparse.sweeps.descend`.
-    factor : ndarray of shape (m, m)
-        Room for the triangular factor of at most m columns; the first `size` are there already.
-    order : ndarray of int of shape (m,)
-        The columns of the support, in the order of the factor.
-    size : int
-        How many these are.
-    sign : ndarray of shape (k,)
-        Their signs; zero outside the support.
-    margin : float
-        A correlation may exceed `l1` by this.
-    rounds : int
-        The most supports to try.
-    work : ndarray of shape (3, at least k)
-        Room to work in.
-
-    Returns
-    -------
-    int
-        The size of the support. When it is m, there may be columns for which there was no room.
+    What `gram` to `positive` are is said in :func:`qed.optim.sparse.sweeps.descend`. `factor` has room for the
+    triangular factor of at most m columns, of which the first `size` are there already; `order` holds them, and `sign`
+    their signs, zero for all others. A correlation may exceed `l1` by `margin`; `work` is room to work in, three rows.
+    Gives the size of the support: when it is m, there may be columns for which there was no room.
     """
     k = len(coef)
     before = work[2, :k]

@@ -40,27 +40,9 @@ def soft_threshold(value: float, limit: float, positive: bool) -> float:
 def descend(gram: Any, slope: Any, coef: Any, l1: float, l2: float, positive: bool, sweeps: int, enough: float) -> int:
     """Sweep over all coordinates, several times; `coef` and `slope` are changed in place.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (at least k, at least k)
-        Symmetric; only the first k rows and columns are looked at.
-    slope : ndarray of shape (k,)
-        ``q - gram @ coef``.
-    coef : ndarray of shape (k,)
-        The coefficients.
-    l1, l2 : float
-        The penalties.
-    positive : bool
-        Whether coefficients must not be negative.
-    sweeps : int
-        The most sweeps.
-    enough : float
-        Stop after a sweep in which no coordinate lowered the objective by more than this.
-
-    Returns
-    -------
-    int
-        The number of sweeps made.
+    Only the first k rows and columns of the symmetric `gram` are looked at; `slope` is ``q - gram @ coef``. It stops
+    after a sweep in which no coordinate lowered the objective by more than `enough`, and gives the number of sweeps
+    made.
     """
     k = len(coef)
     for sweep in range(sweeps):
@@ -105,21 +87,8 @@ def penalty_gap(slope: Any, coef: Any, l1: float, l2: float, positive: bool, rea
     :math:`\lambda_2 = 0` the dual point is first shrunk by :math:`s` until no correlation exceeds :math:`\lambda_1`.
     Without any penalty (which leaves signs to be found) the bound holds among coefficients of at most the same sum of sizes.
 
-    Parameters
-    ----------
-    slope, coef : ndarray of shape (k,)
-        As in `descend`.
-    l1, l2, positive
-        The penalty.
-    reach : float
-        The largest correlation of columns that are not among these k.
-    over : float
-        The squares by which such correlations exceed `l1`, summed up.
-
-    Returns
-    -------
-    value, part, scale : float
-        The penalty; its part of the gap; and by how much the dual point was shrunk.
+    `reach` is the largest correlation of columns that are not among these k, and `over` the sum of the squares by which
+    such correlations exceed `l1`.
     """
     size, square, inner, product, largest, excess = 0.0, 0.0, 0.0, 0.0, reach, over
     for j in range(len(coef)):

@@ -40,15 +40,7 @@ FIRST, SPARE, ROUGH = 64, 512, 0.1
 
 
 class Correlations:
-    """Products of columns with a residual that changes, worked out for those columns only that may matter.
-
-    Parameters
-    ----------
-    columns : DenseColumns or SparseColumns
-        The columns.
-    residual : ndarray of shape (n,)
-        The first residual.
-    """
+    """Products of columns with a residual that changes, worked out for those columns only that may matter."""
 
     def __init__(self, columns: DenseColumns | SparseColumns, residual: np.ndarray) -> None:
         self._columns = columns
@@ -61,15 +53,7 @@ class Correlations:
         return self.known
 
     def reaching(self, residual: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
-        """Give the columns whose product with `residual` may reach `limit` in size, and their products; no other does.
-
-        Parameters
-        ----------
-        residual : ndarray of shape (n,)
-            A vector.
-        limit : float
-            The size that matters.
-        """
+        """Give the columns whose product with `residual` may reach `limit` in size, and their products; no other does."""
         if np.array_equal(residual, self._reference):
             places = np.flatnonzero(np.abs(self.known) >= limit)
             return places, self.known[places]
@@ -89,23 +73,8 @@ class Correlations:
 class WorkingSet:
     """Sparse least squares on columns in memory, for one penalty after another.
 
-    Parameters
-    ----------
-    columns : DenseColumns or SparseColumns
-        The columns, centred and weighted.
-    target : ndarray of shape (n,)
-        The target, centred and weighted alike.
-    constant : float
-        What was taken away from the target.
-
-    Attributes
-    ----------
-    members : ndarray of int
-        The columns of the working set.
-    residual : ndarray of shape (n,)
-        What is left of the target.
-    iterations : int
-        How many quadratics were solved.
+    Columns and target are centred and weighted alike; `constant` is what was taken away from the target. The columns of
+    the working set are the `members`, and `iterations` says how many quadratics were solved.
     """
 
     def __init__(self, columns: DenseColumns | SparseColumns, target: np.ndarray, constant: float = 0.0) -> None:
@@ -148,20 +117,8 @@ class WorkingSet:
     def rounds(self, penalty: L1L2, tol: float, *, newton: bool = True) -> Iterator[tuple[float, float]]:
         """Solve for a penalty, from where the last solution was, with a larger working set in every round.
 
-        Parameters
-        ----------
-        penalty : L1L2
-            The penalty.
-        tol : float
-            The gap wanted, relative to the objective.
-        newton : bool
-            Whether to make Newton steps on the working set; without, there are only sweeps.
-
-        Yields
-        ------
-        objective, gap : float
-            The objective, and a bound on how far it is above its minimum, all columns considered. The last round is the one after
-            which no column is missing.
+        Yields the objective, and a bound on how far it is above its minimum, all columns considered. The last round is
+        the one after which no column is missing.
         """
         likely = 2 * penalty.l1 - self._last if self._last < 2 * penalty.l1 else penalty.l1
         places, values = self._missing(min(likely, penalty.l1), penalty.positive)

@@ -32,17 +32,7 @@ Target = Callable[[Block], np.ndarray]
 
 
 def metric_factor(rows: Rows, whiten: Whitening, target: Target) -> Factor:
-    """Take the factor of features and target in the metric of the noise.
-
-    Parameters
-    ----------
-    rows : Rows
-        Features and target; finite.
-    whiten : Whitening
-        Of the noise.
-    target : callable
-        Gives the columns to take for the target of a block.
-    """
+    """Take the factor of features and target in the metric of the noise."""
     if whiten.deviations is not None:
         return _upright(rows.fold(_independent, whiten.deviations, target))
     if rows.has_weight:
@@ -86,21 +76,7 @@ def target_of(block: Block) -> np.ndarray:
 class MetricProblem(RowsProblem):
     """Least squares in the metric of the noise of the rows.
 
-    Parameters
-    ----------
-    model : Estimator
-        Who solves it.
-    rows : Rows
-        Features and target.
-    whitening : Whitening
-        Of the noise.
-
-    Attributes
-    ----------
-    factor : Factor
-        Of features and target.
-    statistic : Moments
-        The factor multiplied out.
+    Its `factor` is that of features and target, and `statistic` the same multiplied out.
     """
 
     def __init__(self, model: Any, rows: Rows, whitening: Whitening) -> None:

@@ -29,20 +29,8 @@ def posterior_claims(
 ) -> list[Claim]:
     """Make the claims of a Gaussian posterior.
 
-    Parameters
-    ----------
-    seen : Evidence
-        Of features, target and residual.
-    coef : ndarray of shape (p, q)
-        Mean of the posterior, a column for each output.
-    covariance : ndarray of shape (p, p)
-        Covariance of the posterior.
-    prior_mean, prior : ndarray of shape (p,) and (p, p)
-        Mean and covariance of the prior.
-    noise : float
-        Variance of the noise.
-    centered : bool
-        Whether there is an intercept, without a prior.
+    The posterior has the means `coef`, a column for each output, and one covariance; the intercept, where there is one,
+    has no prior.
     """
     length = np.sqrt(np.maximum(np.diagonal(seen.xx), 0.0))
     reach = np.sqrt(np.maximum(seen.yy, 0.0)) + length @ np.abs(coef)

@@ -55,15 +55,6 @@ def size_of(vector: np.ndarray) -> float:
 class Atoms:
     """Columns, centred and weighted, and seen as having unit length.
 
-    Parameters
-    ----------
-    X : ndarray or scipy.sparse.csc_array of shape (n, p)
-        The columns.
-    center : ndarray of shape (p,)
-        What is subtracted from each.
-    root : ndarray of shape (n,), optional
-        The square roots of the weights.
-
     Attributes
     ----------
     length : ndarray of shape (p,)
@@ -140,14 +131,7 @@ class Atoms:
     def nearest(self, near: np.ndarray, residual: np.ndarray, places: np.ndarray | None = None) -> int:
         """Choose the atom nearest to a residual; among equals the first.
 
-        Parameters
-        ----------
-        near : ndarray
-            The nearness of all atoms, or of those at `places`, to within `slack`.
-        residual : ndarray of shape (n,)
-            The residual.
-        places : ndarray of int, optional
-            Which atoms `near` is about, in increasing order.
+        `near` has the nearness of all atoms, or of those at `places` (rising), to within `slack`.
         """
         doubtful = np.flatnonzero(near >= (1 - TIE) * near.max() - 2 * self.slack)
         if places is not None:
@@ -204,16 +188,7 @@ def open_atoms(
 ) -> tuple[Atoms, np.ndarray]:
     """Give the atoms of a table and its targets, as rows of shape (q, n), both centred and weighted.
 
-    Parameters
-    ----------
-    rows : Rows
-        The table, with its target.
-    moments : Moments or None
-        Its moments, when few rows with the same products shall stand for it.
-    center, target_center : ndarray of shape (p,) or (q,)
-        The means, or zeros.
-    centered : bool
-        Whether there is an intercept.
+    Moments are given when few rows with the same products shall stand for the table.
     """
     if moments is not None:
         X, Y = few_rows(rows, moments, centered=centered)

@@ -29,21 +29,10 @@ def chase(
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the atom chosen and the residual left, turn after turn, until no atom can explain anything more.
 
-    Parameters
-    ----------
-    atoms : Atoms
-        What there is to choose from.
-    residual : ndarray of shape (n,)
-        The residual to begin with.
-    scale : float
-        The length of the target; what is smaller by the rounding of floating-point numbers is nothing.
-    advance : callable
-        ``advance(number, atom, residual)`` gives the residual after taking an atom at turn `number`, or None where the atom says
-        nothing new. It may be called for turns that are later taken back, and then again for the same number.
-    number : int
-        The number of the first turn.
-    last : int, optional
-        How many turns are wanted in all; no work is done beyond them.
+    Beside `scale`, the length of the target, what is smaller by rounding is nothing. ``advance(number, atom,
+    residual)`` gives the residual after taking an atom at turn `number`, or None where the atom says nothing new; it
+    may be called for turns that are later taken back, and then again for the same number. No work is done beyond the
+    turn `last`.
 
     Examples
     --------
@@ -94,10 +83,7 @@ def _check(
 ) -> tuple[Turns, np.ndarray | None]:
     """Find out which turns of a plan are those of the plain method, and play one more.
 
-    Returns
-    -------
-    turns, near
-        The turns that are right, and the last look at all atoms; None when there is nothing left to explain.
+    Gives the turns that are right, and the last look at all atoms; None when there is nothing left to explain.
     """
     met = np.array([residual, *(left for _, left in plan)])
     turns: Turns = []

@@ -32,18 +32,10 @@ FAR = 1e3
 
 @dataclass(frozen=True)
 class Path:
-    """What a pursuit did for one output.
+    """What a pursuit did for one output."""
 
-    Attributes
-    ----------
-    picks : ndarray of shape (t,)
-        The columns taken, turn by turn.
-    coef : ndarray of shape (t + 1, m)
-        The coefficients of the columns used before the first turn, and after each.
-    """
-
-    picks: np.ndarray
-    coef: np.ndarray
+    picks: np.ndarray  # (t,): the columns taken, turn by turn
+    coef: np.ndarray  # (t + 1, m): the coefficients of the columns used before the first turn, and after each
 
 
 @dataclass(frozen=True)
@@ -63,46 +55,22 @@ class Offset:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is seen of the rows, for a fit of q outputs that uses m of p columns.
+    """What is seen of the rows, for a fit of q outputs that uses m of p columns."""
 
-    Attributes
-    ----------
-    used : ndarray of shape (m,)
-        The numbers of the columns used, in increasing order.
-    length : ndarray of shape (p,)
-        The length of every column.
-    xx, xy : ndarray of shape (p, m) or (p, q)
-        Products of all columns with those used, and with the targets.
-    yy : ndarray of shape (q,)
-        The squared length of the targets.
-    offset : Offset
-        What the residuals sum to.
-    rounding : float
-        What rounding can do, relative to the reach.
-    """
-
-    used: np.ndarray
-    length: np.ndarray
+    used: np.ndarray  # (m,): the numbers of the columns used, in increasing order
+    length: np.ndarray  # (p,): the length of every column
+    # (p, m) or (p, q): products of all columns with those used, and with the targets.
     xx: np.ndarray
     xy: np.ndarray
-    yy: np.ndarray
-    offset: Offset
-    rounding: float
+    yy: np.ndarray  # (q,): the squared length of the targets
+    offset: Offset  # what the residuals sum to
+    rounding: float  # what rounding can do, relative to the reach
 
     @classmethod
     def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Evidence:
         """Go to the rows.
 
-        Parameters
-        ----------
-        rows : Rows
-            The data.
-        coef, intercept : ndarray of shape (p, q) and (q,)
-            The model.
-        picks : ndarray of int
-            All columns that the path names; -1 for none.
-        centered : bool
-            Whether there is an intercept.
+        `picks` are all columns that the path names; -1 for none.
         """
         summary, target = rows.fold(Summary.of), rows.fold(target_summary)
         weight, p, used = float(target.weight[0]), rows.n_features, _used(coef, picks)
@@ -164,14 +132,7 @@ def claims_of_path(
 ) -> list[Claim]:
     """Claim that every atom was the nearest at its turn, and what the residual is then orthogonal to.
 
-    Parameters
-    ----------
-    seen : Evidence
-        The data.
-    paths : sequence of Path
-        What was done, for each output.
-    settled : callable
-        ``settled(picks, t)`` gives the columns to which the residual has to be orthogonal after t turns.
+    ``settled(picks, t)`` gives the columns to which the residual has to be orthogonal after t turns.
     """
     astray = touching = rise = 0.0
     for output, path in enumerate(paths):

@@ -26,19 +26,8 @@ CONDITION = 1e-10
 def few_rows(rows: Rows | None, moments: Moments | None = None, *, centered: bool) -> tuple[np.ndarray, np.ndarray]:
     """Compress a table.
 
-    Parameters
-    ----------
-    rows : Rows or None
-        Features and targets; None when they are gone and `moments` have to do.
-    moments : Moments, optional
-        Of the rows, where they are known.
-    centered : bool
-        Whether columns are centred at their means first.
-
-    Returns
-    -------
-    A, b : ndarray of shape (m, p) and (m, q)
-        With few rows. Products between two targets are not kept, only the square of each.
+    Where the rows are gone, their moments have to do. Of the targets only the square of each is kept, not the products
+    between two.
 
     Examples
     --------

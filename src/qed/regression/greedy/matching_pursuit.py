@@ -140,13 +140,7 @@ class MatchingPursuit(Pursuit):
 
 
 class Moves:
-    """What was added to a coefficient at every turn.
-
-    Parameters
-    ----------
-    atoms : Atoms
-        Where the atoms are.
-    """
+    """What was added to a coefficient at every turn."""
 
     def __init__(self, atoms: Atoms) -> None:
         self.atoms = atoms

@@ -135,11 +135,6 @@ class OrthogonalMatchingPursuit(Pursuit):
 class Orthogonal:
     """An orthonormal basis of the chosen atoms, and what each of them changed.
 
-    Parameters
-    ----------
-    atoms : Atoms
-        Where the atoms are.
-
     Notes
     -----
     Each row of ``basis`` is the part of an atom that is orthogonal to those before it. The columns of ``inverse`` write the

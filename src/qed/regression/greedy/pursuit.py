@@ -67,20 +67,8 @@ class Growing:
 class Run:
     """The pursuit of one output.
 
-    Parameters
-    ----------
-    atoms : Atoms
-        What there is to choose from.
-    target : ndarray of shape (n,)
-        What is to be explained.
-    trail : Trail
-        Of the method.
-    wanted : int
-        How many different atoms are wanted.
-    enough : float
-        The run ends when the squared residual is no larger than this.
-    last : int, optional
-        The most turns there can be.
+    It ends when the squared residual is no larger than `enough`, when so many different atoms as are wanted are found,
+    or after the turn `last`.
     """
 
     def __init__(
@@ -124,13 +112,6 @@ class Run:
 
 class PursuitProblem(Problem):
     """Rows to be explained by few of their columns.
-
-    Parameters
-    ----------
-    seen : RowsProblem or StatisticProblem
-        The rows, or the moments that stand for them.
-    centered : bool
-        Whether there is an intercept.
 
     Attributes
     ----------

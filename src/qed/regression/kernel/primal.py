@@ -30,38 +30,17 @@ from qed.stats.products import dense
 
 @dataclass(frozen=True, eq=False)
 class Primal:
-    """The solution in terms of features.
+    """The solution in terms of features."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (d, q)
-        Coefficients of the features.
-    dual : ndarray of shape (n, q)
-        Coefficients of the rows that say the same.
-    rank : int
-        How many directions of the features count.
-    condition : float
-        Condition number of the kernel matrix in these directions, where there is no penalty; else 1.
-    """
-
-    coef: np.ndarray
-    dual: np.ndarray
-    rank: int
+    coef: np.ndarray  # (d, q): coefficients of the features
+    dual: np.ndarray  # (n, q): coefficients of the rows that say the same
+    rank: int  # how many directions of the features count
+    # Condition number of the kernel matrix in these directions, where there is no penalty; else 1.
     condition: float = 1.0
 
 
 def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> tuple[Primal, list[Claim]]:
-    """Solve ridge regression on the features of a kernel, and prove it from the statistics of one pass.
-
-    Parameters
-    ----------
-    problem : KernelProblem
-        The rows.
-    kernel : Kernel
-        A kernel with a finite feature map.
-    alphas : ndarray of shape (q,)
-        The penalty of each output.
-    """
+    """Solve ridge regression on the features of a kernel, and prove it from the statistics of one pass."""
     features, held = feature_rows(problem.rows, kernel), alphas > 0
     d = features.n_features
     found, claims = Primal(np.empty((d, len(alphas))), np.empty_like(problem.Y), d), []

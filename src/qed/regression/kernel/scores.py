@@ -28,15 +28,7 @@ from qed.stats.moments import Moments
 
 
 def kernel_search(model: Any, question: Question[Any]) -> Answer | None:
-    """Score settings of a kernel ridge regression on folds; None where it has to be done the plain way.
-
-    Parameters
-    ----------
-    model : KernelRidge
-        Unfitted, opened on the rows.
-    question : Question
-        What is asked.
-    """
+    """Score settings of a kernel ridge regression on folds; None where it has to be done the plain way."""
     table = question.table(question.asking(model, "predict"))
     if not table.values:
         return None
@@ -51,24 +43,12 @@ def kernel_search(model: Any, question: Question[Any]) -> Answer | None:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Kernel ridge regressions that differ in the penalty alone.
+    """Kernel ridge regressions that differ in the penalty alone."""
 
-    Attributes
-    ----------
-    question : Question
-        What is asked.
-    table : Table
-        The scores, to be filled in.
-    members : list of int
-        The places of these models among the candidates.
-    block : Block
-        All rows, in memory.
-    """
-
-    question: Question[Any]
-    table: Table
-    members: Sequence[int]
-    block: Block
+    question: Question[Any]  # what is asked
+    table: Table  # the scores, to be filled in
+    members: Sequence[int]  # the places of these models among the candidates
+    block: Block  # all rows, in memory
 
     @property
     def model(self) -> Any:

@@ -41,24 +41,12 @@ LOOKED_UP = 16.0
 
 
 class Equations(ABC):
-    """What is to be solved, in one of three forms.
+    """What is to be solved, in one of three forms."""
 
-    Attributes
-    ----------
-    statistic : KeptRows or Moments
-        What is known of the rows.
-    centered : bool
-        Whether there is an intercept.
-    way : str
-        How it was solved, in words.
-    factor : Factor or None
-        The QR factor of the rows, where one was needed.
-    """
-
-    statistic: KeptRows | Moments
-    centered: bool
-    way: str
-    factor: Factor | None = None
+    statistic: KeptRows | Moments  # what is known of the rows
+    centered: bool  # whether there is an intercept
+    way: str  # how it was solved, in words
+    factor: Factor | None = None  # the QR factor of the rows, where one was needed
 
     @abstractmethod
     def solve(self, alpha: float, digits_wanted: float) -> Solution:
@@ -82,14 +70,7 @@ class Equations(ABC):
 class GramEquations(Equations):
     """As many equations as columns.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of features and target.
-    lazy_factor : callable or None
-        Gives the R factor of the rows, where digits are missing.
-    centered : bool
-        Whether there is an intercept.
+    `lazy_factor` gives the R factor of the rows, where digits are missing.
     """
 
     statistic: Moments
@@ -178,15 +159,7 @@ class KeptEquations(Equations):
 
 
 class RowEquations(KeptEquations):
-    """As many equations as rows.
-
-    Parameters
-    ----------
-    kept : KeptRows
-        The rows.
-    centered : bool
-        Whether there is an intercept.
-    """
+    """As many equations as rows."""
 
     way = "as many equations as rows, which are fewer than the columns"
 
@@ -244,15 +217,7 @@ class RowEquations(KeptEquations):
 
 
 class IterativeEquations(KeptEquations):
-    """No matrix at all: conjugate gradients on sparse rows, in coordinates in which all columns have length one.
-
-    Parameters
-    ----------
-    kept : KeptRows
-        The rows, sparse.
-    centered : bool
-        Whether there is an intercept.
-    """
+    """No matrix at all: conjugate gradients on sparse rows, in coordinates in which all columns have length one."""
 
     design: SparseDesign
 

@@ -62,28 +62,16 @@ class Metric(Protocol):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is seen of features, target and residual: of a fit with p features and q outputs.
+    """What is seen of features, target and residual: of a fit with p features and q outputs."""
 
-    Attributes
-    ----------
-    weight : float
-        The sum of the weights.
-    x_mean, y_mean, r_mean : ndarray of shape (p,) or (q,)
-        Means of features, target and residual.
-    metric : Metric
-        The columns of the features; `Normal` where their scatter is known.
-    xr : ndarray of shape (p, q)
-        Scatter of features with residuals.
-    yy, rr : ndarray of shape (q,)
-        Squared deviations of target and residual.
-    """
-
-    weight: float
+    weight: float  # the sum of the weights
+    # (p,) or (q,): means of features, target and residual.
     x_mean: np.ndarray
     y_mean: np.ndarray
     r_mean: np.ndarray
-    metric: Metric
-    xr: np.ndarray
+    metric: Metric  # the columns of the features; `Normal` where their scatter is known
+    xr: np.ndarray  # (p, q): scatter of features with residuals
+    # (q,): squared deviations of target and residual.
     yy: np.ndarray
     rr: np.ndarray
 
@@ -155,18 +143,7 @@ def least_squares_claims(
 ) -> list[Claim]:
     """Make the claims of a linear least-squares model.
 
-    Parameters
-    ----------
-    seen : Evidence
-        Of features, target and residual.
-    coef : ndarray of shape (p, q)
-        The coefficients.
-    alpha : float or ndarray of shape (q,)
-        The penalty.
-    centered : bool
-        Whether there is an intercept.
-    rank : int, optional
-        The number of independent columns the model found; below p the solution has to be the shortest.
+    The rank is that of the independent columns that the model found; below p the solution has to be the shortest.
     """
     p = len(coef)
     length, alphas = seen.metric.lengths, np.broadcast_to(alpha, coef.shape[1])

@@ -41,28 +41,15 @@ TOLERANCE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Mean and spread, over rows, of the loss of each setting on the row left out.
+    """Mean and spread, over rows, of the loss of each setting on the row left out."""
 
-    Attributes
-    ----------
-    count : int
-        Rows seen.
-    mean, deviation : ndarray of shape (m,)
-        Mean over rows, and sum of squared deviations from it.
-    doubtful : tuple of int
-        Rows that were not counted, because too few digits were left.
-    each : tuple of (row numbers, losses)
-        The losses row by row, when they were asked for.
-    refitted : int
-        For how many rows the models were fitted once more.
-    """
-
-    count: int
+    count: int  # rows seen
+    # (m,): mean over rows, and sum of squared deviations from it.
     mean: np.ndarray
     deviation: np.ndarray
-    doubtful: tuple[int, ...] = ()
-    each: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
-    refitted: int = 0
+    doubtful: tuple[int, ...] = ()  # rows that were not counted, because too few digits were left
+    each: tuple[tuple[np.ndarray, np.ndarray], ...] = ()  # the losses row by row, when they were asked for
+    refitted: int = 0  # for how many rows the models were fitted once more
 
     def __add__(self, other: LeftOut) -> LeftOut:
         count = self.count + other.count
@@ -91,25 +78,8 @@ def leave_one_out(
 ) -> LeftOut:
     """Judge every setting of the penalty on each row, predicted from all the others.
 
-    Parameters
-    ----------
-    rows : Rows
-        Features and target.
-    moments : Moments
-        Of all rows.
-    alphas : ndarray of shape (m, q)
-        For each setting one penalty per output.
-    centered : bool
-        Whether there is an intercept.
-    absolute : bool
-        Whether the loss is the absolute error, not the squared one. The losses of several outputs are averaged.
-    keep : bool
-        Whether to keep the losses of every row.
-
-    Returns
-    -------
-    LeftOut
-        Rows of weight zero are not there, so they are not left out either.
+    For each setting there is one penalty per output. The losses, squared or absolute, of several outputs are averaged.
+    Rows of weight zero are not there, so they are not left out either.
 
     Examples
     --------
@@ -144,31 +114,18 @@ def _fitted_again(rows: Rows, row: int, alphas: np.ndarray, centered: bool) -> n
 
 @dataclass(frozen=True, eq=False)
 class ClosedForm:
-    """All that a block needs to tell the leave-one-out losses of its rows.
+    """All that a block needs to tell the leave-one-out losses of its rows."""
 
-    Attributes
-    ----------
-    product : ndarray of shape (p, b * p + m * q)
-        One or two bases, then the coefficients: what the rows are multiplied with.
-    weights : list of (weights, places)
-        For each basis ``1 / (error + alpha penalty)`` in it, and the places of those penalties.
-    settings : ndarray of int of shape (m, q)
-        The place of the penalty of each setting and output.
-    x_mean, y_mean : ndarray of shape (p,) or (q,)
-        Means; zero without an intercept.
-    share : float
-        One over the total weight; zero without an intercept.
-    noise : ndarray of shape (n_penalties,)
-        The error of a leverage of 1, in units of what is tolerated.
-    """
-
+    # (p, b * p + m * q): one or two bases, then the coefficients: what the rows are multiplied with.
     product: np.ndarray
+    # For each basis `1 / (error + alpha penalty)` in it, and the places of those penalties.
     weights: list[tuple[np.ndarray, np.ndarray]]
-    settings: np.ndarray
+    settings: np.ndarray  # (m, q): the place of the penalty of each setting and output
+    # (p,) or (q,): means; zero without an intercept.
     x_mean: np.ndarray
     y_mean: np.ndarray
-    share: float
-    noise: np.ndarray
+    share: float  # one over the total weight; zero without an intercept
+    noise: np.ndarray  # (n_penalties,): the error of a leverage of 1, in units of what is tolerated
 
     @classmethod
     def of(cls, rows: Rows, moments: Moments, alphas: np.ndarray, centered: bool) -> ClosedForm:

@@ -40,25 +40,9 @@ def solve_precisely(
 ) -> tuple[Solution, Factor | None]:
     """Solve ``min ||y - Xw||^2 + alpha ||w||^2`` from moments, or from a QR of the rows where moments are too coarse.
 
-    Parameters
-    ----------
-    moments : Moments
-        About the means when `centered`, about zero when not.
-    alpha : float
-        The penalty.
-    factor : callable or None
-        Gives the R factor of the rows; None when they are gone.
-    centered : bool
-        Whether there is an intercept.
-    digits_wanted : float
-        A second look is taken when the moments give fewer digits than this.
-    normal : Normal, optional
-        The scatter of the features, where it has been factored already or will be needed again.
-
-    Returns
-    -------
-    Solution, Factor or None
-        The solution, and the factor where one was needed.
+    The moments are about the means when `centered`, about zero when not. A second look is taken, with the `factor` of
+    the rows, when they give fewer digits than wanted; `normal` is their scatter, where it has been factored already or
+    will be needed again. Gives the factor too, where one was needed.
     """
     solution = (normal or Normal(moments.xx)).solve(moments.xy, alpha)
     full = solution.rank == len(moments.xx)

@@ -37,11 +37,6 @@ Kept = TypeVar("Kept", KeptRows, Moments)
 class LinearProblem(StatisticProblem):
     """Moments of the rows, from which a linear model follows.
 
-    Parameters
-    ----------
-    model, rows, statistic, source, target_ndim
-        As in `StatisticProblem`.
-
     Attributes
     ----------
     statistic : Moments

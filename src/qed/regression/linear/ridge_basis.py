@@ -30,22 +30,13 @@ from qed.stats.moments import Moments
 
 @dataclass(frozen=True)
 class Diagonal:
-    """A basis in which error and penalty are both diagonal.
+    """A basis in which error and penalty are both diagonal."""
 
-    Attributes
-    ----------
-    basis : ndarray of shape (p, p)
-        The basis vectors, as columns.
-    error, penalty : ndarray of shape (p,)
-        What a unit step along each of them adds to the squared error and to the squared length.
-    condition : float
-        By how much rounding was magnified in making the basis.
-    """
-
-    basis: np.ndarray
+    basis: np.ndarray  # (p, p): the basis vectors, as columns
+    # (p,): what a unit step along each of them adds to the squared error and to the squared length.
     error: np.ndarray
     penalty: np.ndarray
-    condition: float = 1.0
+    condition: float = 1.0  # by how much rounding was magnified in making the basis
 
     @classmethod
     def of_columns(cls, gram: np.ndarray) -> Diagonal:
@@ -109,21 +100,9 @@ def diagonals(gram: np.ndarray, alphas: np.ndarray) -> list[tuple[Diagonal, np.n
 def coefficients(moments: Moments, alphas: np.ndarray, factor: LazyFactor, *, centered: bool) -> np.ndarray:
     """Solve ridge regression for many settings of the penalty at once.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of the training rows.
-    alphas : ndarray of shape (m, q)
-        For each setting one penalty per output.
-    factor : callable
-        Gives the R factor of the training rows, for where moments are too coarse.
-    centered : bool
-        Whether there is an intercept.
-
-    Returns
-    -------
-    ndarray of shape (m, p, q)
-        What `Ridge` would find for each setting, to nine digits or as many as the data allow.
+    For each setting there is one penalty per output; `factor` gives the R factor of the training rows, for where
+    moments are too coarse. What is found, of shape (m, p, q), is what `Ridge` would find, to nine digits or as many as
+    the data allow.
     """
     seen = moments if centered else about_zero(moments)
     values, places = np.unique(alphas, return_inverse=True)

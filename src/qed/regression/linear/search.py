@@ -67,15 +67,7 @@ class TooCoarse(Exception):
 
 
 def linear_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
-    """Score linear models on folds from moments; None where that can not be done.
-
-    Parameters
-    ----------
-    model : LinearModel
-        The kind of model, opened on the rows.
-    question : Question
-        What is asked.
-    """
+    """Score linear models on folds from moments; None where that can not be done."""
     if is_wide(question.rows):
         return _wide_search(model, question)
     if question.folds.leave_one_out and not question.train_scores:
@@ -103,24 +95,13 @@ def _wide_search(model: Candidate, question: Question[Candidate]) -> Answer | No
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Linear models to be solved together: ridge regressions that share an intercept in one go, others one by one.
+    """Linear models to be solved together: ridge regressions that share an intercept in one go, others one by one."""
 
-    Attributes
-    ----------
-    models : sequence of Candidate
-        The candidates, unfitted.
-    families : list of (centered, members, alphas)
-        Ridge regressions with and without an intercept: their places, and their penalties of shape (m, q).
-    others : list of int
-        The places of all other models.
-    words : str
-        What is done for all at once, in words.
-    """
-
-    models: Sequence[Candidate]
+    models: Sequence[Candidate]  # the candidates, unfitted
+    # Ridge regressions with and without an intercept: their places, and their penalties of shape (m, q).
     families: list[tuple[bool, list[int], np.ndarray]]
-    others: list[int]
-    words: str
+    others: list[int]  # the places of all other models
+    words: str  # what is done for all at once, in words
 
     @classmethod
     def of(cls, models: Sequence[Candidate], n_outputs: int) -> Together:
@@ -161,16 +142,7 @@ def counted(penalties: Sequence[np.ndarray | None], words: str) -> str:
 def moments_search(model: object, question: Question[object], solve: Solver, words: str) -> Answer | None:
     """Score candidates that are solved from moments, by all scorers that follow from squared errors.
 
-    Parameters
-    ----------
-    model : estimator
-        The kind of model; its statistic is `Moments`.
-    question : Question
-        What is asked.
-    solve : callable
-        Solves for all candidates.
-    words : str
-        What that does for all at once.
+    `words` say what `solve` does for all candidates at once.
     """
     scorers = {name: scorer for name, scorer in question.scorers.items() if scorer.additive}
     if not scorers or not question.one_pass:

@@ -24,19 +24,7 @@ STRIP = 1024
 def from_moments(moments: Moments, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the weighted sum of squared errors of each model, and a bound on what rounding did to it.
 
-    Parameters
-    ----------
-    moments : Moments
-        Of the rows.
-    coef : ndarray of shape (m, p, q)
-        Coefficients of m models with q outputs.
-    intercept : ndarray of shape (m, q)
-        Their constants.
-
-    Returns
-    -------
-    error, noise : ndarray of shape (m, q)
-        The sums, and how far they may be off.
+    There are m models with q outputs, with coefficients of shape (m, p, q).
 
     Examples
     --------
@@ -88,14 +76,7 @@ def precise(
 ) -> np.ndarray:
     """Give the sums of squared errors from moments, and from the rows for those models where that is too coarse.
 
-    Parameters
-    ----------
-    moments, coef, intercept
-        As in `from_moments`.
-    rows : Rows
-        The rows, for a second look.
-    doubtful : callable
-        Takes the errors and their noise, of shape (m, q), and says for which models the noise is too large.
+    `doubtful` takes the errors and their noise, of shape (m, q), and says for which models the noise is too large.
     """
     error, noise = from_moments(moments, coef, intercept)
     again = doubtful(error, noise)

@@ -16,19 +16,6 @@ def nonlinear_claims(
     """Make the claims of a fit from the data and its parameters.
 
     Nothing is said about other minima: the lowest of all can not be told from a local one by looking near it.
-
-    Parameters
-    ----------
-    objective : RowResiduals
-        The sum of squares, with precise slopes.
-    w : ndarray of shape (d,)
-        The parameters.
-    cost : float
-        The cost they are said to have.
-    starts : ndarray of shape (k, d)
-        Where the fit began.
-    tol : float
-        Its tolerance.
     """
     plane = objective.tangent(w)
     if not plane.is_finite:

@@ -31,21 +31,12 @@ Function = Callable[[np.ndarray, np.ndarray], Any]
 
 @dataclass(frozen=True)
 class Curve:
-    """A function of rows and parameters, with the way in which its slopes are found.
+    """A function of rows and parameters, with the way in which its slopes are found."""
 
-    Attributes
-    ----------
-    function : callable
-        ``function(X, w)``, a prediction for each row of `X`.
-    jacobian : {"complex", "central", "forward"} or callable
-        ``jacobian(X, w)``, the derivatives for each parameter, or how to find them.
-    scale : ndarray of shape (d,)
-        The size of change that matters in a parameter near zero.
-    """
-
-    function: Function
+    function: Function  # `function(X, w)`, a prediction for each row of `X`
+    # `jacobian(X, w)`, the derivatives for each parameter, or how to find them: "complex", "central", "forward".
     jacobian: Any
-    scale: np.ndarray
+    scale: np.ndarray  # (d,): the size of change that matters in a parameter near zero
 
     def values(self, X: Any, w: np.ndarray) -> np.ndarray:
         """Give the predictions, which may be infinite or NaN for parameters that make no sense."""
@@ -131,17 +122,7 @@ class Curve:
 
 
 class CurveProblem(RowsProblem):
-    """A curve of the user's on rows, and where to begin.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the parameters.
-    starts : ndarray of shape (m, d)
-        Where to begin.
-    curve : Curve
-        The function, with the way in which its slopes are found.
-    """
+    """A curve of the user's on rows, and where to begin."""
 
     def __init__(self, rows: Rows, model: Any, names: tuple[str, ...], starts: np.ndarray, curve: Curve) -> None:
         super().__init__(rows, model)
@@ -156,13 +137,8 @@ class CurveProblem(RowsProblem):
 class RowResiduals(SumOfSquares):
     """The sum of squares of a curve on rows.
 
-    Parameters
-    ----------
-    rows : Rows
-        The data, with a target.
-    curve : Curve
-        The model; where its slopes are differences, the most precise ones take over near the end, and where differences can not
-        see the tangent plane clearly.
+    Where the slopes of the curve are differences, the most precise ones take over near the end, and where differences
+    can not see the tangent plane clearly.
     """
 
     def __init__(self, rows: Rows, curve: Curve) -> None:

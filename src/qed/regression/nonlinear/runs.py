@@ -13,16 +13,7 @@ from qed.optim.functions.residuals import SumOfSquares
 class Run:
     """The way from one start.
 
-    Parameters
-    ----------
-    objective : SumOfSquares
-        What is minimised.
-    method : Method
-        How.
-    point : ndarray of shape (d,)
-        The start.
-    step : Step, optional
-        Go on from this step; without it the first step is made at once.
+    Without a `step` to go on from, the first one is made at once.
     """
 
     def __init__(self, objective: SumOfSquares, method: Any, point: np.ndarray, step: Step | None) -> None:

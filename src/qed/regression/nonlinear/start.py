@@ -13,10 +13,7 @@ from qed.base.errors import ParameterError
 def read_starts(start: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """Give the names of the parameters, and the starts as an array with a row each.
 
-    Parameters
-    ----------
-    start : array_like of shape (d,) or (k, d), dict of str to float, or list of such dicts
-        One start, or several. Without names the parameters are called ``w0``, ``w1`` ...
+    Without names the parameters are called ``w0``, ``w1`` ...
 
     Examples
     --------

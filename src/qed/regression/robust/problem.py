@@ -53,14 +53,7 @@ class Point:
 class HuberProblem(Problem):
     """The objective on some rows.
 
-    Parameters
-    ----------
-    design : Design
-        The rows, and what is known of them as a whole.
-    epsilon, alpha : float
-        Where the loss becomes linear, in scales; the weight of the penalty.
-    scale : float or None
-        The scale, or None where it is to be found.
+    The loss becomes linear at `epsilon` scales; the scale is None where it is to be found.
     """
 
     rows: Rows

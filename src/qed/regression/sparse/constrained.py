@@ -145,19 +145,7 @@ def _without_penalty(coef: np.ndarray, rest: np.ndarray, radius: float) -> np.nd
 def constrained_claims(
     seen: SparseEvidence, coef: np.ndarray, radius: float, tol: float, *, positive: bool, centered: bool
 ) -> list[Claim]:
-    """Make the claims of the constrained form.
-
-    Parameters
-    ----------
-    seen : SparseEvidence
-        Of features, target and residual.
-    coef : ndarray of shape (p, 1)
-        The coefficients.
-    radius, tol, positive
-        As in `constrained_lasso`.
-    centered : bool
-        Whether there is an intercept.
-    """
+    """Make the claims of the constrained form."""
     w, xr = coef[:, 0], seen.xr[:, 0]
     largest = float((xr if positive else np.abs(xr)).max(initial=0.0))
     gap = radius * max(largest, 0.0) - float(w @ xr)

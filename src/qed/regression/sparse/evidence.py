@@ -35,29 +35,19 @@ ROUNDING = 64 * EPS
 
 @dataclass(frozen=True)
 class SparseEvidence:
-    """Sums of features, target and residual, for p features and q outputs.
+    """Sums of features, target and residual, for p features and q outputs."""
 
-    Attributes
-    ----------
-    weight : float
-        The sum of the weights.
-    x_mean, y_mean, r_mean : ndarray of shape (p,) or (q,)
-        Means of features, target and residual; those of the features are zero where there is no intercept.
-    xr : ndarray of shape (p, q)
-        Products of the (centred) features with the residuals.
-    yy, rr : ndarray of shape (q,)
-        Sums of squares of target (about its mean, with an intercept) and residual.
-    length : ndarray of shape (p,)
-        Lengths of the columns, which say what rounding can do; zero where they were not asked for.
-    """
-
-    weight: float
+    weight: float  # the sum of the weights
+    # (p,) or (q,): means of features, target and residual; those of the features are zero where there is no
+    # intercept.
     x_mean: np.ndarray
     y_mean: np.ndarray
     r_mean: np.ndarray
-    xr: np.ndarray
+    xr: np.ndarray  # (p, q): products of the (centred) features with the residuals
+    # (q,): sums of squares of target (about its mean, with an intercept) and residual.
     yy: np.ndarray
     rr: np.ndarray
+    # (p,): lengths of the columns, which say what rounding can do; zero where they were not asked for.
     length: np.ndarray
 
     @classmethod
@@ -151,20 +141,8 @@ def sparse_claims(
 ) -> list[Claim]:
     """Make the claims of a sparse linear model.
 
-    Parameters
-    ----------
-    seen : SparseEvidence
-        Of features, target and residual.
-    coef : ndarray of shape (p, q)
-        The coefficients.
-    penalty : L1L2
-        The penalty, for sums (not means) over the rows.
-    tol : float
-        The relative gap that is claimed.
-    centered : bool
-        Whether there is an intercept.
-    exact : bool
-        Whether the optimality conditions of every single coefficient are claimed as well.
+    The penalty is for sums (not means) over the rows. If `exact`, the optimality conditions of every single coefficient
+    are claimed as well.
     """
     return path_claims(seen, coef, [penalty] * coef.shape[1], tol, centered=centered, exact=exact)[1]
 
@@ -180,12 +158,7 @@ def path_claims(
 ) -> tuple[np.ndarray, list[Claim]]:
     """Make the claims of many sparse linear models together, each of which is a column of `coef` with its own penalty.
 
-    Returns
-    -------
-    gaps : ndarray of shape (q,)
-        The relative duality gap of each model.
-    claims : list of Claim
-        About the worst of them.
+    Gives the relative duality gap of each, and the claims about the worst of them.
     """
     reach = seen.reach(coef)
     gaps, slips, slopes, offs = np.zeros((4, len(penalties)))

@@ -37,25 +37,14 @@ FEW_COLUMNS, MOST_COLUMNS = 512, 11_000
 
 
 class SparseProblem(Problem):
-    """Sparse least squares on a table.
+    """Sparse least squares on a table."""
 
-    Attributes
-    ----------
-    weight : float
-        The sum of the weights.
-    x_mean, y_mean : ndarray of shape (p,) or (q,)
-        Means of features and target; zero when there is no intercept.
-    outputs : list of SparseQuadratic or WorkingSet
-        The problem of each output.
-    way : str
-        How the problem is solved, in words.
-    """
-
-    weight: float
+    weight: float  # the sum of the weights
+    # (p,) or (q,): means of features and target; zero when there is no intercept.
     x_mean: np.ndarray
     y_mean: np.ndarray
-    outputs: list[Any]
-    way: str
+    outputs: list[Any]  # the problem of each output
+    way: str  # how the problem is solved, in words
 
     @property
     def coef(self) -> np.ndarray:
@@ -85,19 +74,7 @@ class SparseProblem(Problem):
     def rounds(self, penalty: L1L2, tol: float, *, newton: bool = True) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Solve for a penalty, from where the last solution was.
 
-        Parameters
-        ----------
-        penalty : L1L2
-            The penalty.
-        tol : float
-            The gap wanted, relative to the objective.
-        newton : bool
-            Whether to make Newton steps; without, there are only sweeps of coordinate descent.
-
-        Yields
-        ------
-        objective, gap : ndarray of shape (q,)
-            Of each output the objective, and a bound on how far it is above its minimum.
+        Yields, of each output, the objective and a bound on how far it is above its minimum.
         """
         runs = {t: output.rounds(penalty, tol, newton=newton) for t, output in enumerate(self.outputs)}
         found = np.full((2, len(runs)), np.inf)
@@ -120,15 +97,7 @@ class SparseProblem(Problem):
 
 
 class GramProblem(SparseProblem):
-    """Sparse least squares from moments: rows are not needed any more.
-
-    Parameters
-    ----------
-    moments : Moments
-        Of features and target.
-    centered : bool
-        Whether there is an intercept.
-    """
+    """Sparse least squares from moments: rows are not needed any more."""
 
     way = "Gram matrix from one pass over the rows"
     source = "statistics"
@@ -155,15 +124,7 @@ class GramProblem(SparseProblem):
 
 
 class ColumnProblem(SparseProblem):
-    """Sparse least squares on columns in memory.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows; they are gathered in memory.
-    centered : bool
-        Whether there is an intercept.
-    """
+    """Sparse least squares on columns in memory."""
 
     way = "columns in memory, a working set of them at a time"
 
@@ -217,14 +178,7 @@ class ColumnProblem(SparseProblem):
 def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:
     """Choose the way that costs less for these rows, and set out on it.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    model : ElasticNet
-        Says whether there is an intercept, collects moments, and is named in messages.
-    many : bool
-        Whether there will be many penalties, which is worth a larger Gram matrix.
+    Many penalties are worth a larger Gram matrix.
     """
     centered = bool(model.fit_intercept)
     general = model.solver not in ("auto", "coordinate")

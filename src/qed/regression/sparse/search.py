@@ -37,15 +37,7 @@ class Candidate(Protocol):
 
 
 def sparse_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
-    """Score candidates along paths of the penalty; None where a pass is dear and moments are not enough.
-
-    Parameters
-    ----------
-    model : ElasticNet
-        The kind of model, opened on the rows.
-    question : Question
-        What is asked.
-    """
+    """Score candidates along paths of the penalty; None where a pass is dear and moments are not enough."""
     words = counted([np.array([one.alpha]) for one in question.models], "along one path each")
     found = moments_search(model, question, partial(_solve_together, question.models), words)
     served = () if found is None else found.scores

@@ -32,25 +32,8 @@ def method_rounds(
 ) -> Iterator[Found]:
     """Go one iteration at a time, for all outputs side by side.
 
-    Parameters
-    ----------
-    outputs : sequence of SparseQuadratic
-        The problem of each output.
-    penalty : L1L2
-        The penalty.
-    solver : {"proximal", "subgradient", "irls"}
-        The method.
-    start : sequence of Step, optional
-        The steps of the method, one for each output, from which to go on.
-
-    Yields
-    ------
-    objective, gap : ndarray of shape (q,)
-        Of each output the objective, and a bound on how far it is above its minimum.
-    coef : ndarray of shape (p, q)
-        The coefficients.
-    steps : list of Step
-        The steps of the method.
+    Yields, of each output, the objective and a bound on how far it is above its minimum; the coefficients, of shape (p,
+    q); and the steps of the method, from which it can go on.
     """
     begun: Sequence[Step | None] = start or [None] * len(outputs)
     runs = [_run(output, penalty, solver, before) for output, before in zip(outputs, begun)]

@@ -197,11 +197,6 @@ _ARTICLE = {
 def conic_features(points: Any) -> np.ndarray:
     """Give the features (x1², x2², x1 x2, x1, x2) of points in the plane.
 
-    Parameters
-    ----------
-    points : array-like of shape (n, 2)
-        The points.
-
     Examples
     --------
     >>> conic_features([[2.0, 3.0]])

@@ -17,25 +17,14 @@ from qed.base.numbers import EPS
 
 @dataclass(frozen=True)
 class Directions:
-    """Singular values and directions of a table of features and targets, with the features reduced to their rank r.
+    """Singular values and directions of a table of features and targets, with the features reduced to their rank r."""
 
-    Attributes
-    ----------
-    values, vectors : ndarray of shape (r + q,) and (r + q, r + q)
-        Of the reduced table; directions are columns.
-    all_values : ndarray of shape (d + q,)
-        Of the whole table.
-    basis : ndarray of shape (d, r)
-        The directions in which the features vary.
-    smallest : float
-        The smallest singular value of the features in these directions.
-    """
-
+    # (r + q,) and (r + q, r + q): of the reduced table; directions are columns.
     values: np.ndarray
     vectors: np.ndarray
-    all_values: np.ndarray
-    basis: np.ndarray
-    smallest: float
+    all_values: np.ndarray  # (d + q,): of the whole table
+    basis: np.ndarray  # (d, r): the directions in which the features vary
+    smallest: float  # the smallest singular value of the features in these directions
 
     @classmethod
     def of(cls, table: np.ndarray, d: int, tol: float, far: float = 0.0) -> Directions:

@@ -38,36 +38,16 @@ SCORING = {"regression": "r2", "classification": "accuracy", "clustering": "silh
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One line of the leaderboard.
+    """One line of the leaderboard."""
 
-    Attributes
-    ----------
-    name : str
-        The model.
-    contender : Contender
-        The unfitted model with the settings it could choose from.
-    scores : ndarray of shape (n_settings, n_folds)
-        The score of each setting on each fold, greater being better.
-    chosen : int
-        The number of the best setting.
-    model : TableModel or None
-        Fitted to all rows with the chosen setting; None when that was not possible.
-    seconds : float
-        How long that fit took, encoding included.
-    notes : tuple of str
-        What models had to say during their fits.
-    failure : str
-        Why there is no model, if there is none.
-    """
-
-    name: str
-    contender: Contender
-    scores: np.ndarray
-    chosen: int = 0
-    model: Any = None
-    seconds: float = 0.0
-    notes: tuple[str, ...] = ()
-    failure: str = ""
+    name: str  # the model
+    contender: Contender  # the unfitted model with the settings it could choose from
+    scores: np.ndarray  # (n_settings, n_folds): the score of each setting on each fold, greater being better
+    chosen: int = 0  # the number of the best setting
+    model: Any = None  # fitted to all rows with the chosen setting; None when that was not possible
+    seconds: float = 0.0  # how long that fit took, encoding included
+    notes: tuple[str, ...] = ()  # what models had to say during their fits
+    failure: str = ""  # why there is no model, if there is none
 
     @property
     def score(self) -> float:

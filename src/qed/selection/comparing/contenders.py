@@ -28,27 +28,13 @@ DEGREES = {1: "", 2: " on squares and products", 3: " on products of three"}
 
 @dataclass(frozen=True)
 class Contender:
-    """A model with the settings it may choose from.
+    """A model with the settings it may choose from."""
 
-    Attributes
-    ----------
-    name : str
-        What the leaderboard calls it.
-    model : estimator
-        Unfitted, with default parameters.
-    degree : int
-        Products of so many columns are made.
-    grid : dict
-        The values of parameters to choose from; empty where there is nothing to choose.
-    wishes : dict
-        Parameters of the encoder that it wants otherwise than usual.
-    """
-
-    name: str
-    model: Any
-    degree: int
-    grid: dict[str, list[Any]]
-    wishes: dict[str, Any] = field(default_factory=dict)
+    name: str  # what the leaderboard calls it
+    model: Any  # unfitted, with default parameters
+    degree: int  # products of so many columns are made
+    grid: dict[str, list[Any]]  # the values of parameters to choose from; empty where there is nothing to choose
+    wishes: dict[str, Any] = field(default_factory=dict)  # parameters of the encoder that it wants otherwise than usual
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
@@ -73,15 +59,8 @@ class Contender:
 def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed: int = 0) -> list[Contender]:
     """List the models for a task, the simplest first.
 
-    Parameters
-    ----------
-    task : {"regression", "classification", "clustering"}
-        What is to be done.
-    n_rows, n_columns, n_outputs : int
-        The size of the encoded table, and how many classes (beyond two) there are coefficients for: products of columns are made
-        only where coefficients stay few and fits short.
-    seed : int
-        The ``random_state`` of models that have one.
+    The size is that of the encoded table, with the number of outputs that there are coefficients for (the classes beyond
+    two): products of columns are made only where coefficients stay few and fits short.
 
     Examples
     --------

@@ -27,14 +27,7 @@ Known = list[tuple[Reading, Inspection]]
 def inspect_folds(table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -> Known:
     """Learn all that encoders want to know of each training set, and last of all rows.
 
-    Parameters
-    ----------
-    table : ArrayRows
-        All rows, as an Arrow table.
-    folds : ndarray of int of shape (n,)
-        The fold that holds out each row.
-    encoder : ColumnEncoder
-        Says what the columns are to be read as; it is not fitted.
+    `folds` has the fold that holds out each row. The encoder says what the columns are to be read as; it is not fitted.
     """
     probe = ColumnEncoder(**encoder.get_params())
     rows = probe._open(table, reset=True)
@@ -55,16 +48,7 @@ def inspect_folds(table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -
 class FoldEncoder:
     """Encodes a table for one fold after another.
 
-    Parameters
-    ----------
-    table : ArrayRows
-        All rows, as an Arrow table.
-    folds : ndarray of int of shape (n,)
-        The fold that holds out each row.
-    encoder : ColumnEncoder
-        How to encode; it is not fitted itself.
-    known : list of (Reading, Inspection)
-        What :func:`inspect_folds` found.
+    The parameters are those of :func:`inspect_folds`, and what it found.
 
     Examples
     --------
@@ -97,15 +81,7 @@ class FoldEncoder:
         return self._matrix
 
     def encode(self, parts: list[Transformer], fold: int) -> np.ndarray:
-        """Give all rows as a model sees them whose encoder, and what comes after it, has learned from the training rows of a fold.
-
-        Parameters
-        ----------
-        parts : list of Transformer
-            What comes after the encoder, unfitted.
-        fold : int
-            The fold that is held out.
-        """
+        """Give all rows as a model sees them whose encoder, and what comes after it, has learned from the training rows of a fold."""
         encoder = self.fitted(fold)
         names = encoder.get_feature_names_out().tolist()
         rows: Rows = ArrayRows(self.matrix(encoder), feature_names=names)

@@ -102,15 +102,7 @@ class TableModel(Estimator):
         return TableProblem(rows, statistic, source="statistics")
 
     def _encode(self, rows: Rows, encoder: Transformer | None = None) -> tuple[list[Transformer], Rows]:
-        """Fit all that comes before the model, and give it with what it makes of the rows.
-
-        Parameters
-        ----------
-        rows : Rows
-            The raw rows.
-        encoder : Transformer, optional
-            The encoder, where it is fitted already.
-        """
+        """Fit all that comes before the model, and give it with what it makes of the rows."""
         first, *rest = self._unfitted()
         # What is learned from is read twice, here and by what comes after.
         rows = rows.cached() if encoder is None else rows

@@ -20,16 +20,6 @@ MOST_CLASSES, ROWS_PER_CLASS = 20, 10
 def task_of(y: Any) -> tuple[str, str]:
     """Decide what a target asks for, and say why.
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-        The target, without missing values.
-
-    Returns
-    -------
-    task, why : str
-        "regression" or "classification", and the reason in words.
-
     Examples
     --------
     >>> task_of(np.array(["a", "b", "a"]))
@@ -55,14 +45,7 @@ def task_of(y: Any) -> tuple[str, str]:
 def check_task(task: str | None, y: Any, name: str = "y") -> tuple[str, str]:
     """Settle the task: what was asked for, if the target allows it, or else what `task_of` says.
 
-    Parameters
-    ----------
-    task : {"regression", "classification", "clustering"} or None
-        What was asked for.
-    y : array of shape (n,) or None
-        The target, without missing values; None means clustering.
-    name : str
-        What the target is called, for messages.
+    No target means clustering; `name` is what it is called in messages.
 
     Examples
     --------

@@ -218,16 +218,8 @@ def repeated(
 ) -> np.ndarray:
     """Learn from many drawn training sets, and give what each hypothesis says at the points: shape (T, m).
 
-    Parameters
-    ----------
-    learn : callable
-        Takes a generator that draws the training set; gives the predictions at all points.
-    truth : ndarray of shape (m,)
-        The true values there.
-    repetitions, random_state
-        As in `bias_variance`.
-    purpose : str
-        What the draws are for, which keeps them apart from others of the same seed.
+    `learn` takes a generator that draws the training set, and gives the predictions at all points. The purpose keeps
+    the draws apart from others of the same seed.
     """
     if not isinstance(repetitions, (int, np.integer)) or repetitions < 2:
         raise ParameterError(f"repetitions must be a whole number of at least 2, not {repetitions!r}.")

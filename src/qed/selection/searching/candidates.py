@@ -23,11 +23,6 @@ Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 def candidates_of(grid: Grid) -> list[dict[str, Any]]:
     """Give every combination of a grid, the last name changing fastest, names in alphabetical order.
 
-    Parameters
-    ----------
-    grid : dict of str to list, or list of such dicts
-        The values to try for each parameter.
-
     Examples
     --------
     >>> candidates_of({"b": [1, 2], "a": ["x"]})
@@ -74,12 +69,7 @@ def _copied(value: Any) -> Any:
 def made_with(model: Any, candidate: Candidate) -> Any:
     """Give an unfitted model like `model` with some parameters set.
 
-    Parameters
-    ----------
-    model : estimator
-        Any estimator with scikit-learn's contract.
-    candidate : mapping of str to object
-        The parameters to set; ``step__name`` reaches into pipelines.
+    A name such as ``step__name`` reaches into pipelines.
     """
     made = fresh(model)
     known = made.get_params(deep=True)

@@ -48,56 +48,30 @@ def _no_report(number: int, score: float) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """How `evaluate` is to go about it.
+    """How `evaluate` is to go about it."""
 
-    Attributes
-    ----------
-    cheap : bool
-        Whether to ask the model first.
-    error_score : "raise" or float
-        What to do about a fit that fails: raise its error, or take this score.
-    train_scores : bool
-        Whether scores on the training rows are wanted as well.
-    keep_models : bool
-        Whether the fitted models are wanted.
-    task : callable
-        Gives a context for the fit of a number and model, for callbacks.
-    report : callable
-        Called with the number of entries of the table that are filled, and the newest score.
-    """
-
-    cheap: bool = True
-    error_score: ErrorScore = "raise"
-    train_scores: bool = False
-    keep_models: bool = False
+    cheap: bool = True  # whether to ask the model first
+    error_score: ErrorScore = "raise"  # what to do about a fit that fails: raise its error, or take this score
+    train_scores: bool = False  # whether scores on the training rows are wanted as well
+    keep_models: bool = False  # whether the fitted models are wanted
+    # Gives a context for the fit of a number and model, for callbacks.
     task: Callable[[int, Any], AbstractContextManager[None]] = _no_task
+    # Called with the number of entries of the table that are filled, and the newest score.
     report: Callable[[int, float], None] = _no_report
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How well candidates did, by all scorers.
+    """How well candidates did, by all scorers."""
 
-    Attributes
-    ----------
-    scores : dict of str to Scores
-        For each scorer its table.
-    how : str
-        How it was found out, in words.
-    fit_time, score_time : ndarray of shape (n_candidates, n_splits) or (n_candidates, 1)
-        Seconds; a single column where they were not fitted one by one, and each fold is given an equal share.
-    statistic : object, optional
-        The statistic of all rows, from which the best model can be fitted without another pass.
-    models : list of list, optional
-        The models fitted, candidate by candidate, where they were asked for.
-    """
-
-    scores: dict[str, Scores]
-    how: str
+    scores: dict[str, Scores]  # for each scorer its table
+    how: str  # how it was found out, in words
+    # (n_candidates, n_splits) or (n_candidates, 1): seconds; a single column where they were not fitted one by
+    # one, and each fold is given an equal share.
     fit_time: np.ndarray
     score_time: np.ndarray
-    statistic: Any = None
-    models: list[list[Any]] | None = None
+    statistic: Any = None  # the statistic of all rows, from which the best model can be fitted without another pass
+    models: list[list[Any]] | None = None  # the models fitted, candidate by candidate, where they were asked for
 
     def take(self, places: np.ndarray) -> Evaluation:
         """Give what is known of the candidates at some places."""
@@ -115,28 +89,7 @@ def evaluate(
     scorers: Mapping[str, Scoring],
     settings: Settings | None = None,
 ) -> Evaluation:
-    """Score candidates on folds.
-
-    Parameters
-    ----------
-    model : estimator
-        The model to set the candidates' parameters on; it is not changed.
-    data : Data
-        The rows.
-    candidates : sequence of dict
-        Settings of parameters.
-    folds : Folds or GrowingFolds
-        The splits.
-    scorers : mapping of str to Scoring
-        What is wanted.
-    settings : Settings, optional
-        How to go about it.
-
-    Returns
-    -------
-    Evaluation
-        For each scorer the table of scores, and how it was found.
-    """
+    """Score candidates on folds."""
     how = settings or Settings()
     equal = families(candidates, ())
     if len(equal) < len(candidates):

@@ -28,17 +28,6 @@ from qed.stats.parts import Part
 class Folds:
     """The splits of a search; what is not said here is said in `qed.base.models.searching.Folds`.
 
-    Attributes
-    ----------
-    n_rows, n_splits : int
-        How many rows and how many splits there are.
-    assignment : ndarray of int of shape (n_rows,) or None
-        The fold that holds out each row, -1 for rows that always train; None where the splits are no partition.
-    pairs : tuple of (train, test)
-        The row numbers of each split, where they were given.
-    leave_one_out : bool
-        Whether every fold is a single row, and every row (of a weight above zero) a fold.
-
     Examples
     --------
     >>> folds = Folds.of(2, range(4))
@@ -46,11 +35,14 @@ class Folds:
     (array([0, 0, 1, 1]), array([0, 1]), False)
     """
 
+    # How many rows and how many splits there are.
     n_rows: int
     n_splits: int
+    # (n_rows,): the fold that holds out each row, -1 for rows that always train; None where the splits are no
+    # partition.
     assignment: Indices | None
-    pairs: tuple[tuple[Indices, Indices], ...] = ()
-    leave_one_out: bool = False
+    pairs: tuple[tuple[Indices, Indices], ...] = ()  # the row numbers of each split, where they were given
+    leave_one_out: bool = False  # whether every fold is a single row, and every row (of a weight above zero) a fold
 
     @classmethod
     def of(
@@ -65,16 +57,8 @@ class Folds:
     ) -> Folds:
         """Draw the splits.
 
-        Parameters
-        ----------
-        cv : int, None, "loo", splitter or iterable of (train, test)
-            As in :func:`qed.selection.splitting.splits.check_cv`; "loo" leaves out each row in turn.
-        X, y, groups
-            The rows, their target, and the groups for splitters that keep them together.
-        weight : ndarray of shape (n,), optional
-            The weights; when leaving one out, rows of weight zero are not there to be left out.
-        classifier : bool
-            Whether the model is a classifier; then a number of folds means stratified ones.
+        A `cv` of "loo" leaves out each row in turn, those of weight zero not being there; else it is what
+        :func:`qed.selection.splitting.splits.check_cv` takes.
         """
         n = count_rows(X)
         if n < 2:
@@ -129,17 +113,7 @@ class Folds:
         return Part(rows, chosen)
 
     def collect(self, rows: Rows, model: Any, function: Callable[[Block], Any]) -> Collected[Any]:
-        """Collect a statistic of all splits in one pass, where they are a partition.
-
-        Parameters
-        ----------
-        rows : Rows
-            All rows.
-        model : Estimator
-            Refuses what is missing.
-        function : callable
-            Gives the statistic of a block.
-        """
+        """Collect a statistic of all splits in one pass, where they are a partition."""
         assert self.assignment is not None
         parts: Grouped = collect(rows, model, Grouped.of, self.assignment, self.n_splits, function)
         return Collected(parts.others(), [parts[fold] for fold in self], parts.total)

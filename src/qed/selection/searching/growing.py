@@ -30,15 +30,6 @@ from qed.stats.parts import Part
 class GrowingFolds:
     """Splits with training sets of several sizes: split ``s * k + f`` trains on the first ``sizes[s]`` rows of fold f's training set.
 
-    Attributes
-    ----------
-    folds : Folds
-        The splits whose training sets are cut short.
-    sizes : ndarray of int of shape (n_sizes,)
-        The numbers of training rows, rising.
-    rank : ndarray of int of shape (n,)
-        The place of each row in the order in which training sets grow.
-
     Examples
     --------
     >>> growing = GrowingFolds(Folds.of(2, range(6)), np.array([1, 3]), np.arange(6)[::-1])
@@ -46,9 +37,9 @@ class GrowingFolds:
     ([[5], [2], [3, 4, 5], [0, 1, 2]], [0, 1, 2])
     """
 
-    folds: Folds
-    sizes: np.ndarray
-    rank: np.ndarray
+    folds: Folds  # the splits whose training sets are cut short
+    sizes: np.ndarray  # (n_sizes,): the numbers of training rows, rising
+    rank: np.ndarray  # (n,): the place of each row in the order in which training sets grow
     leave_one_out = False
 
     @property

@@ -15,15 +15,7 @@ from qed.base.running.watch import watches
 
 
 class Reporter:
-    """Tells watchers and callbacks how far a search has got.
-
-    Parameters
-    ----------
-    search : Search
-        What is watched.
-    total : int
-        How many scores there will be.
-    """
+    """Tells watchers and callbacks how far a search has got."""
 
     def __init__(self, search: Any, total: int) -> None:
         self.search, self.total = search, total

@@ -43,19 +43,8 @@ class Splits(AnyFolds, Protocol):
 class Data:
     """All that a search was given.
 
-    Parameters
-    ----------
-    model : estimator
-        Who is to learn from it.
-    X, y, sample_weight
-        As given to ``fit``.
-
-    Attributes
-    ----------
-    streamed : bool
-        Whether these are rows that know target and weights themselves.
-    is_nested : bool
-        Whether the model is itself a search, which opens its rows by its best model.
+    It is `streamed` where these are rows that know target and weights themselves; a model that is itself a search
+    (`is_nested`) opens its rows by its best model.
     """
 
     def __init__(self, model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> None:
@@ -131,20 +120,12 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some rows, to fit a model to or to judge it by.
-
-    Attributes
-    ----------
-    X, y, weight
-        Features, target and weights.
-    streamed : bool
-        Whether `X` is Rows that know target and weights themselves.
-    """
+    """Some rows, to fit a model to or to judge it by."""
 
     X: Any
     y: Any
     weight: Floats | None
-    streamed: bool = False
+    streamed: bool = False  # whether `X` is Rows that know target and weights themselves
 
     def fit(self, model: Any) -> Any:
         """Fit a model to these rows."""

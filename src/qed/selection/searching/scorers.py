@@ -19,18 +19,10 @@ ScoringLike = str | Callable[..., Any] | Mapping[str, str | Callable[..., Any]] 
 
 @dataclass(frozen=True)
 class CustomScorer:
-    """A callable of the user's own, of which nothing is known but how it is called.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    function : callable
-        ``function(model, X, y)`` gives a number, or a dict of several with their names.
-    """
+    """A callable of the user's own, of which nothing is known but how it is called."""
 
     name: str
-    function: Callable[..., Any]
+    function: Callable[..., Any]  # `function(model, X, y)` gives a number, or a dict of several with their names
     sign = 1
     additive = False
     on_single_rows = None
@@ -57,14 +49,7 @@ class CustomScorer:
 def scorers_for(model: Any, scoring: ScoringLike, *, leave_one_out: bool = False) -> dict[str, Scoring]:
     """Give the scorers by name; a single one is called score.
 
-    Parameters
-    ----------
-    model : estimator
-        Whose own ``score`` is meant when `scoring` is None.
-    scoring : str, callable, list, tuple, set or dict of them, or None
-        What the user gave.
-    leave_one_out : bool
-        Whether scores are those of single rows, where R² is not defined: a regressor's default is the squared error then.
+    On single rows R² is not defined: a regressor's default is the squared error where one is left out.
 
     Examples
     --------

@@ -20,19 +20,8 @@ from qed.base.numbers import EPS
 class Whitening:
     """The change of coordinates ``L^-1`` that makes noise of covariance ``L L'`` independent with variance one.
 
-    Parameters
-    ----------
-    noise : None, float, or array of shape (n,) or (n, n)
-        The covariance.
-    n : int
-        How many rows there are.
-    name : str
-        What to call it in messages.
-
-    Attributes
-    ----------
-    deviations : ndarray of shape (n,) or None
-        The standard deviations of independent noise; None for a full matrix.
+    The covariance is None, a variance, one for each row, or a matrix; `name` is what to call it in messages.
+    `deviations` are the standard deviations of independent noise, and None for a full matrix.
 
     Examples
     --------
@@ -84,14 +73,7 @@ def _noise_factor(name: str, noise: Any, n: int) -> np.ndarray:
 def root(name: str, covariance: Any, d: int) -> np.ndarray:
     """Give a matrix R with ``R R' = covariance``: triangular, or made of eigenvectors where the covariance is singular.
 
-    Parameters
-    ----------
-    name : str
-        What to call it in messages.
-    covariance : float, or array of shape (d,) or (d, d)
-        One variance, one for each coefficient, or a full matrix; none may be negative.
-    d : int
-        How many coefficients there are.
+    The covariance is one variance, one for each of the d coefficients, or a full matrix.
 
     Examples
     --------
