@@ -37,8 +37,6 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 def interpreted(compiled: Any) -> Callable[..., Any]:
     """Give a kernel as plain Python, with all the kernels that it calls: for tables so small that compiling would take the longest.
 
-    Examples
-    --------
     >>> half = kernel(lambda values: values[0] / 2)
     >>> interpreted(half)(np.array([3.0])).item(), half.signatures
     (1.5, [])

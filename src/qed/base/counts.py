@@ -153,8 +153,6 @@ def _taken(a: Table, b: Table, column: int) -> Table:
 def in_order(values: Iterable[Any]) -> list[Any]:
     """Sort values of mixed kinds.
 
-    Examples
-    --------
     >>> in_order(["b", 2, None, "a", 1.5])
     [1.5, 2, 'a', 'b', None]
     """

@@ -33,8 +33,6 @@ _helpers = Reserve("fold")
 def add_pairwise(results: Iterable[Any]) -> Any:
     """Add up `results` in the order of a balanced tree, keeping only about log2(m) partial sums.
 
-    Examples
-    --------
     >>> add_pairwise(["a", "b", "c", "d", "e"])
     'abcde'
     """

@@ -20,8 +20,6 @@ Seed = int | np.integer | np.random.Generator | np.random.RandomState | None
 def seed_of(random_state: Any) -> int:
     """Turn a ``random_state`` (None, an integer, a Generator or a RandomState) into one seed.
 
-    Examples
-    --------
     >>> seed_of(7)
     7
     """
@@ -43,8 +41,6 @@ def seed_of(random_state: Any) -> int:
 def generator(seed: int, *key: str | int) -> np.random.Generator:
     """Give the generator for one purpose, such as ``generator(seed, "seeding", 3)``.
 
-    Examples
-    --------
     >>> bool(generator(1, "rows", 0).random() == generator(1, "rows", 0).random())
     True
     """

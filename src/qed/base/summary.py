@@ -27,8 +27,6 @@ class Summary:
 
     Missing values (NaN) are counted and left out; rows of zero weight are left out altogether.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from qed.base.sources.open import rows
     >>> seen = rows(np.array([[1.0, 5.0], [3.0, np.nan]])).fold(Summary.of)
@@ -167,8 +165,6 @@ class Summary:
     def fingerprint(self, target: np.ndarray | None = None) -> Fingerprint:
         """Tell these rows from others; `target` is what `target_sums` folds to, where there is one.
 
-        Examples
-        --------
         >>> first = Summary.of(Block(np.array([[1.0], [3.0]]))).fingerprint()
         >>> first.count, first.mean, first.variance
         (2, array([2.]), array([1.]))

@@ -21,8 +21,6 @@ from qed.clustering.distances import add_to_clusters, lower_to_nearest, nearest,
 class Assignment:
     """What rows say about the centres they are nearest to, for several sets of centres at once.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> found = rows([[0.0], [1.0], [5.0]]).fold(Assignment.of, np.array([[[0.0], [4.0]]]))
     >>> found.means[0], found.inertia

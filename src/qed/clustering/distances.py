@@ -23,8 +23,6 @@ STRIP = 256
 def tiles(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """Cut rows into tiles that fit the cache: give their place, and their values as float64 of shape (p, size).
 
-    Examples
-    --------
     >>> place, columns = next(tiles(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])))
     >>> columns
     array([[1., 3., 5.],
@@ -39,8 +37,6 @@ def tiles(X: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 def nearest(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give for each row the number of the nearest centre, the lower one of equals, and the squared distance to it.
 
-    Examples
-    --------
     >>> nearest(np.array([[0.0], [1.0], [5.0]]), np.array([[0.0], [2.0]]))
     (array([0, 0, 1], dtype=int32), array([0., 1., 9.]))
     """
@@ -54,8 +50,6 @@ def nearest(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def squares(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Give the squared distances from all rows to all centres, of shape (k, n).
 
-    Examples
-    --------
     >>> squares(np.array([[0.0], [1.0]]), np.array([[0.0], [2.0]]))
     array([[0., 1.],
            [4., 1.]])

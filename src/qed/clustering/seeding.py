@@ -43,8 +43,6 @@ def draw_centers(
     among those that differ from those drawn before. Gives the centres, in float64, and how many of them differ: where
     there are fewer different rows, the first one is repeated.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> centers, distinct = draw_centers(rows([[0.0], [0.1], [9.0], [9.1]]), 2, seed=0)
     >>> sorted(centers[:, 0].round().tolist())

@@ -73,8 +73,6 @@ def boundary() -> Iterator[None]:
 def message_of(error: Exception) -> tuple[str, int]:
     """Say in one line what went wrong, and with which exit code to end.
 
-    Examples
-    --------
     >>> message_of(FileNotFoundError(2, "No such file or directory", "a.csv"))
     ("'a.csv': no such file or directory.", 2)
     >>> message_of(ZeroDivisionError("division by zero"))[1]

@@ -12,8 +12,6 @@ from qed.data.bundled import catalogue, load
 def datasets() -> list[dict[str, Any]]:
     """List what is known about the bundled data sets.
 
-    Examples
-    --------
     >>> datasets()[0]["name"]
     'anes96'
     """
@@ -23,8 +21,6 @@ def datasets() -> list[dict[str, Any]]:
 def about(name: str) -> dict[str, Any]:
     """Say what is known about one bundled data set.
 
-    Examples
-    --------
     >>> about("iris")["rows"]
     150
     """

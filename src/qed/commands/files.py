@@ -27,8 +27,6 @@ def write_table(table: pa.Table, path: str) -> None:
 def check_ending(path: str) -> str:
     """Give the ending of a file that is to be written, or say which there may be.
 
-    Examples
-    --------
     >>> check_ending("out.CSV")
     '.csv'
     """
@@ -64,8 +62,6 @@ def table_writer(path: str, schema: pa.Schema) -> Iterator[Any]:
 def csv_printer(stream: Any, schema: pa.Schema) -> Iterator[Any]:
     """Give a function that writes tables of a schema to a binary stream, as csv.
 
-    Examples
-    --------
     >>> import io
     >>> table = pa.table({"a": [1, 2]})
     >>> with csv_printer(stream := io.BytesIO(), table.schema) as write:

@@ -23,8 +23,6 @@ from qed.report.data import Data
 def read(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Data:
     """Read a file or a bundled data set.
 
-    Examples
-    --------
     >>> penguins = read("penguins", target="sex", drop=["year"])
     >>> penguins.table.shape, penguins.n_lost
     ((333, 6), 11)
@@ -76,8 +74,6 @@ def _target_of(known: str | None) -> str | None:
 def missing(y: Any) -> np.ndarray:
     """Say which values of a target are missing.
 
-    Examples
-    --------
     >>> missing(np.array(["a", None], dtype=object)), missing(np.array([1.0, np.nan]))
     (array([False,  True]), array([False,  True]))
     """

@@ -72,8 +72,6 @@ class Filling(Transformer):
 def filled(rows: Rows, width: int, dtype: Any, write: Callable[..., None], *args: Any) -> np.ndarray:
     """Make a matrix of as many rows as `rows`, in memory, have; ``write(block, out, *args)`` fills the part of each block.
 
-    Examples
-    --------
     >>> filled(ArrayRows(np.ones((3, 2))), 1, float, lambda block, out: out.fill(7)).tolist()
     [[7.0], [7.0], [7.0]]
     """

@@ -9,8 +9,6 @@ from qed.base.sources.rows import Rows
 def first_block(rows: Rows) -> Block:
     """Give the first block, without reading many more.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from qed.base.sources.open import rows
     >>> len(first_block(rows(np.ones((5, 2)))))

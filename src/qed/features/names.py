@@ -33,8 +33,6 @@ def input_names(model: Any, input_features: Any = None) -> np.ndarray:
 def told_apart(names: Iterable[str]) -> list[str]:
     """Number names that occur more than once.
 
-    Examples
-    --------
     >>> told_apart(["a", "b", "a"])
     ['a', 'b', 'a#2']
     """

@@ -10,8 +10,6 @@ from qed.base.certificate import Claim
 def worst_of(says: str, values: np.ndarray, bounds: np.ndarray) -> Claim:
     """Claim ``values <= bounds`` for every column, by the column that comes nearest to breaking it.
 
-    Examples
-    --------
     >>> worst_of("all small", np.array([1e-9, 1e-3]), np.array([1e-8, 1.0]))
     Claim(says='all small', value=1e-09, bound=1e-08)
     """

@@ -32,8 +32,6 @@ def with_columns(
     The new columns have names, or there is only a `count` of them; their dtype is that of the source where it is not
     given.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import qed
     >>> with_columns(qed.rows(np.eye(2)), lambda block: block.X + 1, ["a", "b"]).array().X.tolist()
@@ -54,8 +52,6 @@ def changed(transformer: Any, X: Any) -> Rows:
 
     A target and weights that they know stay with them.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import qed
     >>> X = np.array([[1.0], [2.0], [3.0]])

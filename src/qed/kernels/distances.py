@@ -26,8 +26,6 @@ CLOSE = 1e-5
 def half_squares(X: Any, Z: Any, scale: float) -> Bound:
     r"""Bind :math:`-\tfrac12 s^2 \|x - z\|^2` to two checked tables, for the scale :math:`s`.
 
-    Examples
-    --------
     >>> out = np.empty((1, 2))
     >>> X, Z = np.array([[0.0, 1e9]]), np.array([[3.0, 1e9 + 4], [0.0, 1e9]])
     >>> half_squares(X, Z, 2.0).fill(slice(0, 1), slice(0, 2), out)

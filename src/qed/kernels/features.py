@@ -15,8 +15,6 @@ from qed.kernels.kernel import Kernel
 def feature_rows(source: Rows, kernel: Kernel) -> Rows:
     """Give rows whose columns are the explicit features of a kernel.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> from qed.kernels import Polynomial
     >>> feature_rows(rows(np.array([[2.0]])), Polynomial(2)).array().X.round(4)

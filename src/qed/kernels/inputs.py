@@ -24,8 +24,6 @@ class Pair(NamedTuple):
 def check_pair(X: Any, Z: Any = None) -> Pair:
     """Check two tables; `Z` stands for `X` itself where it is None.
 
-    Examples
-    --------
     >>> check_pair([[1, 2], [3, 4]]).X.dtype
     dtype('float64')
     >>> check_pair([[1.0, 2.0]], [[1.0]])

@@ -14,8 +14,6 @@ from qed.kernels.tiles import Bound, dot
 def squared_norms(X: Any) -> np.ndarray:
     """Give the squared length of each row of a dense or sparse table.
 
-    Examples
-    --------
     >>> squared_norms(np.array([[3.0, 4.0], [1.0, 0.0]]))
     array([25.,  1.])
     """

@@ -126,8 +126,6 @@ def check_mercer(kernel: Any, X: Any) -> MercerCheck:
 def check_gram(K: Any) -> MercerCheck:
     """Check a matrix that is said to be the Gram matrix of a kernel.
 
-    Examples
-    --------
     >>> check_gram([[1.0, 2.0], [2.0, 1.0]]).witness.round(3)
     array([ 0.707, -0.707])
     """

@@ -30,8 +30,6 @@ def power(values: np.ndarray, degree: int) -> np.ndarray:
 
     The leading bit of the degree is the value itself; every further bit squares what there is, and a one also multiplies by it.
 
-    Examples
-    --------
     >>> power(np.array([2.0, -1.0]), 5)
     array([32., -1.])
     """
@@ -51,8 +49,6 @@ def monomials(X: np.ndarray, degree: int) -> list[tuple[np.ndarray, np.ndarray]]
     :math:`k` that begins with variable :math:`c` is :math:`x_c` times one of degree :math:`k - 1` in the variables from
     :math:`c` on, and these are neighbours.
 
-    Examples
-    --------
     >>> for values, counts in monomials(np.array([[2.0, 3.0]]), 2):
     ...     print(values[0], counts)
     [1.] [1.]

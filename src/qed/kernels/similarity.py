@@ -180,8 +180,6 @@ def _refuse_oblong(shape: tuple[int, ...]) -> None:
 def symmetric_part(K: np.ndarray) -> np.ndarray:
     """Check that a matrix from elsewhere is finite and symmetric, and remove its rounding.
 
-    Examples
-    --------
     >>> symmetric_part(np.array([[1.0, 0.5 + 1e-12], [0.5 - 1e-12, 1.0]]))
     array([[1. , 0.5],
            [0.5, 1. ]])

@@ -65,8 +65,6 @@ class Band:
     def of(cls, K: np.ndarray) -> Band:
         """Decompose a symmetric matrix, which is used up.
 
-        Examples
-        --------
         >>> K = 1 / (1.0 + np.add.outer(np.arange(50), np.arange(50)))
         >>> band = Band.of(K.copy())
         >>> B = sum(np.diag(line[: 50 - d], -d) for d, line in enumerate(band.lower))

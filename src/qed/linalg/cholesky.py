@@ -30,8 +30,6 @@ class Cholesky:
     def of(cls, matrix: np.ndarray, alpha: float = 0.0) -> Cholesky | None:
         """Factor ``matrix + alpha I``; None where rounding can not tell it from a singular one.
 
-        Examples
-        --------
         >>> Cholesky.of(np.array([[4.0, 2.0], [2.0, 9.0]])).solve(np.array([[8.0], [20.0]])).ravel().round(12)
         array([1., 2.])
         >>> Cholesky.of(np.ones((2, 2))) is None

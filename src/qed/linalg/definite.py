@@ -42,8 +42,6 @@ def solve_dual(
 
     The matrix, in C order, is used up; there is a penalty for each output, and weights are positive.
 
-    Examples
-    --------
     >>> X, y = np.array([[1.0], [2.0]]), np.array([[1.0], [2.0]])
     >>> (solve_dual(X @ X.T, y, np.array([1.0])).dual * 6).round(12)
     array([[1.],

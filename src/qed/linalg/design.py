@@ -28,8 +28,6 @@ class DenseDesign:
 
     From every row `center` is taken away, and `rest`, what rounding cut off it; `weights` are None when all are one.
 
-    Examples
-    --------
     >>> seen = DenseDesign(np.array([[1.0, 0.0], [3.0, 2.0]]), None, np.array([2.0, 1.0]), np.zeros(2))
     >>> seen.times(np.array([[1.0], [1.0]])).ravel(), seen.outer()
     (array([-2.,  2.]), array([[ 2., -2.],

@@ -51,8 +51,6 @@ def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Columns of length zero keep a length of one, and a zero on the diagonal.
 
-    Examples
-    --------
     >>> scaled, length = equilibrate(np.array([[4.0, 2.0], [2.0, 9.0]]))
     >>> length
     array([2., 3.])
@@ -65,8 +63,6 @@ def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     """Give the lower Cholesky factor of a symmetric matrix, and about one over its condition number: 0 where there is no factor.
 
-    Examples
-    --------
     >>> factorised(np.diag([4.0, 9.0]))
     (array([[2., 0.],
            [0., 3.]]), 0.44...)
@@ -82,8 +78,6 @@ def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
 def table_of(scatter: np.ndarray) -> np.ndarray:
     """Give a square table whose sums of squares and products are `scatter`.
 
-    Examples
-    --------
     >>> table = table_of(np.array([[4.0, 2.0], [2.0, 1.0]]))
     >>> (table.T @ table).round(12)
     array([[4., 2.],
@@ -118,8 +112,6 @@ def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
 class Normal:
     """A Gram matrix that is solved for several right-hand sides and factored once for each penalty.
 
-    Examples
-    --------
     >>> normal = Normal(np.array([[3.0, 3.0], [3.0, 5.0]]))
     >>> normal.solve(np.array([[5.0], [6.0]]), alpha=1.0).coef.ravel().round(12)
     array([0.8, 0.6])

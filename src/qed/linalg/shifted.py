@@ -53,8 +53,6 @@ def solve_all(
 ) -> Path:
     """Solve the kernel equations for many penalties.
 
-    Examples
-    --------
     >>> found = solve_all(np.diag([1.0, 3.0]), np.array([[2.0], [4.0]]), None, np.array([1.0]), leave_out=True)
     >>> found.dual.ravel(), found.left_out.ravel()
     (array([1., 1.]), array([2., 4.]))

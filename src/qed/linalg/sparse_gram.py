@@ -30,8 +30,6 @@ def sparse_gram(X: csr_array, weights: np.ndarray, out: np.ndarray) -> None:
 
     No place of X may be stored twice; `out` is of float64, in C order.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> out = np.zeros((2, 2))
     >>> sparse_gram(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), np.array([1.0, 2.0]), out)

@@ -38,8 +38,6 @@ class WideSystem:
     only eight digits are known. Where equations would lose too many digits, singular values are taken: it is
     `decomposed` then.
 
-    Examples
-    --------
     >>> design = DenseDesign(np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]), None, np.zeros(3), np.zeros(3))
     >>> system = WideSystem(design, np.array([[2.0], [4.0]]), centered=False)
     >>> system.solve(0.0, 10.0).coef.ravel().round(12)

@@ -153,8 +153,6 @@ def minimize(
 def as_method(method: Any) -> Any:
     """Give a method itself, or the one that a name in `METHODS` stands for, with its usual parameters.
 
-    Examples
-    --------
     >>> as_method("nesterov")
     Nesterov(step=None, momentum=None)
     """

@@ -47,8 +47,6 @@ STYLE: Any = {
 def axes(ax: Axes | None = None, width: float = 6.0, height: float = 3.8) -> Axes:
     """Give the axes to draw on: those of the caller, or new ones in the style of qed.
 
-    Examples
-    --------
     >>> axes(width=4.0, height=3.0).figure.get_size_inches().tolist()
     [4.0, 3.0]
     """
@@ -63,8 +61,6 @@ def axes(ax: Axes | None = None, width: float = 6.0, height: float = 3.8) -> Axe
 def plain(text: Any, longest: int = 40) -> str:
     """Give a name as it can stand in a picture: one line, not too long, and with no mathematics in it.
 
-    Examples
-    --------
     >>> plain("price in $"), plain("a" * 50, 10)
     ('price in \\\\$', 'aaaaaaaaa…')
     """
@@ -76,8 +72,6 @@ def plain(text: Any, longest: int = 40) -> str:
 def some(n: int, most: int = MOST_POINTS) -> np.ndarray:
     """Choose which of `n` points to draw: all, or `most` of them, evenly spread over their order.
 
-    Examples
-    --------
     >>> some(3), len(some(10**6))
     (array([0, 1, 2]), 2000)
     """

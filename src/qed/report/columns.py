@@ -32,8 +32,6 @@ class Column:
     def of(cls, name: str, column: pa.ChunkedArray) -> Column:
         """Look at a column.
 
-        Examples
-        --------
         >>> seen = Column.of("size", pa.chunked_array([[1.0, 2.0, None, 9.0]]))
         >>> seen.kind, seen.missing, seen.says
         ('numbers', 1, '4 ± 4.36, from 1 to 9')
@@ -52,8 +50,6 @@ class Column:
 def describe_columns(table: pa.Table) -> list[Column]:
     """Look at every column of a table.
 
-    Examples
-    --------
     >>> [column.kind for column in describe_columns(pa.table({"a": ["x", "y"], "b": [1, 2]}))]
     ['text', 'whole numbers']
     """
@@ -100,8 +96,6 @@ def _histogram(values: np.ndarray) -> tuple[float, ...]:
 def _short(value: float) -> str:
     """Write a number in a few digits.
 
-    Examples
-    --------
     >>> _short(1234.5678), _short(0.000123456), _short(2007.0)
     ('1235', '0.000123', '2007')
     """

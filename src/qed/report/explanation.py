@@ -57,8 +57,6 @@ class Explanation:
 def explanation_of(model: Any) -> Explanation:
     """Say what a fitted model is.
 
-    Examples
-    --------
     >>> import qed
     >>> X, y = qed.data.load("stackloss").Xy()
     >>> found = explanation_of(qed.LinearRegression().fit(X, y))

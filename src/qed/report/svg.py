@@ -38,8 +38,6 @@ def picture(name: str, alt: str, draw: Callable[[Any], Any], width: float = 5.4,
     The `name` is unique in the page and keeps the inner names of pictures apart; `alt` says what is shown, for those
     who can not see it.
 
-    Examples
-    --------
     >>> found = picture("p", "a line", lambda ax: ax.plot([0, 1], [0, 1]))
     >>> found.startswith("<svg"), "<?xml" in found
     (True, False)

@@ -15,8 +15,6 @@ PROVEN, NOT_PROVEN = "∎", "not proven"
 def counted(count: int, what: str) -> str:
     """Write a number of things.
 
-    Examples
-    --------
     >>> counted(1, "row"), counted(3, "row")
     ('1 row', '3 rows')
     """
@@ -26,8 +24,6 @@ def counted(count: int, what: str) -> str:
 def score_words(scoring: str) -> tuple[str, int]:
     """Name a score for people, and give the sign by which it is shown: errors are shown as errors.
 
-    Examples
-    --------
     >>> score_words("neg_mean_absolute_error"), score_words("r2")
     (('mean absolute error', -1), ('R²', 1))
     """
@@ -39,8 +35,6 @@ def score_words(scoring: str) -> tuple[str, int]:
 def number(value: float) -> str:
     """Write a number in four digits.
 
-    Examples
-    --------
     >>> number(0.98836), number(12345.678), number(-0.00012)
     ('0.9884', '12350', '-0.00012')
     """
@@ -58,8 +52,6 @@ def decimals_for(error: float) -> int:
 def plus_minus(value: float, error: float, decimals: int | None = None) -> str:
     """Write a number with its standard error, in as many decimals as show two digits of the error, or as asked for.
 
-    Examples
-    --------
     >>> plus_minus(0.988363, 0.002909), plus_minus(53.2, 1.9)
     ('0.9884 ± 0.0029', '53.2 ± 1.9')
     """
@@ -72,8 +64,6 @@ def plus_minus(value: float, error: float, decimals: int | None = None) -> str:
 def setting_words(setting: Mapping[str, Any]) -> str:
     """Write a setting of parameters.
 
-    Examples
-    --------
     >>> setting_words({"alpha": 17.78279, "k": 3})
     'alpha=17.78, k=3'
     """
@@ -83,8 +73,6 @@ def setting_words(setting: Mapping[str, Any]) -> str:
 def seconds_words(seconds: float) -> str:
     """Write a time.
 
-    Examples
-    --------
     >>> seconds_words(0.0153), seconds_words(75.2)
     ('15 ms', '75.2 s')
     """

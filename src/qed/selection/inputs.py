@@ -34,8 +34,6 @@ def undefined(message: str) -> None:
 def count_rows(X: Any) -> int:
     """Count the rows of an array, a sparse matrix, a frame, a list or of `qed.rows`.
 
-    Examples
-    --------
     >>> count_rows([[1, 2], [3, 4], [5, 6]])
     3
     """
@@ -159,8 +157,6 @@ def classes_of(*arrays: Labels) -> Labels:
 def positions(array: Labels, classes: Labels) -> NDArray[np.intp]:
     """Give the place of every label in `classes` (which need not be sorted), -1 where it is not among them.
 
-    Examples
-    --------
     >>> positions(np.array(["b", "a", "z"]), np.array(["a", "b"]))
     array([ 1,  0, -1])
     """

@@ -312,8 +312,6 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Any:
 def default_scorer(task: Any) -> Scorer:
     """Give the scorer of a task or a model: R² and accuracy where these are its ``score``, or else the model's own ``score``.
 
-    Examples
-    --------
     >>> default_scorer("classifier").name
     'accuracy'
     """
@@ -333,8 +331,6 @@ def default_scorer(task: Any) -> Scorer:
 def check_scoring(estimator: Any, scoring: str | Callable[..., Any] | None = None) -> Any:
     """Give the scorer that `scoring` means for a model; None means its `default_scorer`.
 
-    Examples
-    --------
     >>> check_scoring(None, "accuracy").name
     'accuracy'
     """

@@ -15,8 +15,6 @@ from qed.base.summary import Summary
 class Both:
     """What is known of the columns, and a statistic of the target.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from qed.base.sources.block import Block
     >>> block = Block(np.array([[1.0], [3.0]]))

@@ -64,8 +64,6 @@ class Centred:
 def exact_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the rounded sum and what rounding cut off.
 
-    Examples
-    --------
     >>> exact_sum(np.array([1e16]), np.array([1.0]))
     (array([1.e+16]), array([1.]))
     """

@@ -53,8 +53,6 @@ def _lanes(triple: str, name: str, features: str) -> int:
     A tile of registers is one panel against three: with AVX-512 that is 24 sums in 32 registers of eight, with AVX2 12 sums in 16
     registers of four, on ARM 24 sums in 32 registers of two.
 
-    Examples
-    --------
     >>> _lanes("x86_64-unknown-linux-gnu", "haswell", "+avx2,+fma")
     4
     """
@@ -282,8 +280,6 @@ def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarra
     the weights, or nothing when all are one. The last row of the result holds the sums, its corner the sum of the
     weights.
 
-    Examples
-    --------
     >>> gram_matrix(np.array([[1.0], [5.0]]), np.empty((2, 0)), np.ones(2), np.array([3.0]))
     array([[8., 0.],
            [0., 2.]])

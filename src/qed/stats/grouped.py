@@ -28,8 +28,6 @@ LONG_RUN = 512
 class Grouped:
     """The statistics of groups of rows.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> data = rows(np.array([[1.0], [2.0], [4.0], [8.0]]))
     >>> sums = data.fold(Grouped.of, np.array([0, 0, 1, -1]), 2, lambda block: block.X.sum())

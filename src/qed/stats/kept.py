@@ -253,8 +253,6 @@ def keep(block: Block) -> KeptRows | Moments:
 def takes_less_room(X: Table) -> bool:
     """Say whether a table takes less room than the products of its columns.
 
-    Examples
-    --------
     >>> takes_less_room(np.ones((3, 4))), takes_less_room(np.ones((5, 4)))
     (True, False)
     """

@@ -20,8 +20,6 @@ from qed.base.sources.rows import Rows, View
 class Part(View):
     """Some of the rows of a source.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> data = rows(np.arange(6.0).reshape(6, 1), block_size=2)
     >>> Part(data, np.array([True, False, True, True, False, False])).array().X.ravel()

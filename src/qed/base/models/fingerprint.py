@@ -115,8 +115,6 @@ def target_sums(block: Block) -> np.ndarray:
 
     Several target columns are mixed into one.
 
-    Examples
-    --------
     >>> target_sums(Block(np.array([[1.0, 5.0], [2.0, 6.0]]), np.array([3.0, 4.0])))
     array([ 7., 25., 11., 39.])
     """

@@ -18,8 +18,6 @@ from qed.base.sources.rows import Rows
 def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Give the classes of the rows' target, in order, and the weight of each; a class without weight is none.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> learn_classes(rows([[0.0], [1.0], [2.0]], ["no", "yes", "no"]), "Model")
     (array(['no', 'yes'], dtype='<U3'), array([2., 1.]))
@@ -40,8 +38,6 @@ def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
 def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """Give the number of each label's class; labels of rows without weight need not be known.
 
-    Examples
-    --------
     >>> encode(np.array(["b", "a", "b"]), np.array(["a", "b"]))
     array([1, 0, 1])
     """
@@ -64,8 +60,6 @@ def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.
 def coded(rows: Rows, classes: np.ndarray) -> Rows:
     """Give rows in whose blocks ``y`` holds class numbers; labels that can be kept are turned into them once.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> coded(rows([[0.0], [1.0]], ["no", "yes"]), np.array(["no", "yes"])).array().y
     array([0, 1])
@@ -80,8 +74,6 @@ def _with_codes(block: Block, classes: np.ndarray) -> Block:
 def class_factors(class_weight: Any, classes: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Give the factor by which each class weighs more: from None, "balanced" or a mapping of labels to factors.
 
-    Examples
-    --------
     >>> class_factors("balanced", np.array([0, 1]), np.array([30.0, 10.0]))
     array([0.66666667, 2.        ])
     """

@@ -46,8 +46,6 @@ def number(
 ) -> Parameter:
     """Accept a finite number from `low` to `high`; with ``above=True`` it must be larger than `low`.
 
-    Examples
-    --------
     >>> number(0).accepts(0.5), number(0, above=True).accepts(0)
     (True, False)
     """

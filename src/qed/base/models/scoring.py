@@ -59,8 +59,6 @@ class Scores:
     def of(cls, each: np.ndarray, train: np.ndarray | None = None) -> Scores:
         """Take the scores of all folds together.
 
-        Examples
-        --------
         >>> scores = Scores.of(np.array([[1.0, 3.0]]))
         >>> scores.mean, scores.std, scores.standard_error
         (array([2.]), array([1.]), array([1.]))

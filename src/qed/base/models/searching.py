@@ -281,8 +281,6 @@ def _weight(block: Block) -> np.ndarray:
 def families(candidates: Sequence[Candidate], along: Sequence[str]) -> list[list[int]]:
     """Sort candidates into families whose members differ in some parameters only; give their places.
 
-    Examples
-    --------
     >>> families([{"alpha": 1, "p": 2}, {"alpha": 3, "p": 2}, {"alpha": 1, "p": 4}], ["alpha"])
     [[0, 1], [2]]
     """

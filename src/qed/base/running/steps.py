@@ -117,8 +117,6 @@ class Step:
     def to_json(self) -> dict[str, Any]:
         """Give number, objective, gap and state as what JSON can hold; arrays as lists, what is not finite as text.
 
-        Examples
-        --------
         >>> Step(objective=2.0, gap=np.inf, centers=np.zeros((1, 2))).to_json()
         {'number': 0, 'objective': 2.0, 'gap': 'inf', 'state': {'centers': [[0.0, 0.0]]}}
         """

@@ -27,8 +27,6 @@ def savable(cls: Class) -> Class:
     ``to_dict`` and ``from_dict``. What a constructor is given may come from a stranger's file, so it must not do more
     than keep it.
 
-    Examples
-    --------
     >>> from dataclasses import dataclass
     >>> @savable
     ... @dataclass(frozen=True)

@@ -25,8 +25,6 @@ LEAST_VALUES, LEAST_ROWS = 1 << 17, 1 << 10
 def is_sparse(matrix: Any) -> bool:
     """Say whether a matrix is sparse.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> is_sparse(sparse.eye_array(2)), is_sparse(np.eye(2))
     (True, False)
@@ -123,8 +121,6 @@ def _read_and_apply(read: Callable[[], Block], function: Function, args: tuple[A
 def join(parts: Sequence[Any]) -> Any:
     """Put the rows of arrays, of sparse matrices or of tables below each other.
 
-    Examples
-    --------
     >>> join([np.ones((1, 2)), np.zeros((1, 2))])
     array([[1., 1.],
            [0., 0.]])
@@ -161,8 +157,6 @@ def block_rows(n_features: int, count: int | None = None, width: int | None = No
     Where not all values of a row are stored, `width` says how many. Sums are dense all the same: there are fewer blocks
     then.
 
-    Examples
-    --------
     >>> block_rows(100), block_rows(2), block_rows(100, 20_000), block_rows(2, 1000)
     (16384, 131072, 2500, 1000)
     """

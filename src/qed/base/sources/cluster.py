@@ -44,8 +44,6 @@ def open_dask(
 ) -> Rows:
     """Make `Rows` of a Dask array or frame; see :func:`qed.base.sources.open.rows`.
 
-    Examples
-    --------
     >>> import dask.array
     >>> found = open_dask(dask.array.ones((1000, 3), chunks=(250, 3)))
     >>> found.fold(lambda block: block.X.sum()), found.count()

@@ -57,8 +57,6 @@ def open_files(
 ) -> Rows:
     """Make `Rows` of files; see :func:`qed.base.sources.open.rows`.
 
-    Examples
-    --------
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "houses.csv")
@@ -128,8 +126,6 @@ def _common_type(name: str, known: pa.DataType, reader: Reader, first: Reader) -
 def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
     """Cut a stream of batches into tables of `size` rows (the last may be shorter), without copying.
 
-    Examples
-    --------
     >>> batches = pa.table({"a": range(10)}).to_batches(max_chunksize=3)
     >>> [table.num_rows for table in cut(batches, 4)]
     [4, 4, 2]

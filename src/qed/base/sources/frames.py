@@ -127,8 +127,6 @@ def arrow_of(frame: Any, names: Sequence[str]) -> pa.Table:
 def read_target(y: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     """Give a target that came by itself as an array with the names of its columns, if they have names.
 
-    Examples
-    --------
     >>> read_target([0, 1, 1])
     (array([0, 1, 1]), ())
     """

@@ -31,8 +31,6 @@ WORDS = {"text": "text", "category": "categories", "time": "dates or times", "ot
 def did_you_mean(word: str, words: Iterable[str]) -> str:
     """Give a sentence with the nearest of `words`, or with the first few of them.
 
-    Examples
-    --------
     >>> did_you_mean("prize", ["price", "area"])
     "Did you mean 'price'?"
     >>> did_you_mean("prog", ["price", "progression"])
@@ -58,8 +56,6 @@ def _listed(names: Sequence[str], most: int = 8) -> str:
 def kind_of(type: pa.DataType) -> str:
     """Sort an Arrow type: number, text, category, time or other.
 
-    Examples
-    --------
     >>> kind_of(pa.bool_()), kind_of(pa.string()), kind_of(pa.date32())
     ('number', 'text', 'time')
     """
@@ -84,8 +80,6 @@ def is_short(type: pa.DataType) -> bool:
 class Layout:
     """Which columns are features, target and weight.
 
-    Examples
-    --------
     >>> layout = Layout.of(pa.schema({"area": pa.float32(), "price": pa.int64()}), target="price")
     >>> layout.features, layout.targets, layout.dtype
     (('area',), ('price',), dtype('float32'))
@@ -212,8 +206,6 @@ def plan(size: int | None, n_features: int, count: int | None = None) -> int:
 def matrix_of(table: pa.Table, columns: Sequence[str], dtype: Any, out: np.ndarray | None = None) -> np.ndarray:
     """Copy columns of numbers into a row-major matrix (into `out` where given), missing values as NaN.
 
-    Examples
-    --------
     >>> matrix_of(pa.table({"a": [1, None], "b": [True, False]}), ["a", "b"], np.float64)
     array([[ 1.,  1.],
            [nan,  0.]])
@@ -237,8 +229,6 @@ def numbers_of(table: pa.Table) -> np.ndarray:
 def table_of(matrix: np.ndarray, names: Sequence[str] | None) -> pa.Table:
     """Give a matrix as a table, NaN as missing values; columns without names are called ``x0``, ``x1`` and so on.
 
-    Examples
-    --------
     >>> table_of(np.array([[1.0, np.nan]]), None).to_pydict()
     {'x0': [1.0], 'x1': [None]}
     """
@@ -268,8 +258,6 @@ def values_of(column: Any) -> np.ndarray:
 def target_of(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
     """Give the target: one column as a vector, several as a matrix.
 
-    Examples
-    --------
     >>> target_of(pa.table({"a": [1, 2], "b": ["u", "v"]}), ["b"])
     array(['u', 'v'], dtype=object)
     """
@@ -280,8 +268,6 @@ def target_of(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
 def weight_of(values: Any, start: int = 0) -> np.ndarray:
     """Give weights as float64, or say which row has one that can not be.
 
-    Examples
-    --------
     >>> weight_of([1, 0, 2])
     array([1., 0., 2.])
     """

@@ -43,8 +43,6 @@ def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int 
 class Pieces(Sliced):
     """Matrices below each other as one matrix of floats, of which only slices of rows can be had.
 
-    Examples
-    --------
     >>> pieces = Pieces([np.array([[1, 2]]), np.array([[3, 4], [5, 6]])])
     >>> pieces.shape, pieces[0:2]
     ((3, 2), array([[1., 2.],

@@ -77,8 +77,6 @@ def rows(
 def is_path(X: Any) -> bool:
     """Say whether something names files.
 
-    Examples
-    --------
     >>> is_path("sales-*.parquet"), is_path([1, 2])
     (True, False)
     """
@@ -90,8 +88,6 @@ def is_path(X: Any) -> bool:
 def is_dask(X: Any) -> bool:
     """Say whether something is a collection of Dask.
 
-    Examples
-    --------
     >>> is_dask([1, 2])
     False
     """

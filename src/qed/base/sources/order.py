@@ -26,8 +26,6 @@ MOST_ROWS, LEAST_ROWS = 1 << 16, 1 << 6
 def window_rows(n_features: int, *, sparse: bool = False) -> int:
     """Say how many rows are shuffled among themselves: a power of two, of 32 megabytes of float64 or less where they are dense.
 
-    Examples
-    --------
     >>> window_rows(10), window_rows(1000), window_rows(1000, sparse=True)
     (65536, 4096, 65536)
     """
@@ -38,8 +36,6 @@ def window_rows(n_features: int, *, sparse: bool = False) -> int:
 def shuffled(n: int, window: int, seed: int, epoch: int) -> Iterator[np.ndarray]:
     """Give the numbers of `n` rows in the order of an epoch, a window of them at a time.
 
-    Examples
-    --------
     >>> [part.tolist() for part in shuffled(5, 65536, seed=0, epoch=1)]
     [[1, 0, 3, 2, 4]]
     """
@@ -55,8 +51,6 @@ def shuffled(n: int, window: int, seed: int, epoch: int) -> Iterator[np.ndarray]
 def batches(n: int, window: int, seed: int, epoch: int, size: int) -> Iterator[np.ndarray]:
     """Give the same numbers in batches of `size`; the last may be shorter.
 
-    Examples
-    --------
     >>> [len(part) for part in batches(5, 65536, seed=0, epoch=1, size=2)]
     [2, 2, 1]
     """

@@ -21,8 +21,6 @@ PACKED = {".gz", ".bz2", ".zst"}
 def suffix_of(path: str) -> str:
     """Give the ending that tells the format, whether the file is compressed or not.
 
-    Examples
-    --------
     >>> suffix_of("sales.CSV.gz"), suffix_of("sales.parquet")
     ('.csv', '.parquet')
     """

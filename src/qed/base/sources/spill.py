@@ -30,8 +30,6 @@ Visit = Callable[..., Iterable[Any]]
 class MappedMatrix(Sliced):
     """A CSR matrix whose three arrays are mapped from files; only the rows that are asked for become a matrix.
 
-    Examples
-    --------
     >>> parts = np.array([1.0, 2.0]), np.array([0, 1], np.int32), np.array([0, 1, 1, 2])
     >>> MappedMatrix(*parts, n_features=2)[1:3].toarray()
     array([[0., 0.],
@@ -67,8 +65,6 @@ class MappedMatrix(Sliced):
 class MappedLabels:
     """Labels as numbers mapped from a file, with the dictionary that gives them back.
 
-    Examples
-    --------
     >>> MappedLabels(np.array([1, 0, 1]), np.array(["no", "yes"], dtype=object))[:2]
     array(['yes', 'no'], dtype=object)
     """

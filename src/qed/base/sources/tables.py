@@ -45,8 +45,6 @@ def open_table(
 ) -> Rows:
     """Make `Rows` of something in memory; see :func:`qed.base.sources.open.rows`.
 
-    Examples
-    --------
     >>> found = open_table(pa.table({"area": [50, 80], "price": [1.5, 2.5]}), target="price")
     >>> found.array().X, found.array().y
     (array([[50.],

@@ -75,8 +75,6 @@ def fitting() -> Hold:
 
     It may be nested, entered from several threads at once, and left by any exception.
 
-    Examples
-    --------
     >>> with fitting(), fitting():
     ...     sum(range(4))
     6

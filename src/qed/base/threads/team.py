@@ -43,8 +43,6 @@ class Team:
     There are at most so many `members`, the thread that asked included, and :func:`qed.threads` sets the same limit.
     Inside a worker of a fold or of another team there is one only.
 
-    Examples
-    --------
     >>> def total(part, parts, values):
     ...     size = -(-len(values) // parts)
     ...     return values[part * size : (part + 1) * size].sum()

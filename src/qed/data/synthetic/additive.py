@@ -98,8 +98,6 @@ def noise_model(
 def draw_noise(shape: tuple[int, ...], scale: float, family: str, random: np.random.Generator) -> np.ndarray:
     """Draw independent noise, for generators that have their random numbers already.
 
-    Examples
-    --------
     >>> draw_noise((2,), 0.0, "gaussian", np.random.default_rng(0))
     array([0., 0.])
     """

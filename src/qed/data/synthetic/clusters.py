@@ -122,8 +122,6 @@ def classes(
 def balanced(n: int, n_groups: int, random: np.random.Generator) -> np.ndarray:
     """Give labels 0 .. n_groups-1 in random order, each as often as any other, give or take one.
 
-    Examples
-    --------
     >>> np.bincount(balanced(7, 3, np.random.default_rng(0))).tolist()
     [3, 2, 2]
     """

@@ -128,8 +128,6 @@ def collinear(
 def correlated(n: int, p: int, rho: float, random: np.random.Generator) -> np.ndarray:
     """Draw rows from N(0, S) with S_ij = rho^|i-j|, column after column.
 
-    Examples
-    --------
     >>> correlated(5, 3, 0.9, np.random.default_rng(0)).shape
     (5, 3)
     """
@@ -145,8 +143,6 @@ def correlated(n: int, p: int, rho: float, random: np.random.Generator) -> np.nd
 def informative(p: int, count: int | None, random: np.random.Generator) -> np.ndarray:
     """Give a vector of zeros with `count` ones at random places.
 
-    Examples
-    --------
     >>> float(informative(10, 4, np.random.default_rng(0)).sum())
     4.0
     """

@@ -14,8 +14,6 @@ from qed.base.random import seed_of
 def generator(random_state: Any) -> np.random.Generator:
     """Give a generator: the one passed in, or a new one from a seed.
 
-    Examples
-    --------
     >>> generator(3).random() == generator(3).random()
     True
     """
@@ -27,8 +25,6 @@ def generator(random_state: Any) -> np.random.Generator:
 def whole(name: str, value: Any, *, least: int = 1) -> int:
     """Give a whole number that is large enough.
 
-    Examples
-    --------
     >>> whole("n", 10)
     10
     """
@@ -45,8 +41,6 @@ def number(
 ) -> float:
     """Give a finite number within bounds; with `above` it must be larger than the least.
 
-    Examples
-    --------
     >>> number("noise", 1, least=0)
     1.0
     """
@@ -56,8 +50,6 @@ def number(
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """Give one of a few words.
 
-    Examples
-    --------
     >>> choice("start", "rest", ("rest", "stationary"))
     'rest'
     """
@@ -73,8 +65,6 @@ def _checked(name: str, value: Any, rule: rules.Parameter) -> Any:
 def interval(low: Any, high: Any) -> tuple[float, float]:
     """Give the ends of an interval that is not empty.
 
-    Examples
-    --------
     >>> interval(0, 1)
     (0.0, 1.0)
     """
@@ -87,8 +77,6 @@ def interval(low: Any, high: Any) -> tuple[float, float]:
 def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """Give a finite float64 array; None in `shape` stands for any positive length.
 
-    Examples
-    --------
     >>> array("center", (1, 2), (2,))
     array([1., 2.])
     """
@@ -110,8 +98,6 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
 def probabilities(name: str, value: Any, length: int) -> np.ndarray:
     """Give probabilities that sum to one; None stands for equal ones.
 
-    Examples
-    --------
     >>> probabilities("priors", None, 4)
     array([0.25, 0.25, 0.25, 0.25])
     """

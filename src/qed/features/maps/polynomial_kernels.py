@@ -18,8 +18,6 @@ from qed.base.compile import kernel
 def leading(p: int, degree: int, skip: int) -> np.ndarray:
     """Give the table ``lead`` for degrees 0 (unused) to `degree`.
 
-    Examples
-    --------
     >>> leading(3, 2, 0)[1:].tolist()
     [[0, 1, 2, 3], [0, 3, 5, 6]]
     """

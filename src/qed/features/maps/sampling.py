@@ -19,8 +19,6 @@ from qed.base.summary import Summary
 def lots(numbers: np.ndarray, seed: int) -> np.ndarray:
     """Give every row number a random 64-bit lot, by the finaliser of SplitMix64.
 
-    Examples
-    --------
     >>> bool((lots(np.arange(3), 7) == lots(np.arange(2, -1, -1), 7)[::-1]).all())
     True
     """
@@ -36,8 +34,6 @@ def lots(numbers: np.ndarray, seed: int) -> np.ndarray:
 class Sample:
     """Some rows drawn at random, in the order of their lots, and a summary of all rows that were looked at.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> X = np.arange(10.0).reshape(-1, 1)
     >>> sample = rows(X).fold(Sample.of, 3, 0)

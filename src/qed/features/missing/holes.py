@@ -19,8 +19,6 @@ from qed.features.tables.levels import column_of, is_missing
 class Holes:
     """Gives the features of a block with a hole wherever a certain value is.
 
-    Examples
-    --------
     >>> Holes(-1, ("'age'",))(Block(np.array([[30.0], [-1.0]])))
     array([[30.],
            [nan]])
@@ -67,8 +65,6 @@ def _emptied(column: pa.Array, value: Any) -> pa.Array:
 def count_holes(block: Block) -> np.ndarray:
     """Count the holes of each column, and in the end the rows; rows of weight zero are not there.
 
-    Examples
-    --------
     >>> count_holes(Block(np.array([[1.0, np.nan], [2.0, 3.0]])))
     array([0, 1, 2])
     """
@@ -82,8 +78,6 @@ def count_holes(block: Block) -> np.ndarray:
 def fill_numbers(X: np.ndarray, values: np.ndarray, marked: np.ndarray) -> np.ndarray:
     """Fill the columns that have a value with it, leave the others out, and append the places of holes in the `marked` ones.
 
-    Examples
-    --------
     >>> fill_numbers(np.array([[np.nan, np.nan]]), np.array([np.nan, 7.0]), np.array([1]))
     array([[7., 1.]])
     """
@@ -96,8 +90,6 @@ def fill_numbers(X: np.ndarray, values: np.ndarray, marked: np.ndarray) -> np.nd
 def fill_table(table: pa.Table, values: np.ndarray, marked: np.ndarray) -> np.ndarray:
     """Do the same with a table; gives a matrix of objects.
 
-    Examples
-    --------
     >>> fill_table(pa.table({"a": ["x", None]}), np.array(["y"], dtype=object), np.array([0])).tolist()
     [['x', False], ['y', True]]
     """

@@ -26,8 +26,6 @@ SIGN = np.int64(-(1 << 63))
 def medians(rows: Rows) -> np.ndarray:
     """Give the weighted median of each column, missing values left out; NaN for a column of which nothing is there.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> medians(rows(np.array([[1.0, 5.0], [2.0, np.nan], [10.0, 7.0], [3.0, np.nan]])))
     array([2.5, 6. ])

@@ -263,8 +263,6 @@ class SimpleImputer(Transformer):
 def has_text(source: Rows) -> bool:
     """Say whether some column of a table holds something else than numbers.
 
-    Examples
-    --------
     >>> has_text(rows([[1.0, 2.0]])), has_text(rows([["a", 1]]))
     (False, True)
     """

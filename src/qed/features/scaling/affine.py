@@ -11,8 +11,6 @@ STRIP_VALUES = 1 << 15
 def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out: np.ndarray) -> bool:
     """Write ``(X - shift) * factor + low``, computed in double precision, into `out`, and say whether all of it is finite.
 
-    Examples
-    --------
     >>> out = np.empty((2, 1))
     >>> affine(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0.5]), 0.0, out), out.tolist()
     (True, [[-0.5], [0.5]])

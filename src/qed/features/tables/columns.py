@@ -25,8 +25,6 @@ MISSING = "missing"
 class NumberColumn:
     """A column of numbers: its holes filled, marked in a column of their own if there were some, and scaled if wanted.
 
-    Examples
-    --------
     >>> out = np.zeros((2, 2))
     >>> NumberColumn(0, fill=2.0, marked=True).write(pa.array([1.0, None]), out, "'age'", 0)
     >>> out
@@ -63,8 +61,6 @@ class NumberColumn:
 class DateColumn:
     """A column of dates: some of year, month, day of the week, day of the year and days since the first date.
 
-    Examples
-    --------
     >>> days = DateColumn(0, ("days",), np.array([0.0]), np.array([0.0]), np.array([1.0]), origin=1.0, parsed=True)
     >>> out = np.zeros((1, 1))
     >>> days.write(pa.array(["1970-01-04"]), out, "'when'", 0)
@@ -103,8 +99,6 @@ class DateColumn:
 class LevelColumn:
     """A categorical column: a column for each common level, one for all others, one for missing values.
 
-    Examples
-    --------
     >>> color = LevelColumn(0, np.array(["blue", "red", None], dtype=object), np.array([], dtype=object))
     >>> out = np.zeros((2, 3))
     >>> color.write(pa.array(["red", "green"]), out, "'color'", 0)

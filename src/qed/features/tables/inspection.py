@@ -69,8 +69,6 @@ def asked_kinds(names: Sequence[str], n_columns: int, **lists: Any) -> dict[int,
 
     The lists are the columns to be read as each kind: ``number``, ``levels``, ``date``, ``drop``.
 
-    Examples
-    --------
     >>> asked_kinds(["age", "zip"], 2, levels=["zip"], drop=[0])
     {1: 'levels', 0: 'drop'}
     """

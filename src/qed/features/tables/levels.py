@@ -24,8 +24,6 @@ from qed.base.sources.layout import kind_of
 def column_of(table: pa.Table, place: int | str) -> pa.Array:
     """Give a column in one piece and in one of few types: categories as what they stand for, NaN as missing, one zero.
 
-    Examples
-    --------
     >>> column_of(pa.table({"a": [1.5, float("nan"), -0.0]}), "a").to_pylist()
     [1.5, None, 0.0]
     """
@@ -49,8 +47,6 @@ def column_of(table: pa.Table, place: int | str) -> pa.Array:
 class Levels:
     """How often each value of some columns occurs.
 
-    Examples
-    --------
     >>> found = Levels.of(Block(pa.table({"a": ["x", "y", "x"], "b": [1, 2, 3]})), [0, 1], most=2)
     >>> found.values(0), found.weights(0), found.full
     (['x', 'y'], array([2., 1.]), frozenset({1}))
@@ -87,8 +83,6 @@ class Levels:
 def array_of(values: Sequence[Any]) -> np.ndarray:
     """Give levels as an array: numbers as numbers (a missing one as NaN), anything else as objects.
 
-    Examples
-    --------
     >>> array_of([1, 2]), array_of([1.5, None]), array_of(["a", None])
     (array([1, 2]), array([1.5, nan]), array(['a', None], dtype=object))
     """
@@ -105,8 +99,6 @@ def array_of(values: Sequence[Any]) -> np.ndarray:
 def kind_of_levels(levels: np.ndarray) -> str:
     """Say of what kind levels are: number, text, time, or nothing where all are missing.
 
-    Examples
-    --------
     >>> kind_of_levels(np.array([1, 2])), kind_of_levels(np.array(["a", None], dtype=object))
     ('number', 'text')
     """
@@ -119,8 +111,6 @@ def kind_of_levels(levels: np.ndarray) -> str:
 def is_missing(value: Any) -> bool:
     """Say whether a level stands for missing values.
 
-    Examples
-    --------
     >>> is_missing(None), is_missing(float("nan")), is_missing("")
     (True, True, False)
     """
@@ -130,8 +120,6 @@ def is_missing(value: Any) -> bool:
 def codes_of(column: pa.Array, levels: np.ndarray, name: str, start: int) -> np.ndarray:
     """Give for each value the number of its level, and -1 where it is none of them.
 
-    Examples
-    --------
     >>> codes_of(pa.array(["b", None, "z"]), np.array(["a", "b"], dtype=object), "'letter'", 0)
     array([ 1, -1, -1])
     """

@@ -15,8 +15,6 @@ from qed.features.tables.levels import codes_of, is_missing
 def keys(levels: Iterable[Any]) -> list[Any]:
     """Give levels as they can be compared: all missing values as None.
 
-    Examples
-    --------
     >>> keys(np.array([1.5, np.nan]))
     [1.5, None]
     """
@@ -28,8 +26,6 @@ def keys(levels: Iterable[Any]) -> list[Any]:
 class Slots:
     """The slots of one column.
 
-    Examples
-    --------
     >>> slots = Slots.of(np.array(["a", "b", "c", "d"], dtype=object), rare=["a", "d"], word="other")
     >>> slots.places, slots.labels
     (array([2, 0, 1, 2]), ['b', 'c', 'other'])
@@ -88,8 +84,6 @@ def place_ones(slots: list[np.ndarray], starts: np.ndarray, dtype: Any, *, spars
 
     A slot is -1 for none; `starts` says where each column's slots begin, and how many there are in all.
 
-    Examples
-    --------
     >>> place_ones([np.array([1, -1]), np.array([0, 0])], np.array([0, 2, 3]), float, sparse=False)
     array([[0., 1., 1.],
            [0., 0., 1.]])
@@ -113,8 +107,6 @@ def place_ones(slots: list[np.ndarray], starts: np.ndarray, dtype: Any, *, spars
 def read_ones(matrix: Any, starts: np.ndarray) -> tuple[np.ndarray, int]:
     """Read the slot of each row in each column off a matrix, -1 where there is none; count what is neither 0 nor a single 1.
 
-    Examples
-    --------
     >>> read_ones(np.array([[0, 1, 1], [0, 0, 1]]), np.array([0, 2, 3]))
     (array([[ 1,  0],
            [-1,  0]]), 0)

@@ -17,8 +17,6 @@ DAY = 86_400_000_000
 def is_date(type: pa.DataType) -> bool:
     """Say whether a type holds points in time (a duration or a time of the day is none).
 
-    Examples
-    --------
     >>> is_date(pa.date32()), is_date(pa.duration("s"))
     (True, False)
     """
@@ -33,8 +31,6 @@ def is_amount(type: pa.DataType) -> bool:
 def numbers_of(column: pa.Array, name: str, start: int, *, parse: bool = False) -> np.ndarray:
     """Give a column as float64, NaN where a value is missing; durations in days, times of the day in hours.
 
-    Examples
-    --------
     >>> numbers_of(pa.array(["1.5", None]), "'a'", 0, parse=True)
     array([1.5, nan])
     """
@@ -59,8 +55,6 @@ def numbers_of(column: pa.Array, name: str, start: int, *, parse: bool = False) 
 def dates_of(column: pa.Array, name: str, start: int, *, parse: bool = False) -> np.ndarray:
     """Give year, month, day of the week (Monday is 0), day of the year, and days since 1970 of each date.
 
-    Examples
-    --------
     >>> dates_of(pa.array(["1970-01-02"]), "'when'", 0, parse=True).tolist()
     [[1970.0, 1.0, 4.0, 2.0, 1.0]]
     """
@@ -77,8 +71,6 @@ def dates_of(column: pa.Array, name: str, start: int, *, parse: bool = False) ->
 def reads_as_dates(column: pa.Array) -> bool:
     """Say whether all of a column's text is dates, written as ISO 8601 has it.
 
-    Examples
-    --------
     >>> reads_as_dates(pa.array(["2024-02-29", None])), reads_as_dates(pa.array(["2024", "x"]))
     (True, False)
     """

@@ -26,8 +26,6 @@ NEAREST, FARTHEST = -3.0, 6.0
 def draw(low: Any, high: Any, n: int, random: np.random.Generator) -> np.ndarray:
     """Draw points from the box with the corners `low` and `high`, of which coordinates may be infinite.
 
-    Examples
-    --------
     >>> points = draw([0, -np.inf], [1, 0], 100, np.random.default_rng(0))
     >>> points.shape, bool(points[:, 0].min() >= 0), bool(points[:, 1].min() < -1000)
     ((100, 2), True, True)
@@ -50,8 +48,6 @@ def draw_pairs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Draw pairs of points of a box and places between them; `elementwise` pairs differ in one coordinate.
 
-    Examples
-    --------
     >>> u, v, t = draw_pairs([0, 0], [1, 1], 10, elementwise=True)
     >>> (u != v).sum(axis=1)
     array([1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
@@ -70,8 +66,6 @@ def draw_pairs(
 class Sampled:
     """A function at pairs of points u, v and at places ``t u + (1 - t) v`` between them.
 
-    Examples
-    --------
     >>> sampled = Sampled(*draw_pairs(-1, 1, 5), lambda w: w @ w)
     >>> sampled.f_u.shape, sampled.g_u.shape, sampled.bends.round(4).ravel()
     ((5,), (5, 1), array([2., 2., 2., 2., 2.]))

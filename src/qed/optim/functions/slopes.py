@@ -25,8 +25,6 @@ Function = Callable[[np.ndarray], Any]
 def best_method(function: Function, point: np.ndarray, scale: Any = 1.0) -> str:
     """Say whether the complex step works for a function: ``"complex"``, or ``"central"``.
 
-    Examples
-    --------
     >>> best_method(lambda w: np.exp(w), np.ones(2)), best_method(lambda w: np.abs(w), np.ones(2))
     ('complex', 'central')
     """
@@ -42,8 +40,6 @@ def best_method(function: Function, point: np.ndarray, scale: Any = 1.0) -> str:
 def agree(exact: np.ndarray, function: Function, point: np.ndarray, scale: Any = 1.0) -> bool:
     """Say whether slopes agree with central differences, in the rows in which both are finite.
 
-    Examples
-    --------
     >>> agree(np.array([[2.0]]), lambda w: w**2, np.ones(1)), agree(np.array([[-2.0]]), lambda w: w**2, np.ones(1))
     (True, False)
     """
@@ -61,8 +57,6 @@ def agree(exact: np.ndarray, function: Function, point: np.ndarray, scale: Any =
 def slopes(function: Function, point: np.ndarray, method: str, scale: Any = 1.0) -> np.ndarray:
     """Give the Jacobian; rows in which the complex step is not finite are done by central differences.
 
-    Examples
-    --------
     >>> def saturated(w):
     ...     return np.array([1 / (1 + np.exp(w[0])), w[0]])
     >>> slopes(saturated, np.array([800.0]), "complex")

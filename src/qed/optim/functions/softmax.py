@@ -35,8 +35,6 @@ def cross_entropy(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np
     Nothing overflows, and what is small keeps its digits: the loss and the residual of a row that is nearly certain are sums
     over the other classes, not differences from one.
 
-    Examples
-    --------
     >>> loss, probability, residual = cross_entropy(np.array([[0.0, 0.0], [0.0, 1000.0]]), np.array([1, 0]))
     >>> loss / [np.log(2), 1000]
     array([1., 1.])
@@ -62,8 +60,6 @@ def cross_entropy(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np
 def coding_of(n_classes: int) -> np.ndarray:
     """Give the coding matrix of `n_classes` classes, of shape (1, 2) for two of them, else (n_classes - 1, n_classes).
 
-    Examples
-    --------
     >>> coding_of(2)
     array([[0., 1.]])
     >>> (coding_of(3) @ coding_of(3).T).round(12)

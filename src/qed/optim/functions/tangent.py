@@ -32,8 +32,6 @@ from qed.stats.factor import Factor
 class Tangent:
     """The residuals and their Jacobian at a point, as a triangle; an additive statistic.
 
-    Examples
-    --------
     >>> plane = Tangent.of(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))
     >>> round(plane.cost, 12), plane.gradient.round(12), plane.step().round(12)
     (5.0, array([4.]), array([-2.]))

@@ -22,8 +22,6 @@ LEAST_GROWTH, GROWTH, LEAST_SHARE = 1.1, 10.0, 0.05
 class Bracket:
     """What is known of where a slope that is negative at 0 vanishes: it is above `low`, and not above `high`.
 
-    Examples
-    --------
     >>> bracket = Bracket(-8.0)
     >>> [bracket.next(t, t**3 - 8) for t in (1.0, 8.0)]
     [8.0, 1.095...]
@@ -87,8 +85,6 @@ def downhill(
     `noise` can not be told apart, nor slopes of the size `rounding` from zero; a share `flat` of the first slope may be
     left. Where no place is flat enough, the lowest of those tried is given, and None where no way leads down.
 
-    Examples
-    --------
     >>> downhill(lambda t: t, lambda t: 10.0 * t - 1.0, -1.0, lambda t: 5 * t**2 - t)
     0.1...
     >>> downhill(lambda t: t, lambda t: 1.0, 1.0, lambda t: t) is None

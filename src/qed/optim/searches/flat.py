@@ -27,8 +27,6 @@ ROUNDING = 2.0**-33
 def safe_length(rule: Any, objective: Objective, step: Step, direction: np.ndarray) -> float:
     """Give the length by a step rule; where that is a search that values can not guide, or that finds nothing, go by the slope.
 
-    Examples
-    --------
     >>> from qed.optim.searches.methods import Armijo
     >>> high = Objective(lambda w: 1e9 + w @ w, lambda w: 2 * w)
     >>> step = high.at(np.array([1e-5]))
@@ -48,8 +46,6 @@ def flat_length(objective: Objective, step: Step, direction: np.ndarray, slope_l
 
     The share `slope_left` of the slope may be left.
 
-    Examples
-    --------
     >>> high = Objective(lambda w: 1e9 + w @ w, lambda w: 2 * w)
     >>> step = high.at(np.array([1e-5]))
     >>> flat_length(high, step, -step.gradient)

@@ -24,8 +24,6 @@ MOST_DOUBLINGS = 60
 class Line:
     """A function along a line through the point of a step.
 
-    Examples
-    --------
     >>> line = Line(
     ...     Objective(lambda w: w @ w, lambda w: 2 * w), Step(1.0, point=np.array([1.0, 0.0])), np.array([-1.0, 0.0])
     ... )
@@ -66,8 +64,6 @@ class Line:
 def lowest_bracket(value: Callable[[float], float], first: float, at_zero: float) -> tuple[float, float] | None:
     """Find an interval from 0 on that holds a local minimum, by growing steps; None if the function keeps falling.
 
-    Examples
-    --------
     >>> low, high = lowest_bracket(lambda a: (a - 10) ** 2, 1.0, 100.0)
     >>> low < 10 < high
     True
@@ -86,8 +82,6 @@ def lowest_bracket(value: Callable[[float], float], first: float, at_zero: float
 def golden_section(value: Callable[[float], float], low: float, high: float, tol: float) -> float:
     """Give the lowest point found in an interval, which is narrowed until it is `tol` of its size.
 
-    Examples
-    --------
     >>> round(golden_section(lambda a: abs(a - 2), 0.0, 5.0, 1e-9), 6)
     2.0
     """
@@ -109,8 +103,6 @@ def golden_section(value: Callable[[float], float], low: float, high: float, tol
 def zero_of_slope(slope: Callable[[float], float], first: float, at_zero: float, tol: float) -> float | None:
     """Find where a slope that is negative at 0 vanishes, to `tol` of what it was there; None if it stays negative.
 
-    Examples
-    --------
     >>> round(zero_of_slope(lambda a: a**3 - 8, 1.0, -8.0, 1e-12), 9)
     2.0
     """

@@ -188,8 +188,6 @@ def step_parameter() -> Parameter:
 def step_length(rule: Any, objective: Objective, step: Step, direction: np.ndarray) -> float:
     """Give the length of the step after `step` by a number, a rule, or a function of the iteration t = 1, 2, ...
 
-    Examples
-    --------
     >>> step_length(lambda t: 1 / t, Objective(np.sum), Step(0.0, number=3), np.ones(1))
     0.25
     """

@@ -87,8 +87,6 @@ class LBFGS(Method):
 def two_loops(gradient: np.ndarray, moves: np.ndarray, changes: np.ndarray) -> np.ndarray:
     """Give the quasi-Newton direction from the pairs remembered, oldest first; without any, a unit step against the gradient.
 
-    Examples
-    --------
     >>> two_loops(np.array([2.0, 0.0]), np.array([[1.0, 0.0]]), np.array([[4.0, 0.0]]))
     array([-0.5,  0. ])
     """

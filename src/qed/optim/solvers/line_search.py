@@ -124,8 +124,6 @@ def value_only(objective: Objective, point: np.ndarray, after: Step | None, **st
 def search_both_ways(search: Search, objective: Objective, step: Step, direction: np.ndarray) -> float:
     """Search along a direction and against it, and give the length with its sign: by the slope, or by what is lower.
 
-    Examples
-    --------
     >>> from qed.optim.searches.methods import Grid
     >>> search_both_ways(
     ...     Grid(10.0, 10), Objective(lambda w: (w[0] + 4) ** 2), Step(16.0, point=np.zeros(1)), np.ones(1)

@@ -122,8 +122,6 @@ def positive_factor(hessian: np.ndarray) -> tuple[np.ndarray, float]:
     No shift is tried first; then a hair, for what is semidefinite up to rounding; then a thousandth of the largest entry, doubled
     until it is enough.
 
-    Examples
-    --------
     >>> positive_factor(np.diag([4.0, 9.0]))
     (array([[2., 0.],
            [0., 3.]]), 0.0)

@@ -221,8 +221,6 @@ def root_claims(function: System, jacobian: System, point: np.ndarray, tol: floa
 def newton_move(jacobian: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Solve ``jacobian @ move = -value``; NaN where the matrix is singular.
 
-    Examples
-    --------
     >>> newton_move(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0]))
     array([-1. , -0.5])
     """

@@ -129,8 +129,6 @@ class LowerModel:
 
     .. math:: f(z) \ge \sum_s \lambda_s \big[ f(w_s) + g_s^\top (z - w_s) + \tfrac m2 \|z - w_s\|^2 \big]
 
-    Examples
-    --------
     >>> cut = LowerModel.empty(np.array([2.0]), 0.0).with_cut(1.0, np.array([2.0]), 2.0, np.array([1.0]))
     >>> cut.at([0.0]), cut.lowest(radius=3.0)
     (0.0, -1.0)

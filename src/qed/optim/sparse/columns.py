@@ -29,8 +29,6 @@ PANEL, STRIP = 16, 64
 def columns_of(X: Any, weight: np.ndarray | None, *, centered: bool) -> DenseColumns | SparseColumns:
     """Lay out the columns of a table, dense or sparse.
 
-    Examples
-    --------
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0]])
     >>> for table in (X, sparse.csr_array(X)):
     ...     seen = columns_of(table, None, centered=True)

@@ -16,8 +16,6 @@ def strengths(given: Any, eps: float, top: float, *, name: str, zero: bool) -> n
     They are `given`, or so many from `top`, the smallest one with which all coefficients are zero, down to the share
     `eps` of it.
 
-    Examples
-    --------
     >>> strengths(3, 1e-2, 50.0, name="alphas", zero=True)
     array([50. ,  5. ,  0.5])
     """

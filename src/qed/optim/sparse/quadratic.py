@@ -45,8 +45,6 @@ class SparseQuadratic:
 
     It is given by ``X'X`` (C-contiguous and perhaps larger; not copied), ``X'y`` and ``y'y``.
 
-    Examples
-    --------
     >>> problem = SparseQuadratic(np.eye(2), np.array([3.0, 0.5]), 9.25)
     >>> objective, gap = problem.solve(L1L2(1.0, 0.0), tol=1e-9)
     >>> problem.coef, objective, gap

@@ -40,8 +40,6 @@ class ScoredLoss:
 
     Weights are positive; `least` is the least sum that any scores could give.
 
-    Examples
-    --------
     >>> from qed.optim.functions.losses import PoissonLoss
     >>> counts = ScoredLoss(PoissonLoss(), np.array([1.0, 2.0, 6.0]), np.ones(3), intercept=True)
     >>> round(float(np.exp(counts.beginning().constant)), 12)

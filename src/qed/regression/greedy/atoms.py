@@ -39,8 +39,6 @@ SINGLE = 2.0**-24
 def noise(count: int) -> float:
     """Say how far rounding may carry a product of two vectors of `count` numbers, relative to their lengths.
 
-    Examples
-    --------
     >>> noise(100) < 1e-13
     True
     """

@@ -34,8 +34,6 @@ def chase(
     may be called for turns that are later taken back, and then again for the same number. No work is done beyond the
     turn `last`.
 
-    Examples
-    --------
     >>> atoms, y = Atoms(np.eye(3), np.zeros(3)), np.array([1.0, -3.0, 2.0])
     >>> def take(number, atom, residual):
     ...     return np.where(np.arange(3) == atom, 0.0, residual)

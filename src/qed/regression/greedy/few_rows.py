@@ -29,8 +29,6 @@ def few_rows(rows: Rows | None, moments: Moments | None = None, *, centered: boo
     Where the rows are gone, their moments have to do. Of the targets only the square of each is kept, not the products
     between two.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> X, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 2.0, 2.0])
     >>> A, b = few_rows(rows(X, y), centered=False)

@@ -31,8 +31,6 @@ def best_subsets(
     to `most` (those of `at_most` where there is no better); the columns, of shape (most + 1, most) with -1 where there
     are none; and how many sets were looked at.
 
-    Examples
-    --------
     >>> errors, subsets, nodes = best_subsets(np.eye(3), np.array([1.0, 3.0, 2.0]), 2)
     >>> errors.round(12), subsets[1:].tolist()
     (array([14.,  5.,  1.]), [[1, -1], [1, 2]])

@@ -322,8 +322,6 @@ def _means(
 def products_worth(X: csr_array) -> int:
     """Say how many products with a sparse table take as long as forming and factoring the matrix of its equations.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> products_worth(sparse.csr_array(np.ones((4000, 400))))
     66

@@ -81,8 +81,6 @@ def leave_one_out(
     For each setting there is one penalty per output. The losses, squared or absolute, of several outputs are averaged.
     Rows of weight zero are not there, so they are not left out either.
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> data = rows(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 2.0]))
     >>> found = leave_one_out(data, data.fold(Moments.of), np.array([[0.0]]), centered=True, keep=True)

@@ -79,8 +79,6 @@ class Diagonal:
 def diagonals(gram: np.ndarray, alphas: np.ndarray) -> list[tuple[Diagonal, np.ndarray, np.ndarray]]:
     """Give one or two bases, each with the penalties (their positions) that it serves best and its digits there.
 
-    Examples
-    --------
     >>> ((first, places, digits),) = diagonals(np.diag([4.0, 1.0]), np.array([1.0, 3.0]))
     >>> first.weights(np.array([1.0, 3.0]))[-1], places
     (array([0.2       , 0.14285714]), array([0, 1]))

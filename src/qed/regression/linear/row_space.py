@@ -30,8 +30,6 @@ def is_wide(rows: Rows) -> bool:
 def in_row_space(rows: Rows) -> ArrayRows | None:
     """Give a wide table in the coordinates of its rows; None where something is missing, which others refuse by name.
 
-    Examples
-    --------
     >>> wide = ArrayRows(np.random.default_rng(0).normal(size=(3, 100)))
     >>> found = in_row_space(wide)
     >>> found.n_features, bool(np.allclose(found.X @ found.X.T, wide.X @ wide.X.T))

@@ -26,8 +26,6 @@ def from_moments(moments: Moments, coef: np.ndarray, intercept: np.ndarray) -> t
 
     There are m models with q outputs, with coefficients of shape (m, p, q).
 
-    Examples
-    --------
     >>> from qed.base.sources.open import rows
     >>> seen = rows(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 2.0])).fold(Moments.of)
     >>> error, noise = from_moments(seen, np.array([[[1.0]]]), np.array([[1.0]]))

@@ -15,8 +15,6 @@ def read_starts(start: Any) -> tuple[tuple[str, ...], np.ndarray]:
 
     Without names the parameters are called ``w0``, ``w1`` ...
 
-    Examples
-    --------
     >>> read_starts({"height": 2.0, "rate": 0.1})
     (('height', 'rate'), array([[2. , 0.1]]))
     >>> read_starts([[1.0, 2.0], [3.0, 4.0]])[1].shape

@@ -51,8 +51,6 @@ class Plane:
 class Columns:
     """Combinations of columns: a row x reads ``(x - shift) @ mix``, or x itself where there is no `mix`.
 
-    Examples
-    --------
     >>> Columns(np.ones(2), np.array([[1.0], [2.0]]), None).read(np.array([[3.0, 4.0]]))
     array([[8.]])
     """

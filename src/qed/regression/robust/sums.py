@@ -28,8 +28,6 @@ from qed.stats.products import present_rows
 class HuberSums:
     """Sums over rows at one place.
 
-    Examples
-    --------
     >>> block = Block(np.array([[0.0], [1.0], [2.0]]), np.array([0.5, 0.0, 9.0]))
     >>> sums = HuberSums.of(block, Plane(np.zeros(1), 0.0), 1.0, Columns(np.zeros(1)))
     >>> sums.loss, sums.pull, sums.inside.count

@@ -197,8 +197,6 @@ _ARTICLE = {
 def conic_features(points: Any) -> np.ndarray:
     """Give the features (x1², x2², x1 x2, x1, x2) of points in the plane.
 
-    Examples
-    --------
     >>> conic_features([[2.0, 3.0]])
     array([[4., 9., 6., 2., 3.]])
     """

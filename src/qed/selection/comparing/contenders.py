@@ -62,8 +62,6 @@ def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed:
     The size is that of the encoded table, with the number of outputs that there are coefficients for (the classes beyond
     two): products of columns are made only where coefficients stay few and fits short.
 
-    Examples
-    --------
     >>> [contender.name for contender in contenders("regression", 1000, 5)][:2]
     ['Mean (baseline)', 'Linear regression']
     """

@@ -50,8 +50,6 @@ class FoldEncoder:
 
     The parameters are those of :func:`inspect_folds`, and what it found.
 
-    Examples
-    --------
     >>> import qed
     >>> table = qed.rows({"age": [30.0, None, 20.0, 40.0], "pet": ["cat", "dog", "cat", "dog"]}).table()
     >>> folds, usual = np.array([0, 0, 1, 1]), ColumnEncoder(min_frequency=1)

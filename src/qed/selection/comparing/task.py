@@ -20,8 +20,6 @@ MOST_CLASSES, ROWS_PER_CLASS = 20, 10
 def task_of(y: Any) -> tuple[str, str]:
     """Decide what a target asks for, and say why.
 
-    Examples
-    --------
     >>> task_of(np.array(["a", "b", "a"]))
     ('classification', 'the target holds text')
     >>> task_of(np.array([1.5, 2.0, 3.7]))
@@ -47,8 +45,6 @@ def check_task(task: str | None, y: Any, name: str = "y") -> tuple[str, str]:
 
     No target means clustering; `name` is what it is called in messages.
 
-    Examples
-    --------
     >>> check_task("regression", np.array([0, 1, 1, 0]))
     ('regression', 'asked for')
     """

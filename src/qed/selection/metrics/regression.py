@@ -248,8 +248,6 @@ def explained_variance_score(
 def mse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | None) -> NDArray[Any]:
     """Give the mean squared error from the total weight and the sum of squared errors.
 
-    Examples
-    --------
     >>> mse_from_sums(4.0, np.array([2.0, 8.0]), None)
     array([0.5, 2. ])
     """
@@ -259,8 +257,6 @@ def mse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | No
 def rmse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | None) -> NDArray[Any]:
     """Give the root mean squared error from the total weight and the sum of squared errors.
 
-    Examples
-    --------
     >>> rmse_from_sums(2.0, np.array([8.0]), None)
     array([2.])
     """
@@ -273,8 +269,6 @@ def r2_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers) -> N
     Without scatter the score is 1 for no error and 0 otherwise. A single row has no scatter, and `r2_score`
     calls R² undefined there; sums can not tell one row from a constant y, so whoever folds them has to.
 
-    Examples
-    --------
     >>> r2_from_sums(3.0, np.array([1.0, 1.0, 0.0]), np.array([2.0, 0.0, 0.0]))
     array([0.5, 0. , 1. ])
     """

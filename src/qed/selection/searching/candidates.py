@@ -23,8 +23,6 @@ Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 def candidates_of(grid: Grid) -> list[dict[str, Any]]:
     """Give every combination of a grid, the last name changing fastest, names in alphabetical order.
 
-    Examples
-    --------
     >>> candidates_of({"b": [1, 2], "a": ["x"]})
     [{'a': 'x', 'b': 1}, {'a': 'x', 'b': 2}]
     """

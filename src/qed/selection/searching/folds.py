@@ -28,8 +28,6 @@ from qed.stats.parts import Part
 class Folds:
     """The splits of a search; what is not said here is said in `qed.base.models.searching.Folds`.
 
-    Examples
-    --------
     >>> folds = Folds.of(2, range(4))
     >>> folds.assignment, folds.test(0), folds.leave_one_out
     (array([0, 0, 1, 1]), array([0, 1]), False)

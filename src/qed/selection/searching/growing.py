@@ -30,8 +30,6 @@ from qed.stats.parts import Part
 class GrowingFolds:
     """Splits with training sets of several sizes: split ``s * k + f`` trains on the first ``sizes[s]`` rows of fold f's training set.
 
-    Examples
-    --------
     >>> growing = GrowingFolds(Folds.of(2, range(6)), np.array([1, 3]), np.arange(6)[::-1])
     >>> [growing.train(split).tolist() for split in growing], growing.test(2).tolist()
     ([[5], [2], [3, 4, 5], [0, 1, 2]], [0, 1, 2])

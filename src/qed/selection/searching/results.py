@@ -15,8 +15,6 @@ MOST_COLUMNS = 1000
 def results_of(candidates: list[dict[str, Any]], found: Evaluation) -> dict[str, Any]:
     """Make scikit-learn's ``cv_results_`` of tables of scores.
 
-    Examples
-    --------
     >>> scores = {"score": Scores.of(np.array([[0.5, 0.7], [0.9, 0.7]]))}
     >>> found = Evaluation(scores, "by hand", np.zeros((2, 2)), np.zeros((2, 2)))
     >>> results = results_of([{"alpha": 1.0}, {"alpha": 2.0}], found)

@@ -51,8 +51,6 @@ def scorers_for(model: Any, scoring: ScoringLike, *, leave_one_out: bool = False
 
     On single rows R² is not defined: a regressor's default is the squared error where one is left out.
 
-    Examples
-    --------
     >>> list(scorers_for(None, ["r2", "neg_max_error"])), list(scorers_for(None, "r2"))
     (['r2', 'neg_max_error'], ['score'])
     """

@@ -131,8 +131,6 @@ def train_test_split(
 def take_rows(source: Any, indices: Any) -> Any:
     """Give the rows of these numbers as the type they came in: array, sparse matrix, frame, series or list.
 
-    Examples
-    --------
     >>> take_rows(["a", "b", "c"], [2, 0])
     ['c', 'a']
     """

@@ -293,8 +293,6 @@ def fold_numbers(splitter: Splitter, X: Any, y: Any = None, groups: Any = None) 
     Then the training statistic of every split is the total minus that of its fold. The splits are drawn once;
     a splitter without a seed has to be drawn into `GivenSplits` first if its index sets are needed as well.
 
-    Examples
-    --------
     >>> fold_numbers(KFold(2, shuffle=False), range(4))
     array([0, 0, 1, 1])
     >>> fold_numbers(GivenSplits(((np.array([0]), np.array([1])),)), range(3)) is None

@@ -23,8 +23,6 @@ class Whitening:
     The covariance is None, a variance, one for each row, or a matrix; `name` is what to call it in messages.
     `deviations` are the standard deviations of independent noise, and None for a full matrix.
 
-    Examples
-    --------
     >>> whiten = Whitening([4.0, 1.0], 2)
     >>> whiten(np.array([2.0, 3.0]))
     array([1., 3.])
@@ -75,8 +73,6 @@ def root(name: str, covariance: Any, d: int) -> np.ndarray:
 
     The covariance is one variance, one for each of the d coefficients, or a full matrix.
 
-    Examples
-    --------
     >>> root("prior", [4.0, 0.0], 2)
     array([[2., 0.],
            [0., 0.]])
