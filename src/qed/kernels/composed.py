@@ -22,22 +22,14 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, integer
 from qed.base.numbers import EPS
 from qed.kernels.inputs import as_double, check_table, dense, size_of
-from qed.kernels.kernel import ATOM, KERNEL, Kernel, checked, keep
+from qed.kernels.kernel import ATOM, Kernel, OfOne, checked, keep
 from qed.kernels.mercer import NotAKernelError, check_gram
 from qed.kernels.tiles import Bound, Places, dot
 
 
 @dataclass(frozen=True, repr=False)
-class Weighed(Kernel):
+class Weighed(OfOne):
     """A kernel whose rows have weights of their own: ``f(x) k(x, z) f(z)``."""
-
-    kernel: Kernel
-
-    def __post_init__(self) -> None:
-        checked(self, "kernel", KERNEL)
-
-    def _inner(self) -> tuple[Kernel, ...]:
-        return (self.kernel,)
 
     @abstractmethod
     def _weights(self, X: Any) -> np.ndarray:
@@ -142,16 +134,8 @@ class Normalized(Weighed):
 
 
 @dataclass(frozen=True, repr=False)
-class OfChanged(Kernel):
+class OfChanged(OfOne):
     """A kernel that sees rows after they were changed."""
-
-    kernel: Kernel
-
-    def __post_init__(self) -> None:
-        checked(self, "kernel", KERNEL)
-
-    def _inner(self) -> tuple[Kernel, ...]:
-        return (self.kernel,)
 
     @abstractmethod
     def _change(self, X: Any) -> Any:

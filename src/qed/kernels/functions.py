@@ -20,27 +20,19 @@ import numpy as np
 
 from qed.base.models.parameters import integer, number
 from qed.kernels.inputs import dense
-from qed.kernels.kernel import ATOM, KERNEL, POWER, PRODUCT, Kernel, checked, keep
+from qed.kernels.kernel import ATOM, POWER, PRODUCT, Kernel, OfOne, checked, keep
 from qed.kernels.mercer import NotAKernelError
 from qed.kernels.polynomial import monomials, power
 from qed.kernels.tiles import Bound, after
 
 
 @dataclass(frozen=True, repr=False)
-class FunctionOf(Kernel):
+class FunctionOf(OfOne):
     """One kernel, whose values a function changes one by one."""
-
-    kernel: Kernel
-
-    def __post_init__(self) -> None:
-        checked(self, "kernel", KERNEL)
 
     @abstractmethod
     def _apply(self, values: np.ndarray) -> np.ndarray:
         """Change values of the inner kernel, in place."""
-
-    def _inner(self) -> tuple[Kernel, ...]:
-        return (self.kernel,)
 
     def _bind(self, X: Any, Z: Any) -> Bound:
         return after(self.kernel._bind(X, Z), self._apply, extra=1)

@@ -322,15 +322,22 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
-KERNEL = Parameter("a kernel", lambda value: isinstance(value, Kernel), "model")
-
-
 def checked(kernel: Kernel, name: str, rule: Parameter) -> Any:
     """Give the parameter `name` of a kernel, if it is what its rule wants."""
-    value = getattr(kernel, name)
-    if not rule.accepts(value):
-        raise ParameterError(f"{type(kernel).__name__}: {name} must be {rule.wanted}, not {value!r}.")
-    return value
+    return rule.checked(f"{type(kernel).__name__}: {name}", getattr(kernel, name))
+
+
+@dataclass(frozen=True, repr=False)
+class OfOne(Kernel):
+    """A kernel that is made of one other."""
+
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        checked(self, "kernel", Parameter("a kernel", lambda value: isinstance(value, Kernel), "model"))
+
+    def _inner(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
 
 
 def keep(kernel: Kernel, **values: object) -> None:

@@ -28,23 +28,16 @@ def whole(name: str, value: Any, *, least: int = 1) -> int:
     >>> whole("n", 10)
     10
     """
-    return int(_checked(name, value, rules.integer(least)))
+    return int(rules.integer(least).checked(name, value))
 
 
-def number(
-    name: str,
-    value: Any,
-    *,
-    least: float = -np.inf,
-    most: float = np.inf,
-    above: bool = False,
-) -> float:
+def number(name: str, value: Any, *, least: float = -np.inf, most: float = np.inf, above: bool = False) -> float:
     """Give a finite number within bounds; with `above` it must be larger than the least.
 
     >>> number("noise", 1, least=0)
     1.0
     """
-    return float(_checked(name, value, rules.number(least, most, above=above)))
+    return float(rules.number(least, most, above=above).checked(name, value))
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
@@ -53,13 +46,7 @@ def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     >>> choice("start", "rest", ("rest", "stationary"))
     'rest'
     """
-    return str(_checked(name, value, rules.choice(*options)))
-
-
-def _checked(name: str, value: Any, rule: rules.Parameter) -> Any:
-    if not rule.accepts(value):
-        raise ParameterError(f"{name} must be {rule.wanted}, not {value!r}.")
-    return value
+    return str(rules.choice(*options).checked(name, value))
 
 
 def interval(low: Any, high: Any) -> tuple[float, float]:

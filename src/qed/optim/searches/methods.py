@@ -15,13 +15,14 @@ Armijo (1966), Minimization of functions having Lipschitz continuous first parti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.models.parameters import check_parameters, choice, integer, number
+from qed.base.models.parameters import Parameter, check_parameters, choice, integer, number
 from qed.base.numbers import EPS
 from qed.base.running.steps import Step
 from qed.optim.functions.objective import Objective
@@ -62,8 +63,7 @@ class Exact(Search):
 
     tol: float = 1e-10
 
-    def __post_init__(self) -> None:
-        check_parameters(self, {"tol": number(0)})
+    parameters: ClassVar[Mapping[str, Parameter]] = {"tol": number(0)}
 
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
         """Give the length at which the slope vanishes."""
@@ -108,9 +108,7 @@ class Grid(Search):
     points: int = 100
 
     needs_slope: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, {"longest": POSITIVE, "points": integer(1)})
+    parameters: ClassVar[Mapping[str, Parameter]] = {"longest": POSITIVE, "points": integer(1)}
 
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
         """Give the best length of the grid, 0 included."""
@@ -144,9 +142,7 @@ class GoldenSection(Search):
     tol: float = 1e-9
 
     needs_slope: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, {"first": POSITIVE, "tol": number(0)})
+    parameters: ClassVar[Mapping[str, Parameter]] = {"first": POSITIVE, "tol": number(0)}
 
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
         """Give the length of the lowest point found."""
@@ -188,9 +184,12 @@ class Armijo(Search):
     decrease: float = 1e-4
     grow: float = 2.0
 
-    def __post_init__(self) -> None:
-        rules = {"first": POSITIVE | choice(None), "shrink": number(0, 1 - EPS, above=True), "grow": number(1)}
-        check_parameters(self, {**rules, "decrease": number(0, 1 - EPS, above=True)})
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "first": POSITIVE | choice(None),
+        "shrink": number(0, 1 - EPS, above=True),
+        "grow": number(1),
+        "decrease": number(0, 1 - EPS, above=True),
+    }
 
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
         """Give the first length that is short enough."""
@@ -235,8 +234,13 @@ class Wolfe(Search):
     decrease: float = 1e-4
     curvature: float = 0.9
 
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "first": POSITIVE | choice(None),
+        "decrease": number(0, 0.5, above=True),
+    }
+
     def __post_init__(self) -> None:
-        check_parameters(self, {"first": POSITIVE | choice(None), "decrease": number(0, 0.5, above=True)})
+        super().__post_init__()
         check_parameters(self, {"curvature": number(self.decrease, 1 - EPS, above=True)})
 
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:

@@ -23,8 +23,9 @@ Bubeck (2015), Convex optimization: algorithms and complexity, chapter 3.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,15 +39,32 @@ POSITIVE = number(0, above=True)
 
 
 class StepRule(ABC):
-    """A rule that says how far to go along a direction."""
+    """A rule that says how far to go along a direction; its parameters are checked when it is made."""
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.parameters)
 
     @abstractmethod
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
         """Give the length, in multiples of `direction`, of the move away from ``step.point``."""
 
 
+class Schedule(StepRule):
+    """A step that depends on the iteration alone."""
+
+    @abstractmethod
+    def at(self, t: int) -> float:
+        """Give the step of iteration t, which begins at 1."""
+
+    def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
+        """Give the step of the iteration that comes after `step`."""
+        return self.at(step.number + 1)
+
+
 @dataclass(frozen=True)
-class RootDecay(StepRule):
+class RootDecay(Schedule):
     r"""The step :math:`R / (L \sqrt t)` for convex Lipschitz functions.
 
     Parameters
@@ -69,20 +87,18 @@ class RootDecay(StepRule):
     lipschitz: float
     horizon: int | None = None
 
-    def __post_init__(self) -> None:
-        check_parameters(self, {"radius": POSITIVE, "lipschitz": POSITIVE, "horizon": integer(1) | choice(None)})
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "radius": POSITIVE,
+        "lipschitz": POSITIVE,
+        "horizon": integer(1) | choice(None),
+    }
 
     def at(self, t: int) -> float:
-        """Give the step of iteration t, which begins at 1."""
         return float(self.radius / (self.lipschitz * np.sqrt(t if self.horizon is None else self.horizon)))
-
-    def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
-        """Give the step of the iteration that comes after `step`."""
-        return self.at(step.number + 1)
 
 
 @dataclass(frozen=True)
-class InverseDecay(StepRule):
+class InverseDecay(Schedule):
     r"""The step :math:`2 / (m (t + 1))` for strongly convex functions that are Lipschitz on a bounded set.
 
     Parameters
@@ -98,16 +114,10 @@ class InverseDecay(StepRule):
 
     strong_convexity: float
 
-    def __post_init__(self) -> None:
-        check_parameters(self, {"strong_convexity": POSITIVE})
+    parameters: ClassVar[Mapping[str, Parameter]] = {"strong_convexity": POSITIVE}
 
     def at(self, t: int) -> float:
-        """Give the step of iteration t, which begins at 1."""
         return 2 / (self.strong_convexity * (t + 1))
-
-    def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
-        """Give the step of the iteration that comes after `step`."""
-        return self.at(step.number + 1)
 
 
 @dataclass(frozen=True)
@@ -128,8 +138,7 @@ class InverseSmoothness(StepRule):
 
     smoothness: float | None = None
 
-    def __post_init__(self) -> None:
-        check_parameters(self, {"smoothness": POSITIVE | choice(None)})
+    parameters: ClassVar[Mapping[str, Parameter]] = {"smoothness": POSITIVE | choice(None)}
 
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
         """Give 1 / M."""
@@ -142,7 +151,7 @@ class InverseSmoothness(StepRule):
 
 
 @dataclass(frozen=True)
-class Diminishing(StepRule):
+class Diminishing(Schedule):
     r"""A step that falls as a power of the iterations, :math:`c / t^p`: for subgradients and noisy gradients.
 
     Its sum is infinite for :math:`p \le 1`, so it can reach any point, and the sum of its squares is finite for
@@ -164,16 +173,10 @@ class Diminishing(StepRule):
     first: float = 1.0
     power: float = 0.5
 
-    def __post_init__(self) -> None:
-        check_parameters(self, {"first": POSITIVE, "power": number(0, 1, above=True)})
+    parameters: ClassVar[Mapping[str, Parameter]] = {"first": POSITIVE, "power": number(0, 1, above=True)}
 
     def at(self, t: int) -> float:
-        """Give the step of iteration t, which begins at 1."""
         return float(self.first / t**self.power)
-
-    def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
-        """Give the step of the iteration that comes after `step`."""
-        return self.at(step.number + 1)
 
 
 def step_parameter() -> Parameter:
