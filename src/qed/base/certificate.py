@@ -97,6 +97,11 @@ class Certificate:
     def failures(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if not claim.holds)
 
+    @property
+    def worst(self) -> Claim:
+        """The claim that fails by the largest factor."""
+        return max(self.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
+
     def to_dict(self) -> dict[str, Any]:
         return {"holds": bool(self), "source": self.source, "claims": [claim.to_dict() for claim in self.claims]}
 

@@ -104,16 +104,16 @@ class Dataset:
         [(344, 5), (342, 5)]
         """
         X = _matrix(self.table, self.numeric_features)
-        y = self._labels() if self.task == "classification" else _matrix(self.table, self.about.targets)
+        if self.task == "classification":
+            y = np.array(self.table.column(self.about.targets[0]).to_pylist())
+        else:
+            y = _matrix(self.table, self.about.targets)
         if isinstance(self.target, str) and y.ndim == 2:
             y = y[:, 0]
         if drop_missing:
             complete = ~np.isnan(X).any(axis=1)
             X, y = X[complete], y[complete]
         return X, y
-
-    def _labels(self) -> np.ndarray:
-        return np.array(self.table.column(self.about.targets[0]).to_pylist())
 
     def to_pandas(self) -> pandas.DataFrame:
         """Give the table as a pandas DataFrame (pandas has to be installed)."""

@@ -37,13 +37,6 @@ class Filling(Transformer):
         return out
 
     def transform(self, X: Any) -> Any:
-        """Change the columns of `X`.
-
-        Parameters
-        ----------
-        X : array-like, frame, path, Dask collection or Rows
-            The features.
-        """
         self._check_fitted()
         return self._filled(self._open(X, reset=False))
 

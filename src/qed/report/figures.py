@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,18 +48,18 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     if comparison.task == "classification":
         yield _confusion(y, predicted)
         return
-    titled = _without_title(lambda ax: plots.predicted_against_true(y, predicted, ax))
+    draw = partial(plots.predicted_against_true, y, predicted)
     words = "Each point is a row, predicted by a model that has not seen it; a perfect model is the diagonal."
-    yield Picture("Predicted and true", picture("true", "predictions against true values", titled), words)
-    titled = _without_title(lambda ax: plots.residuals(y, predicted, ax))
+    yield Picture("Predicted and true", picture("true", "predictions against true values", draw), words)
+    draw = partial(plots.residuals, y, predicted)
     words = "A level cloud is good. A bend means that something is missing in the model, a funnel that the noise grows."
-    yield Picture("Residuals", picture("residuals", "residuals against predictions", titled), words)
+    yield Picture("Residuals", picture("residuals", "residuals against predictions", draw), words)
 
 
 def _confusion(y: Any, predicted: Any) -> Picture:
     classes = np.unique(np.concatenate([np.asarray(y).astype(str), np.asarray(predicted).astype(str)]))
     counts = confusion_matrix(np.asarray(y).astype(str), np.asarray(predicted).astype(str))
-    draw = _without_title(lambda ax: plots.confusion_matrix(counts, classes, ax))
+    draw = partial(plots.confusion_matrix, counts, classes)
     size = min(6.0, 3.0 + 0.3 * len(classes))
     svg = picture("confusion", "confusion matrix", draw, size * 1.25, size)
     wrong = int(counts.sum() - np.trace(counts))
@@ -69,7 +70,7 @@ def _confusion(y: Any, predicted: Any) -> Picture:
 def _clusters(comparison: Comparison) -> Picture:
     model = comparison.best.model
     X, inner = model.encoded(comparison.rows).array().X, model.model_
-    draw = _without_title(lambda ax: plots.clusters(X, inner.labels_, inner.cluster_centers_, ax))
+    draw = partial(plots.clusters, X, inner.labels_, inner.cluster_centers_)
     *most, last = [str(size) for size in np.bincount(inner.labels_)]
     words = (
         f"The rows, seen from the two directions in which they differ most: {', '.join(most)} and {last} to a cluster."
@@ -85,20 +86,15 @@ def _path(entry: Entry, label: str, sign: int) -> Iterator[Picture]:
     name, values = next(iter(grid.items()))
     if len(values) < 3 or not all(isinstance(value, (int, float)) for value in values):
         return
-    chosen = entry.setting[name]
-    draw = _without_title(
-        lambda ax: plots.validation_curve(values, sign * entry.scores, ax, xlabel=name, ylabel=label, chosen=chosen)
-    )
+    named = {"xlabel": name, "ylabel": label, "chosen": entry.setting[name]}
+    draw = partial(plots.validation_curve, values, sign * entry.scores, **named)
     words = f"The score on rows held out for every value of {name} that was tried; the band is one standard error."
     yield Picture("Validation curve", picture("path", f"score against {name}", draw), words)
 
 
 def _learning(curve: Any, label: str, sign: int) -> Picture:
-    draw = _without_title(
-        lambda ax: plots.learning_curve(
-            curve.train_sizes, sign * curve.train_scores, sign * curve.test_scores, ax, ylabel=label
-        )
-    )
+    scores = sign * curve.train_scores, sign * curve.test_scores
+    draw = partial(plots.learning_curve, curve.train_sizes, *scores, ylabel=label)
     words = "Where both lines have met, more rows would not help; where a gap is left, they would."
     return Picture("Learning curve", picture("learning", "score against the number of training rows", draw), words)
 
@@ -109,36 +105,16 @@ def _coefficients(entry: Entry) -> Iterator[Picture]:
     if not effects or hasattr(inner_model(entry.model), "cluster_centers_"):
         return
     outputs = outputs_of(entry.model)
-    names = [effect.name for effect in effects]
+    names, tall = [effect.name for effect in effects], 1.0 + 0.26 * len(effects)
     if len(outputs) > 4:
-        draw = _without_title(lambda ax: plots.coefficients(names, [effect.size for effect in effects], ax))
+        draw = partial(plots.coefficients, names, [effect.size for effect in effects])
         words = "The length of each column's coefficients over all classes, for one standard deviation of the column."
-        yield Picture(
-            "Coefficients", picture("coefficients", "sizes of coefficients", draw, 5.4, _tall(effects)), words
-        )
+        yield Picture("Coefficients", picture("coefficients", "sizes of coefficients", draw, 5.4, tall), words)
         return
+    is_classifier = hasattr(inner_model(entry.model), "classes_")
     for number, output in enumerate(outputs):
-        draw = _without_title(
-            lambda ax, number=number: plots.coefficients(names, [e.standardised[number] for e in effects], ax)
-        )
-        svg = picture(f"coefficients{number}", f"coefficients of {output}", draw, 5.4, _tall(effects))
-        words = f"What one standard deviation of each column adds to {_what(entry, output)}."
+        draw = partial(plots.coefficients, names, [effect.standardised[number] for effect in effects])
+        svg = picture(f"coefficients{number}", f"coefficients of {output}", draw, 5.4, tall)
+        what = f"the score of {output}" if is_classifier else f"the predicted {output}"
+        words = f"What one standard deviation of each column adds to {what}."
         yield Picture("Coefficients" if len(outputs) == 1 else f"Coefficients of {output}", svg, words)
-
-
-def _what(entry: Entry, output: str) -> str:
-    return f"the score of {output}" if hasattr(inner_model(entry.model), "classes_") else f"the predicted {output}"
-
-
-def _tall(effects: Any) -> float:
-    return 1.0 + 0.26 * len(effects)
-
-
-def _without_title(draw: Any) -> Any:
-    """Leave the title of a picture to the page."""
-
-    def drawn(ax: Any) -> None:
-        draw(ax)
-        ax.set_title("", loc="left")
-
-    return drawn

@@ -33,7 +33,7 @@ HEIGHT = re.compile(r'(<svg[^>]*?) height="[^"]*"', re.DOTALL)
 
 
 def picture(name: str, alt: str, draw: Callable[[Any], Any], width: float = 5.4, height: float = 3.4) -> Markup:
-    """Draw on new axes, and give the picture as markup.
+    """Draw on new axes, and give the picture as markup, without its title, which the page has.
 
     The `name` is unique in the page and keeps the inner names of pictures apart; `alt` says what is shown, for those
     who can not see it.
@@ -50,7 +50,9 @@ def picture(name: str, alt: str, draw: Callable[[Any], Any], width: float = 5.4,
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
-        draw(figure.subplots())
+        ax = figure.subplots()
+        draw(ax=ax)
+        ax.set_title("", loc="left")
         stream = io.StringIO()
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     return Markup(_cleaned(stream.getvalue(), name, alt))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,13 +56,8 @@ def line(
     True
     """
     slope, intercept = number("slope", slope), number("intercept", intercept)
-    random = generator(random_state)
-    x = _places(n, low, high, random)
-    y, seen = noise_model(
-        lambda x: slope * x + intercept, x, noise=noise, family=family, random_state=random, return_truth=True
-    )
-    truth = {"coef": np.array([slope]), "intercept": intercept, **seen}
-    return (x[:, None], y, truth) if return_truth else (x[:, None], y)
+    x, y, mean = _about(lambda x: slope * x + intercept, n, low, high, noise, family, random_state)
+    return (x, y, {"coef": np.array([slope]), "intercept": intercept, **mean}) if return_truth else (x, y)
 
 
 def polynomial(
@@ -100,12 +96,9 @@ def polynomial(
     >>> bool(abs(y - (1 + 2 * X[:, 0] ** 2)).max() < 1e-15), truth["coef"]
     (True, array([1., 0., 2.]))
     """
-    weights, random = array("coef", coef, (None,)), generator(random_state)
-    x = _places(n, low, high, random)
-    y, seen = noise_model(
-        lambda x: polyval(x, weights), x, noise=noise, family=family, random_state=random, return_truth=True
-    )
-    return (x[:, None], y, {"coef": weights, **seen}) if return_truth else (x[:, None], y)
+    weights = array("coef", coef, (None,))
+    x, y, mean = _about(lambda x: polyval(x, weights), n, low, high, noise, family, random_state)
+    return (x, y, {"coef": weights, **mean}) if return_truth else (x, y)
 
 
 def sinusoid(
@@ -149,17 +142,9 @@ def sinusoid(
     True
     """
     amplitude, phase = number("amplitude", amplitude), number("phase", phase)
-    turn, random = 2.0 * np.pi * number("frequency", frequency), generator(random_state)
-    x = _places(n, low, high, random)
-    y, seen = noise_model(
-        lambda x: amplitude * np.sin(turn * x + phase),
-        x,
-        noise=noise,
-        family=family,
-        random_state=random,
-        return_truth=True,
-    )
-    return (x[:, None], y, seen) if return_truth else (x[:, None], y)
+    turn = 2.0 * np.pi * number("frequency", frequency)
+    x, y, mean = _about(lambda x: amplitude * np.sin(turn * x + phase), n, low, high, noise, family, random_state)
+    return (x, y, mean) if return_truth else (x, y)
 
 
 def ellipse(
@@ -230,5 +215,11 @@ def _conic(axes: np.ndarray, center: np.ndarray, rotation: np.ndarray) -> np.nda
     return coef
 
 
-def _places(n: int, low: float, high: float, random: np.random.Generator) -> np.ndarray:
-    return random.uniform(*interval(low, high), whole("n", n))
+def _about(
+    curve: Callable[[np.ndarray], Any], n: int, low: float, high: float, noise: float, family: str, random_state: Any
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Draw places, as a column, and what is seen of a curve there; give also the values without noise."""
+    random = generator(random_state)
+    x = random.uniform(*interval(low, high), whole("n", n))
+    y, mean = noise_model(curve, x, noise=noise, family=family, random_state=random, return_truth=True)
+    return x[:, None], y, mean

@@ -10,7 +10,6 @@ linear predictions the duality gap is known too (:mod:`qed.optim.functions.gap`)
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from qed.optim.functions.gap import fenchel_gap
 from qed.optim.functions.losses import Loss
 from qed.optim.functions.objective import HALF_OF_THE_DIGITS, Objective
 from qed.optim.functions.penalties import Penalty
+from qed.stats.products import dense
 
 
 class Composite(Objective):
@@ -105,10 +105,12 @@ def penalised(X: Any, y: Any, loss: Loss, penalty: Penalty, sample_weight: Any =
         return -weight * loss.gradient(X @ w, y)
 
     def bound(w: np.ndarray) -> float:
-        theta, present = pull(w), weight > 0
-        dual = np.divide(theta, weight, out=np.zeros(len(y)), where=present)
-        scores = X @ w
-        misfit = partial(_misfit, loss, scores, dual, y, weight)
+        theta, scores = pull(w), X @ w
+        dual = np.divide(theta, weight, out=np.zeros(len(y)), where=weight > 0)
+
+        def misfit(scale: float) -> float:
+            return loss.gap(scores, -scale * dual, y, weight)
+
         return fenchel_gap(loss.value(scores, y, weight), misfit, penalty, w, X.T @ theta).gap
 
     def product(w: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -116,7 +118,7 @@ def penalised(X: Any, y: Any, loss: Loss, penalty: Penalty, sample_weight: Any =
 
     rows = X.multiply(np.sqrt(weight)[:, None]) if is_sparse(X) else X * np.sqrt(weight)[:, None]
     gram = rows.T @ rows if X.shape[0] >= X.shape[1] else rows @ rows.T
-    largest = np.linalg.eigvalsh(gram.toarray() if hasattr(gram, "toarray") else gram)[-1]
+    largest = np.linalg.eigvalsh(dense(gram))[-1]
     smooth = Objective(
         lambda w: loss.value(X @ w, y, weight),
         lambda w: -np.asarray(X.T @ pull(w)),
@@ -124,8 +126,3 @@ def penalised(X: Any, y: Any, loss: Loss, penalty: Penalty, sample_weight: Any =
         smoothness=float(loss.smoothness * largest) if 0 < loss.smoothness * largest < np.inf else None,
     )
     return Composite(smooth, penalty, bound)
-
-
-def _misfit(loss: Loss, scores: np.ndarray, dual: np.ndarray, y: np.ndarray, weight: np.ndarray, scale: float) -> float:
-    """Give how far scores are from being the best for a dual point, shrunk by `scale`."""
-    return loss.gap(scores, -scale * dual, y, weight)

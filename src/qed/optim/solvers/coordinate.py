@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from qed.base.random import generator
 from qed.base.running.steps import Step
 from qed.optim.functions.objective import Objective
 from qed.optim.searches.methods import Exact, GoldenSection, Search
-from qed.optim.solvers.line_search import SEARCH, search_both_ways, value_only
+from qed.optim.solvers.line_search import SEARCH, search_both_ways, step_at
 from qed.optim.solvers.method import Method
 
 
@@ -72,7 +72,7 @@ class CoordinateDescent(Method):
 
     def begin(self, objective: Objective, point: np.ndarray) -> Step:
         """Begin at the point."""
-        return self._at(objective, point, None, coordinate=-1)
+        return step_at(objective, point, None, objective.knows("gradient"), coordinate=-1)
 
     def advance(self, objective: Objective, step: Step) -> Step:
         """Minimise along one coordinate after another."""
@@ -82,7 +82,7 @@ class CoordinateDescent(Method):
         for update in range(step.number * updates, (step.number + 1) * updates):
             j = self._choose(update, size)
             point[j] = self._best(objective, point, j)
-        return self._at(objective, point, step, coordinate=j)
+        return step_at(objective, point, step, objective.knows("gradient"), coordinate=j)
 
     def _choose(self, update: int, size: int) -> int:
         if self.order == "cyclic":
@@ -96,9 +96,3 @@ class CoordinateDescent(Method):
         search = self.search or (Exact() if objective.knows("gradient") else GoldenSection())
         here = Step(objective.value(point), point=point.copy())
         return float(point[j] + search_both_ways(search, objective, here, np.eye(len(point))[j]))
-
-    def _at(self, objective: Objective, point: np.ndarray, after: Step | None, **state: Any) -> Step:
-        make = (
-            objective.at if objective.knows("gradient") else lambda *args, **kept: value_only(objective, *args, **kept)
-        )
-        return make(point, after, **state)

@@ -48,8 +48,10 @@ class GradientDescent(Method):
 
     def advance(self, objective: Objective, step: Step) -> Step | Halt:
         """Go against the gradient."""
-        direction = -step.gradient
-        length = step_length(self._rule(objective), objective, step, direction)
+        direction, rule = -step.gradient, self.step
+        if rule is None:
+            rule = Armijo() if objective.smoothness is None else InverseSmoothness()
+        length = step_length(rule, objective, step, direction)
         if length == 0:
             return no_way_down()
         return objective.at(step.point + length * direction, after=step, length=length)
@@ -57,16 +59,6 @@ class GradientDescent(Method):
     def advice(self, objective: Objective, ending: Ending) -> str:
         """Compare a constant step with the curvature."""
         return too_long(self.step, objective, ending, 2.0, "2 / M")
-
-    def _rule(self, objective: Objective) -> Any:
-        return default_step(self.step, objective)
-
-
-def default_step(step: Any, objective: Objective) -> Any:
-    """Give the step that was asked for, or 1 / M where that is known, or Armijo's rule."""
-    if step is not None:
-        return step
-    return Armijo() if objective.smoothness is None else InverseSmoothness()
 
 
 def no_way_down() -> Halt:

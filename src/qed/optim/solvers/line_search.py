@@ -73,12 +73,10 @@ class LineSearch(Method):
         direction = self._choose(step)
         if callable(self.direction):
             self._refuse_uphill(objective, step, direction)
-        signed = self.direction in ("random", "coordinate")
-        length = (
-            search_both_ways(self.search, objective, step, direction)
-            if signed
-            else self._length(objective, step, direction)
-        )
+        if self.direction in ("random", "coordinate"):
+            length = search_both_ways(self.search, objective, step, direction)
+        else:
+            length = self.search.length(objective, step, direction)
         if length == 0 and self.direction == "gradient":
             return no_way_down()
         return self._at(objective, step.point + length * direction, step, length=abs(length))
@@ -93,9 +91,6 @@ class LineSearch(Method):
             drawn = generator(self.seed, "direction", step.number).standard_normal(size)
             return np.asarray(drawn / np.linalg.norm(drawn))
         return as_vector(self.direction(step))
-
-    def _length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
-        return self.search.length(objective, step, direction)
 
     def _refuse_uphill(self, objective: Objective, step: Step, direction: np.ndarray) -> None:
         if direction.shape != step.point.shape:
@@ -113,11 +108,13 @@ class LineSearch(Method):
 
     def _at(self, objective: Objective, point: np.ndarray, after: Step | None, **state: Any) -> Step:
         sloped = self.direction == "gradient" or self.search.needs_slope or objective.knows("gradient")
-        return objective.at(point, after, **state) if sloped else value_only(objective, point, after, **state)
+        return step_at(objective, point, after, sloped, **state)
 
 
-def value_only(objective: Objective, point: np.ndarray, after: Step | None, **state: Any) -> Step:
-    """Give the step of a method that needs no gradient: it has no gap, and ends when the value no longer changes."""
+def step_at(objective: Objective, point: np.ndarray, after: Step | None, sloped: bool, **state: Any) -> Step:
+    """Give the step of a method that may need no gradient: without, it has no gap, and ends when the value stands still."""
+    if sloped:
+        return objective.at(point, after, **state)
     return Step(objective.value(point), None, 0 if after is None else after.number + 1, point=point, **state)
 
 

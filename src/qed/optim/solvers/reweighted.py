@@ -62,7 +62,7 @@ class AbsoluteSum(Objective):
         if (self.weight < 0).any():
             raise InputError("A weight of an absolute value is negative, which is not convex: give weights >= 0.")
         self.smooth = smooth
-        super().__init__(self._total, self._slope)
+        super().__init__(self._total, lambda point: self.balance(point, 0.0))
 
     @classmethod
     def lasso(cls, X: Any, y: Any, alpha: float) -> AbsoluteSum:
@@ -84,9 +84,6 @@ class AbsoluteSum(Objective):
     def _total(self, point: np.ndarray) -> float:
         smooth = 0.0 if self.smooth is None else self.smooth.value(point)
         return float(smooth + self.weight @ np.abs(self.residual(point)))
-
-    def _slope(self, point: np.ndarray) -> np.ndarray:
-        return self.balance(point, 0.0)
 
     def balance(self, point: np.ndarray, epsilon: float) -> np.ndarray:
         """Give the gradient with all kinks rounded off below `epsilon`."""

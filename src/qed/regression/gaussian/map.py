@@ -145,24 +145,10 @@ class GaussianMAP(LinearModel):
         return self._problem(rows)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GaussianMAP:
-        """Add rows to those already learned from: the result is that of a fit on all of them.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in ``fit``.
-        """
         self._want_one_variance("partial_fit")
         return super().partial_fit(X, y, sample_weight)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> GaussianMAP:
-        """Take rows away again: the result is that of a fit without them (exact unlearning).
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Rows that were learned from, with the weights they had.
-        """
         self._want_one_variance("forget")
         return super().forget(X, y, sample_weight)
 

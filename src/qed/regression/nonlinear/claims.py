@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, ratio
 from qed.optim.solvers.gauss_newton import MOST_LOST, stationary
 from qed.regression.nonlinear.rows import RowResiduals
 
@@ -20,27 +20,16 @@ def nonlinear_claims(
     plane = objective.tangent(w)
     if not plane.is_finite:
         return [Claim("cosine between residuals and tangent plane", np.inf, tol)]
-    least = min((objective.rows.fold(objective.curve.cost, start) for start in starts), key=_or_infinite)
+    costs = (objective.rows.fold(objective.curve.cost, start) for start in starts)
+    least = min(cost if np.isfinite(cost) else np.inf for cost in costs)
     blur = 4 * plane.length * plane.noise(w)
     apart = 0.0 if plane.unseen(w, objective.scale).any() else plane.spread
     blind = 16 * len(w) * EPS
+    apart_by = max(abs(plane.cost - cost) - blur, 0.0)
     return [
         stationary(objective, w, tol),
         Claim("share of the curvature that the residuals take away", objective.curvature_lost(w), MOST_LOST),
         Claim("parameters can not be told apart (rounding over least effect)", blind / max(apart, blind / 2), 1.0),
-        Claim("cost above that at the start (relative)", _relative(max(plane.cost - least - blur, 0.0), least), 1e-12),
-        Claim(
-            "cost_ is that of the data (difference, relative)",
-            _relative(max(abs(plane.cost - cost) - blur, 0.0), plane.cost),
-            1e-10,
-        ),
+        Claim("cost above that at the start (relative)", ratio(max(plane.cost - least - blur, 0.0), least), 1e-12),
+        Claim("cost_ is that of the data (difference, relative)", ratio(apart_by, plane.cost), 1e-10),
     ]
-
-
-def _or_infinite(cost: float) -> float:
-    return cost if np.isfinite(cost) else np.inf
-
-
-def _relative(top: float, bottom: float) -> float:
-    """Divide, with nothing over nothing being nothing."""
-    return top / bottom if bottom > 0 else (np.inf if top > 0 else 0.0)

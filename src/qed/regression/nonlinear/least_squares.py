@@ -39,8 +39,7 @@ from qed.regression.nonlinear.rows import (
     check_slopes,
     some_rows,
 )
-from qed.regression.nonlinear.runs import Run, lowest, together
-from qed.regression.nonlinear.start import read_starts
+from qed.regression.nonlinear.runs import Run, lowest, read_starts, together
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import log_likelihood
 

@@ -46,10 +46,7 @@ class Whitening:
 
 def _noise_factor(name: str, noise: Any, n: int) -> np.ndarray:
     """Give the lower triangular root of a covariance, or for independent rows their standard deviations."""
-    covariance = numbers(name, 1.0 if noise is None else noise)
-    if covariance.ndim == 0:
-        covariance = np.full(n, float(covariance))
-    _check_size(name, covariance, n, "row")
+    covariance = _sized(name, 1.0 if noise is None else noise, n, "row")
     if covariance.ndim == 1:
         bad = np.flatnonzero(covariance <= 0)
         if len(bad):
@@ -77,10 +74,7 @@ def root(name: str, covariance: Any, d: int) -> np.ndarray:
     array([[2., 0.],
            [0., 0.]])
     """
-    values = numbers(name, covariance)
-    if values.ndim == 0:
-        values = np.full(d, float(values))
-    _check_size(name, values, d, "coefficient")
+    values = _sized(name, covariance, d, "coefficient")
     if values.ndim == 1:
         bad = np.flatnonzero(values < 0)
         if len(bad):
@@ -128,12 +122,17 @@ def numbers(name: str, values: Any, error: type[InputError] = ParameterError) ->
     return array
 
 
-def _check_size(name: str, values: np.ndarray, size: int, unit: str) -> None:
+def _sized(name: str, covariance: Any, size: int, unit: str) -> np.ndarray:
+    """Give a covariance as variances or as a matrix, of the size that is wanted."""
+    values = numbers(name, covariance)
+    if values.ndim == 0:
+        return np.full(size, float(values))
     if values.ndim > 2 or set(values.shape) != {size}:
         raise ParameterError(
             f"{name} must be a number, {size} variances (one for each {unit}) or a {size} x {size} matrix, "
             f"but it has shape {values.shape} and there are {size} {unit}s."
         )
+    return values
 
 
 def _symmetric(name: str, matrix: np.ndarray) -> np.ndarray:
