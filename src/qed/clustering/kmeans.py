@@ -202,8 +202,7 @@ class KMeans(Clusterer, Transformer, Iterative):
         return nearest(block.X, self.cluster_centers_)[0]
 
     def _change(self, block: Block) -> np.ndarray:
-        distance: np.ndarray = np.sqrt(squares(block.X, self.cluster_centers_).T).astype(block.X.dtype)
-        return distance
+        return np.sqrt(squares(block.X, self.cluster_centers_).T).astype(block.X.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns that ``transform`` gives: the distance to each centre.

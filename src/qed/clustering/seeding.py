@@ -90,8 +90,7 @@ class Lottery:
     def _masses_with(self, candidates: np.ndarray) -> np.ndarray:
         """Give the mass by ranges of the hash as it would be with each of the `candidates` drawn."""
         known = (self.salt, self.centers, self.closest, self.uniform)
-        masses: np.ndarray = self.rows.fold(_bucket_masses, *known, candidates)
-        return masses
+        return self.rows.fold(_bucket_masses, *known, candidates)
 
     def rows_at(self, positions: np.ndarray) -> np.ndarray:
         """Give the rows at which the cumulated mass passes `positions`."""

@@ -118,13 +118,11 @@ class Dataset:
     def to_pandas(self) -> pandas.DataFrame:
         """Give the table as a pandas DataFrame (pandas has to be installed)."""
         _need("pandas", self.name)
-        frame: pandas.DataFrame = self.table.to_pandas()
-        return frame
+        return self.table.to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
         """Give the table as a polars DataFrame (polars has to be installed)."""
-        frame: polars.DataFrame = _need("polars", self.name).from_arrow(self.table)
-        return frame
+        return _need("polars", self.name).from_arrow(self.table)
 
 
 def _path(name: str) -> Path:

@@ -46,5 +46,4 @@ def low_rank(A: Any, rank: int) -> np.ndarray:
     if not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 0:
         raise ParameterError(f"rank must be a whole number >= 0, not {rank!r}.")
     left, size, right = np.linalg.svd(values, full_matrices=False)
-    found: np.ndarray = (left[:, :rank] * size[:rank]) @ right[:rank]
-    return found
+    return (left[:, :rank] * size[:rank]) @ right[:rank]

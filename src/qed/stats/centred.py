@@ -38,8 +38,7 @@ class Centred:
 
     def _distance(self, other: Self) -> np.ndarray:
         """Give the way from this mean to the other."""
-        way: np.ndarray = (other.mean - self.mean) + (other.rest - self.rest)
-        return way
+        return (other.mean - self.mean) + (other.rest - self.rest)
 
     def _moved(self, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give the mean and its rest after a step."""

@@ -33,8 +33,7 @@ TILE_VALUES = {8: 1 << 17, 4: 1 << 15}
 @cache
 def _target() -> tuple[str, str, str]:
     """Give what Numba compiles for: the system, the processor and the features of its instruction set."""
-    found: tuple[str, str, str] = cpu_target.target_context.codegen().magic_tuple()
-    return found
+    return cpu_target.target_context.codegen().magic_tuple()
 
 
 def beats_blas() -> bool:

@@ -96,8 +96,7 @@ class StatisticProblem(Problem):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        found: Fingerprint = self.statistic.fingerprint()
-        return found
+        return self.statistic.fingerprint()
 
 
 def collect(rows: Rows, model: Any, function: Callable[..., Any], *args: Any) -> Any:

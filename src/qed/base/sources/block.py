@@ -77,8 +77,7 @@ class Block:
     @property
     def weights(self) -> np.ndarray:
         """The weight of each row: ones where there are none."""
-        found: np.ndarray = np.ones(len(self)) if self.weight is None else self.weight
-        return found
+        return np.ones(len(self)) if self.weight is None else self.weight
 
     def take(self, chosen: np.ndarray) -> Block:
         """Give the rows of a boolean mask or of an index array."""

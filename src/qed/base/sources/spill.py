@@ -186,8 +186,7 @@ class _Dense:
     def mapped(self) -> np.ndarray:
         # NumPy leaves room in a header for more rows, so that it can grow without moving what follows.
         assert self._write_header() == self.offset
-        found: np.ndarray = np.load(self.path, mmap_mode="r")
-        return found
+        return np.load(self.path, mmap_mode="r")
 
 
 class _Sparse:

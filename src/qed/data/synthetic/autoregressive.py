@@ -100,8 +100,7 @@ def ar1_covariance(n: int, r: float, *, scale: float = 1.0, start: str = "rest")
     variances = np.cumsum(r ** (2 * steps)) if start == "rest" else np.full(n, 1.0 / ((1.0 - r) * (1.0 + r)))
     lags = np.abs(steps[:, None] - steps[None, :])
     earlier = np.minimum(steps[:, None], steps[None, :])
-    covariance: np.ndarray = scale**2 * (r**steps)[lags] * variances[earlier]
-    return covariance
+    return scale**2 * (r**steps)[lags] * variances[earlier]
 
 
 def _ar1(r: Any, scale: Any, start: Any) -> tuple[float, float, str]:

@@ -211,8 +211,7 @@ def _conic(axes: np.ndarray, center: np.ndarray, rotation: np.ndarray) -> np.nda
     if abs(constant) < 1e-12 * max(1.0, center @ A @ center):
         return None
     slopes = -2.0 * A @ center
-    coef: np.ndarray = np.array([A[0, 0], A[1, 1], 2.0 * A[0, 1], slopes[0], slopes[1]]) / constant
-    return coef
+    return np.array([A[0, 0], A[1, 1], 2.0 * A[0, 1], slopes[0], slopes[1]]) / constant
 
 
 def _about(

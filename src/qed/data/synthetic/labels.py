@@ -132,5 +132,4 @@ def _weights(
 ) -> np.ndarray:
     chosen = informative(p, n_informative, random)
     scale = number("signal", signal, least=0) / np.sqrt(max(chosen.sum(), 1.0))
-    weights: np.ndarray = random.normal(0.0, scale, (n_classes, p)) * chosen
-    return weights
+    return random.normal(0.0, scale, (n_classes, p)) * chosen

@@ -93,5 +93,4 @@ def probabilities(name: str, value: Any, length: int) -> np.ndarray:
     found = array(name, value, (length,))
     if (found < 0).any() or abs(found.sum() - 1.0) > 1e-9:
         raise ParameterError(f"{name} must be non-negative and sum to 1, but sums to {found.sum():g}.")
-    shares: np.ndarray = found / found.sum()
-    return shares
+    return found / found.sum()

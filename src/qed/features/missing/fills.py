@@ -34,8 +34,7 @@ class Mean:
         return np.where(found.weight > 0, found.mean, np.nan), found
 
     def evidence(self, rows: Rows, values: Any) -> Summary:
-        summary: Summary = rows.fold(Summary.of)
-        return summary
+        return rows.fold(Summary.of)
 
     def claims(self, values: np.ndarray, found: Summary) -> list[Claim]:
         there = found.weight > 0
@@ -52,8 +51,7 @@ class Median:
         return values, self.evidence(rows, values)
 
     def evidence(self, rows: Rows, values: np.ndarray) -> Halves:
-        found: Halves = rows.fold(Halves.of, values)
-        return found
+        return rows.fold(Halves.of, values)
 
     def claims(self, values: np.ndarray, found: Halves) -> list[Claim]:
         there = found.total > 0
@@ -117,8 +115,7 @@ class MostFrequent:
         return values, found
 
     def evidence(self, rows: Rows, values: Any) -> Levels:
-        found: Levels = rows.fold(_levels)
-        return found
+        return rows.fold(_levels)
 
     def claims(self, values: np.ndarray, found: Levels) -> list[Claim]:
         wrong = sum(_best(found, j) not in (None, value) for j, value in enumerate(values.tolist()))

@@ -151,8 +151,7 @@ class Moves:
             self.gains = np.concatenate([self.gains, np.empty_like(self.gains)])
         unit = self.atoms.units([atom])[0]
         self.gains[number] = unit @ residual
-        left: np.ndarray = residual - self.gains[number] * unit
-        return left
+        return residual - self.gains[number] * unit
 
     def changes(self, picks: np.ndarray) -> np.ndarray:
         return self.gains[: len(picks)] / self.atoms.length[picks]

@@ -167,8 +167,7 @@ class Orthogonal:
         self.inverse[:number, number] = self.inverse[:number, :number] @ share / -length
         self.inverse[number, number] = 1 / length
         self.gains[number] = fresh @ residual
-        left: np.ndarray = residual - self.gains[number] * fresh
-        return left
+        return residual - self.gains[number] * fresh
 
     def _grow(self) -> None:
         """Make room for as many atoms again."""

@@ -127,8 +127,7 @@ class Family:
     @cached_property
     def problem(self) -> KernelProblem:
         """The rows whose weight is not zero."""
-        found: KernelProblem = self.model._problem(self.question.rows)
-        return found
+        return self.model._problem(self.question.rows)
 
     @cached_property
     def errors(self) -> np.ndarray:

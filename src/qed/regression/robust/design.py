@@ -92,8 +92,7 @@ class Design(RowsProblem):
 
     def at(self, plane: Plane, delta: float) -> HuberSums:
         """Fold the sums at a plane, with residuals cut off at `delta`."""
-        found: HuberSums = self.rows.fold(HuberSums.of, plane, delta, self.columns)
-        return found
+        return self.rows.fold(HuberSums.of, plane, delta, self.columns)
 
     def nearest(self, seen: Moments, ridge: float = 0.0) -> Plane:
         """Give the plane, or the way to it, with the least sum of squares to the rows of some moments, plus ``ridge |w|^2``."""

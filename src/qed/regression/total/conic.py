@@ -139,8 +139,7 @@ class Conic:
         first = np.array([np.cos(self.angle), np.sin(self.angle)])
         second = np.array([-first[1], first[0]])
         a, b = self.semi_axes
-        found: np.ndarray = self.center + a * np.outer(np.cos(t), first) + b * np.outer(np.sin(t), second)
-        return found
+        return self.center + a * np.outer(np.cos(t), first) + b * np.outer(np.sin(t), second)
 
     def distance(self, points: Any) -> np.ndarray:
         """Give the algebraic distance w'phi(x) - 1 of points: zero on the curve, with a sign on either side.

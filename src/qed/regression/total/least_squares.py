@@ -149,8 +149,7 @@ class TotalLeastSquares(LinearModel):
         ndarray of shape (n,)
             The distances; over the rows of the fit their squares sum to ``error_``.
         """
-        found: np.ndarray = self._rows_of(X, y).map(_distances, self._residual, self._columns()[0])
-        return found
+        return self._rows_of(X, y).map(_distances, self._residual, self._columns()[0])
 
     def denoise(self, X: Any, y: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Move every point ``(x, y)`` to the nearest one on the plane.

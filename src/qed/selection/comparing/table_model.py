@@ -190,8 +190,7 @@ class TableModel(Estimator):
             The raw columns.
         """
         rows = self.encoded(X)
-        found: np.ndarray = self.model_.predict(rows)
-        return found
+        return self.model_.predict(rows)
 
     @property
     def predict_proba(self) -> Callable[[Any], np.ndarray]:
@@ -209,8 +208,7 @@ class TableModel(Estimator):
 
         def call(X: Any) -> np.ndarray:
             rows = self.encoded(X)
-            found: np.ndarray = getattr(self.model_, method)(rows)
-            return found
+            return getattr(self.model_, method)(rows)
 
         return call
 
@@ -218,8 +216,7 @@ class TableModel(Estimator):
     def classes_(self) -> np.ndarray:
         """The classes, in the order of the columns of ``predict_proba``."""
         self._check_fitted()
-        classes: np.ndarray = self.model_.classes_
-        return classes
+        return self.model_.classes_
 
     @property
     def inference_(self) -> Any:

@@ -166,8 +166,7 @@ def _has_to_be_opened(X: Any, y: Any) -> bool:
 
 def _gathered(rows: Rows, take: Callable[[Block], np.ndarray]) -> np.ndarray:
     """Read something beside the features, which may hold words."""
-    found: np.ndarray = (rows if rows.facts.schema is None else rows.table()).map(take)
-    return found
+    return (rows if rows.facts.schema is None else rows.table()).map(take)
 
 
 def _target(block: Block) -> np.ndarray:

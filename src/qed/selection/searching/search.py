@@ -355,8 +355,7 @@ class Search(Estimator):
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
     ) -> Rows:
-        rows: Rows = self._best()._open(X, y, sample_weight, reset=reset, target=target)
-        return rows
+        return self._best()._open(X, y, sample_weight, reset=reset, target=target)
 
     def _solve(self, problem: Any) -> None:
         self.fit(problem.rows)

@@ -49,8 +49,7 @@ def _inverse_root(triangle: np.ndarray, length: np.ndarray) -> np.ndarray:
             "Standard errors are not defined: some columns follow from the others, so the coefficients are not "
             "determined by the data. Drop the columns that follow from others."
         )
-    inverse: np.ndarray = linalg.solve_triangular(triangle, np.eye(len(length))) / length[:, None]
-    return inverse
+    return linalg.solve_triangular(triangle, np.eye(len(length))) / length[:, None]
 
 
 def with_intercept(inverse: np.ndarray, x_mean: np.ndarray, weight: float) -> np.ndarray:
