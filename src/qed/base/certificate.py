@@ -86,6 +86,11 @@ class Certificate:
     def __len__(self) -> int:
         return len(self.claims)
 
+    @property
+    def worst(self) -> Claim:
+        """The claim that fails by the largest factor."""
+        return max(self.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
+
     def __getitem__(self, says: str) -> Claim:
         """Find the claim whose sentence is, or begins with, `says`."""
         for claim in self.claims:
@@ -96,11 +101,6 @@ class Certificate:
     @property
     def failures(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if not claim.holds)
-
-    @property
-    def worst(self) -> Claim:
-        """The claim that fails by the largest factor."""
-        return max(self.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
 
     def to_dict(self) -> dict[str, Any]:
         return {"holds": bool(self), "source": self.source, "claims": [claim.to_dict() for claim in self.claims]}

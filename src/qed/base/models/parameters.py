@@ -36,15 +36,15 @@ class Parameter:
     accepts: Callable[[Any], bool]
     kind: str = "optimization"
 
-    def __or__(self, other: Parameter) -> Parameter:
-        """Accept what either rule accepts."""
-        return Parameter(f"{self.wanted} or {other.wanted}", lambda v: self.accepts(v) or other.accepts(v), self.kind)
-
     def checked(self, name: str, value: Any) -> Any:
         """Give a value that is right, or say under its name what was wanted."""
         if not self.accepts(value):
             raise ParameterError(f"{name} must be {self.wanted}, not {value!r}.")
         return value
+
+    def __or__(self, other: Parameter) -> Parameter:
+        """Accept what either rule accepts."""
+        return Parameter(f"{self.wanted} or {other.wanted}", lambda v: self.accepts(v) or other.accepts(v), self.kind)
 
 
 def number(
@@ -112,4 +112,6 @@ def random_state() -> Parameter:
 def check_parameters(model: Any, rules: Mapping[str, Parameter]) -> None:
     """Raise a `ParameterError` for the first parameter of `model` that breaks its rule."""
     for name, rule in rules.items():
-        rule.checked(f"{type(model).__name__}: {name}", getattr(model, name))
+        value = getattr(model, name)
+        if not rule.accepts(value):
+            raise ParameterError(f"{type(model).__name__}: {name} must be {rule.wanted}, not {value!r}.")
