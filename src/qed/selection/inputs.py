@@ -19,6 +19,7 @@ from qed.base.errors import DegenerateWarning, InputError
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
 Numbers = float | NDArray[Any]
+Weights = ArrayLike | None
 Label = str | float | bool | np.generic | None
 
 

@@ -96,16 +96,7 @@ def precision_score(
     >>> precision_score(["spam", "ham", "spam"], ["spam", "spam", "spam"], pos_label="spam")
     0.666...
     """
-    return precision_recall_fscore_support(
-        y_true,
-        y_pred,
-        labels=labels,
-        pos_label=pos_label,
-        average=average,
-        warn_for=("precision",),
-        sample_weight=sample_weight,
-        zero_division=zero_division,
-    )[0]
+    return _only("precision", y_true, y_pred, 1.0, labels, pos_label, average, sample_weight, zero_division)
 
 
 def recall_score(
@@ -125,16 +116,7 @@ def recall_score(
     >>> recall_score([1, 1, 0, 1], [1, 0, 0, 0])
     0.333...
     """
-    return precision_recall_fscore_support(
-        y_true,
-        y_pred,
-        labels=labels,
-        pos_label=pos_label,
-        average=average,
-        warn_for=("recall",),
-        sample_weight=sample_weight,
-        zero_division=zero_division,
-    )[1]
+    return _only("recall", y_true, y_pred, 1.0, labels, pos_label, average, sample_weight, zero_division)
 
 
 def fbeta_score(
@@ -157,17 +139,7 @@ def fbeta_score(
     >>> fbeta_score([1, 1, 0, 1], [1, 0, 0, 0], beta=2.0)
     0.384...
     """
-    return precision_recall_fscore_support(
-        y_true,
-        y_pred,
-        beta=beta,
-        labels=labels,
-        pos_label=pos_label,
-        average=average,
-        warn_for=("f-score",),
-        sample_weight=sample_weight,
-        zero_division=zero_division,
-    )[2]
+    return _only("f-score", y_true, y_pred, beta, labels, pos_label, average, sample_weight, zero_division)
 
 
 def f1_score(
@@ -187,16 +159,25 @@ def f1_score(
     >>> f1_score([1, 1, 0, 1], [1, 0, 0, 0])
     0.5
     """
-    return fbeta_score(
-        y_true,
-        y_pred,
-        beta=1.0,
-        labels=labels,
-        pos_label=pos_label,
-        average=average,
-        sample_weight=sample_weight,
-        zero_division=zero_division,
-    )
+    return _only("f-score", y_true, y_pred, 1.0, labels, pos_label, average, sample_weight, zero_division)
+
+
+def _only(
+    name: str,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    beta: float,
+    labels: ArrayLike | None,
+    pos_label: Label,
+    average: str | None,
+    sample_weight: ArrayLike | None,
+    zero_division: float | str,
+) -> Numbers:
+    """Give one of the three quantities, and warn of that one alone."""
+    how: dict[str, Any] = {"beta": beta, "labels": labels, "pos_label": pos_label, "average": average}
+    how |= {"warn_for": (name,), "sample_weight": sample_weight, "zero_division": zero_division}
+    precision, recall, fscore, _ = precision_recall_fscore_support(y_true, y_pred, **how)
+    return {"precision": precision, "recall": recall, "f-score": fscore}[name]
 
 
 def _divide(hits: NDArray[Any], whole: NDArray[Any], name: str, zero_division: float | str, warn: bool) -> NDArray[Any]:

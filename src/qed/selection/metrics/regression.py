@@ -21,15 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.scoring import OnSingleRows
 from qed.base.numbers import EPS
-from qed.selection.inputs import Floats, Numbers, mean, numbers, same_length, undefined, weights
+from qed.selection.inputs import Floats, Numbers, Weights, mean, numbers, same_length, undefined, weights
 
 
 def mean_squared_error(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Average the squared errors.
 
@@ -58,11 +54,7 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Take the root of the mean squared error, output by output; parameters as in `mean_squared_error`.
 
@@ -76,11 +68,7 @@ def root_mean_squared_error(
 
 
 def mean_absolute_error(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Average the absolute errors; parameters as in `mean_squared_error`.
 
@@ -94,11 +82,7 @@ def mean_absolute_error(
 
 
 def median_absolute_error(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Give the median of the absolute errors, which no few outliers can move; parameters as in `mean_squared_error`.
 
@@ -118,11 +102,7 @@ def median_absolute_error(
 
 
 def max_error(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Give the largest absolute error among rows of positive weight; parameters as in `mean_squared_error`.
 
@@ -136,11 +116,7 @@ def max_error(
 
 
 def mean_absolute_percentage_error(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Average ``|y - prediction| / |y|``, a share and not a percentage; parameters as in `mean_squared_error`.
 
@@ -161,7 +137,7 @@ def mean_pinball_loss(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     alpha: float = 0.5,
     multioutput: ArrayLike = "uniform_average",
 ) -> Numbers:
@@ -187,11 +163,7 @@ def mean_pinball_loss(
 
 
 def r2_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Give the share of the scatter of y that is explained: one minus squared errors over scatter about the mean.
 
@@ -224,11 +196,7 @@ def r2_score(
 
 
 def explained_variance_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    multioutput: ArrayLike = "uniform_average",
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
     """Give one minus the variance of the errors over the variance of y: `r2_score` that forgives a constant shift.
 
