@@ -19,13 +19,6 @@ def ratio(top: Any, bottom: Any) -> np.ndarray: ...
 def ratio(top: Any, bottom: Any) -> Any:
     """Divide, with zero over zero being zero and anything else over zero infinite.
 
-    Parameters
-    ----------
-    top, bottom : float or ndarray
-        Numbers, or arrays of them.
-
-    Examples
-    --------
     >>> ratio(0.0, 0.0), ratio(3.0, 0.0), ratio(3.0, 2.0)
     (0.0, inf, 1.5)
     >>> ratio(np.array([0.0, -1.0, 1.0]), np.array([0.0, 0.0, 2.0]))

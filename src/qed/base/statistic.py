@@ -30,10 +30,3 @@ class Statistic(Protocol):
 
     def fingerprint(self) -> Fingerprint:
         """Tell these rows from others."""
-
-
-class Reversible(Statistic, Protocol):
-    """A statistic from which rows can be taken away again."""
-
-    def __sub__(self, other: Any) -> Self:
-        """Give the statistic of the rows that are left."""

@@ -27,18 +27,6 @@ from qed.kernels.kernel import PRODUCT, SUM, Kernel, checked, keep
 from qed.kernels.tiles import Bound, Places
 
 
-def _check_kernels(owner: Any) -> None:
-    """Keep the kernels of a sum or product as one flat tuple: both are associative."""
-    parts: list[Kernel] = []
-    for kernel in tuple(owner.kernels):
-        if not isinstance(kernel, Kernel):
-            raise ParameterError(f"{type(owner).__name__}: kernels must be kernels, not {kernel!r}.")
-        parts += kernel._inner() if type(kernel) is type(owner) else (kernel,)
-    if not parts:
-        raise ParameterError(f"{type(owner).__name__}: give at least one kernel.")
-    keep(owner, kernels=tuple(parts))
-
-
 @dataclass(frozen=True, repr=False)
 class Constant(Kernel):
     """The kernel that is the same number for all rows: what ``k + 1`` adds.
@@ -83,7 +71,15 @@ class _Joined(Kernel):
     _sign: ClassVar[str]
 
     def __post_init__(self) -> None:
-        _check_kernels(self)
+        # One flat tuple: sums and products are both associative.
+        parts: list[Kernel] = []
+        for kernel in tuple(self.kernels):
+            if not isinstance(kernel, Kernel):
+                raise ParameterError(f"{type(self).__name__}: kernels must be kernels, not {kernel!r}.")
+            parts += kernel._inner() if type(kernel) is type(self) else (kernel,)
+        if not parts:
+            raise ParameterError(f"{type(self).__name__}: give at least one kernel.")
+        keep(self, kernels=tuple(parts))
 
     def _inner(self) -> tuple[Kernel, ...]:
         return self.kernels

@@ -41,25 +41,13 @@ class Reason(Enum):
 @savable
 @dataclass(frozen=True)
 class Past:
-    """What the driver remembers at a step, so that a run that goes on from there does what an unbroken one does.
+    """What the driver remembers at a step, so that a run that goes on from there does what an unbroken one does."""
 
-    Attributes
-    ----------
-    best : Step or None
-        The best step so far, when that is an earlier one.
-    still, rises : int
-        For how many steps in a row the objective has stood still, or has risen.
-    scale : float
-        The size of the first objective that was not zero.
-    tol : float
-        The tolerance with which standing still was told.
-    """
-
-    best: Step | None
-    still: int
-    rises: int
-    scale: float
-    tol: float
+    best: Step | None  # the best step so far, when that is an earlier one
+    still: int  # for how many steps in a row the objective has stood still
+    rises: int  # for how many it has risen
+    scale: float  # the size of the first objective that was not zero
+    tol: float  # the tolerance with which standing still was told
 
 
 @savable
@@ -141,21 +129,11 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Halt:
-    """What a method's generator returns when it knows itself why it can not go on.
-
-    Parameters
-    ----------
-    reason : Reason
-        Why.
-    because : str
-        The reason in words that name columns or classes.
-    advice : str
-        What to do about it.
-    """
+    """What a method's generator returns when it knows itself why it can not go on."""
 
     reason: Reason
-    because: str = ""
-    advice: str = ""
+    because: str = ""  # the reason in words that name columns or classes
+    advice: str = ""  # what to do about it
 
 
 @savable

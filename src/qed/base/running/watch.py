@@ -177,11 +177,8 @@ def watch(
     True
     """
     seen = Watch(progress, states, seconds, checkpoint, every, call)
-    token = _watching.set((*_watching.get(), seen))
-    try:
+    with watched_only_by(*watches(), seen):
         yield seen
-    finally:
-        _watching.reset(token)
 
 
 @contextmanager

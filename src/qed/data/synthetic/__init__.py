@@ -17,38 +17,20 @@ text and tables     `sparse_text`, `mixed_table`
 ==================  =============================================================
 """
 
-from qed.data.synthetic.additive import noise, noise_model
-from qed.data.synthetic.autoregressive import ar1_covariance, ar1_noise
-from qed.data.synthetic.clusters import blobs, classes
-from qed.data.synthetic.curves import ellipse, line, polynomial, sinusoid
-from qed.data.synthetic.designs import collinear, linear
-from qed.data.synthetic.labels import logistic, softmax_classes
-from qed.data.synthetic.moving_average import ma_covariance, ma_noise
-from qed.data.synthetic.shapes import checkerboard, moons, rings, xor
-from qed.data.synthetic.tables import mixed_table
-from qed.data.synthetic.text import sparse_text
+from qed.base.lazy import room
 
-__all__ = [
-    "ar1_covariance",
-    "ar1_noise",
-    "blobs",
-    "checkerboard",
-    "classes",
-    "collinear",
-    "ellipse",
-    "line",
-    "linear",
-    "logistic",
-    "ma_covariance",
-    "ma_noise",
-    "mixed_table",
-    "moons",
-    "noise",
-    "noise_model",
-    "polynomial",
-    "rings",
-    "sinusoid",
-    "softmax_classes",
-    "sparse_text",
-    "xor",
-]
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "additive": ["noise", "noise_model"],
+        "autoregressive": ["ar1_covariance", "ar1_noise"],
+        "clusters": ["blobs", "classes"],
+        "curves": ["ellipse", "line", "polynomial", "sinusoid"],
+        "designs": ["collinear", "linear"],
+        "labels": ["logistic", "softmax_classes"],
+        "moving_average": ["ma_covariance", "ma_noise"],
+        "shapes": ["checkerboard", "moons", "rings", "xor"],
+        "tables": ["mixed_table"],
+        "text": ["sparse_text"],
+    },
+)
