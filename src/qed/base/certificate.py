@@ -86,11 +86,6 @@ class Certificate:
     def __len__(self) -> int:
         return len(self.claims)
 
-    @property
-    def worst(self) -> Claim:
-        """The claim that fails by the largest factor."""
-        return max(self.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
-
     def __getitem__(self, says: str) -> Claim:
         """Find the claim whose sentence is, or begins with, `says`."""
         for claim in self.claims:

@@ -25,7 +25,7 @@ COMPILED_FROM = 1 << 15
 class Summary:
     """Weighted count, mean, sum of squared deviations, minimum and maximum of each column.
 
-    Missing values (NaN) are counted and left out; rows of zero weight are left out altogether.
+    Missing values (NaN) are counted and left out; rows of zero weight are left out altogether, also of the count.
 
     >>> import numpy as np
     >>> from qed.base.sources.open import rows
@@ -34,7 +34,7 @@ class Summary:
     (array([2., 5.]), array([0, 1]))
     """
 
-    count: int  # rows with a positive weight
+    count: int
     weight: np.ndarray  # (p,): the weight of the values that are there
     # (p,): mean, and sum of weighted squared deviations from it.
     mean: np.ndarray

@@ -83,8 +83,20 @@ class Newton:
 class Likelihood:
     """The objective on some rows.
 
-    `fold` folds a function over blocks whose target holds class numbers; C is the weight of the loss, infinite for no
-    penalty; `centred` says whether columns may be shifted, which sparse ones may not.
+    Parameters
+    ----------
+    fold : callable
+        Folds a function over blocks whose target holds class numbers.
+    summary : Summary
+        Of these rows, for the range of the columns.
+    class_weight : ndarray of shape (K,)
+        Factors of the rows' weights, by class.
+    C : float
+        The weight of the loss; infinite for no penalty.
+    intercept : bool
+        Whether there is a constant.
+    centred : bool
+        Whether columns may be shifted, which sparse ones may not.
     """
 
     def __init__(

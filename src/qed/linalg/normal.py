@@ -112,6 +112,13 @@ def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
 class Normal:
     """A Gram matrix that is solved for several right-hand sides and factored once for each penalty.
 
+    Parameters
+    ----------
+    gram : ndarray of shape (p, p)
+        Symmetric, positive semi-definite.
+
+    Examples
+    --------
     >>> normal = Normal(np.array([[3.0, 3.0], [3.0, 5.0]]))
     >>> normal.solve(np.array([[5.0], [6.0]]), alpha=1.0).coef.ravel().round(12)
     array([0.8, 0.6])
@@ -161,9 +168,18 @@ class Normal:
 
         Where the matrix is far enough from a singular one to tell, what rounding may have hidden of the gradient is counted in.
 
-        With the `gradient` ``X'(y - X w) - alpha w``; the `rank` that a model without a penalty found; the `reach`, the
-        size of what the residuals are differences of; and a value that is `enough`, below which none need be any
-        sharper.
+        Parameters
+        ----------
+        coef, gradient : ndarray of shape (p, q)
+            The coefficients, and ``X'(y - X w) - alpha w`` there.
+        alphas : ndarray of shape (q,)
+            The penalty of each output.
+        rank : int or None
+            The rank of the columns that a model without a penalty found.
+        reach : ndarray of shape (q,)
+            The size of what the residuals are differences of.
+        enough : ndarray of shape (q,)
+            A value below it need not be any sharper.
         """
         result = np.empty(len(alphas))
         for alpha in np.unique(alphas):

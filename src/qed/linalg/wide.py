@@ -191,8 +191,18 @@ class WideSystem:
     ) -> np.ndarray:
         """Bound by how much coefficients are above the minimum, rounding included.
 
-        The parameters are those of :meth:`qed.linalg.normal.Normal.excess`; where the rank is the largest there can be,
-        the least error is zero.
+        Parameters
+        ----------
+        coef, gradient : ndarray of shape (p, q)
+            The coefficients, and ``A'(b - A w) - alpha w`` there.
+        alphas : ndarray of shape (q,)
+            The penalty of each output.
+        rank : int or None
+            The rank that a model without a penalty found; if it is the largest there can be, the least error is zero.
+        reach : ndarray of shape (q,)
+            The size of what the residuals are differences of.
+        enough : ndarray of shape (q,)
+            A bound below it need not be any sharper.
         """
         result = np.empty(len(alphas))
         for alpha in np.unique(alphas).tolist():

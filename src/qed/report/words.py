@@ -85,5 +85,5 @@ def proof_words(certificate: Certificate) -> str:
         return PROVEN
     if not certificate.failures:
         return "nothing claimed"
-    worst = certificate.worst
+    worst = max(certificate.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
     return f"{worst.says}: {worst.value:.1e} > {worst.bound:.1e}"

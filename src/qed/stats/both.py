@@ -23,7 +23,7 @@ class Both:
     (4, array([2.]))
     """
 
-    features: Summary  # count, mean, spread and range of every column
+    features: Summary
     target: Any  # whatever knows `+` and `-`
 
     def __add__(self, other: Both) -> Both:

@@ -47,7 +47,7 @@ def warn_if_unproven(name: str, certificate: Certificate, ending: Ending, advice
     """Warn when a certificate does not hold: why the run ended, which claim is furthest off, and what to change."""
     if not certificate.failures:
         return
-    worst = certificate.worst
+    worst = max(certificate.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
     off = f"'{worst.says}' is {worst.value:.1e}, wanted at most {worst.bound:.1e}."
     advice = "" if ending.advice else advice
     warnings.warn(f"{name}: {ending} {off} {advice}".strip(), ConvergenceWarning, stacklevel=level_of_user())

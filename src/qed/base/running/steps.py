@@ -41,9 +41,12 @@ class Reason(Enum):
 @savable
 @dataclass(frozen=True)
 class Past:
-    """What the driver remembers at a step, so that a run that goes on from there does what an unbroken one does."""
+    """What the driver remembers at a step, so that a run that goes on from there does what an unbroken one does.
 
-    best: Step | None  # the best step so far, when that is an earlier one
+    The best step so far is kept where it is an earlier one.
+    """
+
+    best: Step | None
     still: int  # for how many steps in a row the objective has stood still
     rises: int  # for how many it has risen
     scale: float  # the size of the first objective that was not zero

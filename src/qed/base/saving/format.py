@@ -175,7 +175,13 @@ def _refusal(value: Any, where: str) -> SavingError:
 
 
 class Unpacker:
-    """Turns a tree back into values."""
+    """Turns a tree back into values.
+
+    Parameters
+    ----------
+    array : callable
+        Gives the array of a number.
+    """
 
     def __init__(self, array: Callable[[int], np.ndarray]) -> None:
         self._array = array

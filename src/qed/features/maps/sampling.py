@@ -34,6 +34,8 @@ def lots(numbers: np.ndarray, seed: int) -> np.ndarray:
 class Sample:
     """Some rows drawn at random, in the order of their lots, and a summary of all rows that were looked at.
 
+    There are fewer than `size` if the source has fewer.
+
     >>> from qed.base.sources.open import rows
     >>> X = np.arange(10.0).reshape(-1, 1)
     >>> sample = rows(X).fold(Sample.of, 3, 0)
@@ -41,7 +43,7 @@ class Sample:
     (3, True)
     """
 
-    size: int  # how many rows are wanted; there are fewer if the source has fewer
+    size: int
     lots: np.ndarray  # the lots of the rows drawn, in ascending order
     numbers: np.ndarray  # their numbers
     X: np.ndarray  # (drawn, p): the rows

@@ -32,7 +32,7 @@ class NumberColumn:
            [2., 1.]])
     """
 
-    place: int  # which column of the table it is
+    place: int
     fill: float  # what holes are filled with
     marked: bool = False  # whether a column of zeros and ones says where the holes were
     # Whether the number itself is kept; not when it is always the same, and only the holes tell rows apart.
@@ -68,7 +68,7 @@ class DateColumn:
     array([[2.]])
     """
 
-    place: int  # which column of the table it is
+    place: int
     parts: tuple[str, ...]  # the parts that vary
     # For each part, what holes are filled with, and how it is scaled.
     fill: np.ndarray
@@ -99,6 +99,21 @@ class DateColumn:
 class LevelColumn:
     """A categorical column: a column for each common level, one for all others, one for missing values.
 
+    Attributes
+    ----------
+    place : int
+        Which column of the table it is.
+    levels : ndarray
+        All levels that were seen and kept apart or together, a missing value last.
+    rare : ndarray
+        Those that share a column.
+    first_left_out : bool
+        Whether the first level has no column.
+    unknown : {"other", "zeros", "error"}
+        What is done with a level that was not seen.
+
+    Examples
+    --------
     >>> color = LevelColumn(0, np.array(["blue", "red", None], dtype=object), np.array([], dtype=object))
     >>> out = np.zeros((2, 3))
     >>> color.write(pa.array(["red", "green"]), out, "'color'", 0)
@@ -106,7 +121,7 @@ class LevelColumn:
     (['color_blue', 'color_red', 'color_missing'], [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     """
 
-    place: int  # which column of the table it is
+    place: int
     levels: np.ndarray  # all levels that were seen and kept apart or together, a missing value last
     rare: np.ndarray  # those that share a column
     first_left_out: bool = False  # whether the first level has no column

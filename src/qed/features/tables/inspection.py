@@ -24,9 +24,11 @@ MOST_LEVELS = 10_000
 @savable
 @dataclass(frozen=True)
 class Reading:
-    """What each column of a table is read as."""
+    """What each column of a table is read as.
 
-    # For each column: number, flag, date, levels, drop (as asked), or other (nested or binary: can not be read).
+    Its kind is number, flag, date, levels, drop (as asked), or other (nested or binary: can not be read).
+    """
+
     kinds: tuple[str, ...]
     asked: frozenset[int] = frozenset()  # the columns whose kind the user gave
     parsed: frozenset[int] = frozenset()  # the columns of numbers or dates that are written as text

@@ -129,13 +129,15 @@ class LowerModel:
 
     .. math:: f(z) \ge \sum_s \lambda_s \big[ f(w_s) + g_s^\top (z - w_s) + \tfrac m2 \|z - w_s\|^2 \big]
 
+    Points are measured from the `origin`, the start.
+
     >>> cut = LowerModel.empty(np.array([2.0]), 0.0).with_cut(1.0, np.array([2.0]), 2.0, np.array([1.0]))
     >>> cut.at([0.0]), cut.lowest(radius=3.0)
     (0.0, -1.0)
     """
 
-    origin: np.ndarray  # (d,): the start, from which points are measured
-    strong_convexity: float  # m
+    origin: np.ndarray
+    strong_convexity: float
     # The sum of the weights, and the weighted means of f(w_s) - g_s'w_s and of ||w_s||^2.
     weight: float
     constant: float

@@ -39,8 +39,18 @@ def dual_claims(
 ) -> list[Claim]:
     r"""Claim that the equations hold and that the objective is minimal.
 
-    Here `fitted` is ``K c``, `noise` the covariance of the noise times the dual coefficients, :math:`\alpha\Sigma c`,
-    and `whiten` multiplies by a root of :math:`\Sigma^{-1}`.
+    Parameters
+    ----------
+    Y, fitted, coef : ndarray of shape (n, q)
+        Targets, ``K c`` and dual coefficients.
+    noise : ndarray of shape (n, q)
+        The dual coefficients times the covariance of the noise, :math:`\alpha\Sigma c`.
+    diagonal : ndarray of shape (n,)
+        The diagonal of the kernel matrix.
+    whiten : callable
+        Multiplies by a root of :math:`\Sigma^{-1}`.
+    alphas : ndarray of shape (q,)
+        The penalty of each output.
     """
     left = Y - fitted - noise
     scale = np.abs(Y) + np.abs(noise) + reach_of(diagonal, coef)

@@ -64,8 +64,21 @@ class Metric(Protocol):
 class Evidence:
     """What is seen of features, target and residual: of a fit with p features and q outputs."""
 
-    weight: float  # the sum of the weights
-    # (p,) or (q,): means of features, target and residual.
+    Attributes
+    ----------
+    weight : float
+        The sum of the weights.
+    x_mean, y_mean, r_mean : ndarray of shape (p,) or (q,)
+        Means of features, target and residual.
+    metric : Metric
+        The columns of the features; `Normal` where their scatter is known.
+    xr : ndarray of shape (p, q)
+        Scatter of features with residuals.
+    yy, rr : ndarray of shape (q,)
+        Squared deviations of target and residual.
+    """
+
+    weight: float
     x_mean: np.ndarray
     y_mean: np.ndarray
     r_mean: np.ndarray
