@@ -62,7 +62,7 @@ class Metric(Protocol):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is seen of features, target and residual: of a fit with p features and q outputs."""
+    """What is seen of features, target and residual: of a fit with p features and q outputs.
 
     Attributes
     ----------
@@ -82,9 +82,8 @@ class Evidence:
     x_mean: np.ndarray
     y_mean: np.ndarray
     r_mean: np.ndarray
-    metric: Metric  # the columns of the features; `Normal` where their scatter is known
-    xr: np.ndarray  # (p, q): scatter of features with residuals
-    # (q,): squared deviations of target and residual.
+    metric: Metric
+    xr: np.ndarray
     yy: np.ndarray
     rr: np.ndarray
 
