@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.plots.style import ACCENT, HUES, INK, MUTED, STYLE, axes, plain, some
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import ACCENT, HUES, INK, MUTED, STYLE, Axes, axes, plain, some
 
 
 def hypotheses(found: Any, ax: Axes | None = None) -> Axes:

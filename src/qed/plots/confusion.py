@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from qed.plots.style import ACCENT, INK, PAPER, RULE, axes, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import ACCENT, INK, PAPER, RULE, Axes, axes, plain
 
 MOST_WRITTEN = 15
 

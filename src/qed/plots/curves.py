@@ -6,14 +6,11 @@ curve* shows the price of too much and too little freedom. Bands are one standar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from qed.plots.style import ACCENT, INK, SECOND, axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import ACCENT, INK, SECOND, Axes, axes
 
 
 def learning_curve(

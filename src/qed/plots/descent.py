@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.plots.style import HUES, MUTED, axes, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import HUES, MUTED, Axes, axes, plain
 
 GRID = 120
 LEVELS = 14

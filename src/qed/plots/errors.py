@@ -6,14 +6,11 @@ thinks, a funnel that the noise grows with the prediction.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from qed.plots.style import ACCENT, INK, SECOND, axes, some
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import ACCENT, INK, SECOND, Axes, axes, some
 
 
 def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:

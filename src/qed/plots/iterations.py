@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from qed.plots.style import ACCENT, SECOND, axes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import ACCENT, SECOND, Axes, axes
 
 
 def trace(fit: Any, ax: Axes | None = None) -> Axes:

@@ -5,14 +5,11 @@ The rows are projected on the two directions of largest variance, the leading ei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from qed.plots.style import HUES, INK, axes, plain, some
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import HUES, INK, Axes, axes, plain, some
 
 
 def clusters(X: Any, labels: Any, centers: Any = None, ax: Axes | None = None) -> Axes:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from qed.base.counts import Counts
 from qed.base.sources.layout import kind_of, values_of
 from qed.base.sources.open import rows
-from qed.plots.style import ACCENT, STYLE, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from qed.plots.style import ACCENT, STYLE, Axes, plain
 
 
 def histograms(X: Any, *, columns: int = 4, bins: int = 20) -> Any:

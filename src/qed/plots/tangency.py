@@ -6,17 +6,14 @@ point of its smooth border; a diamond (sizes) has corners on the axes, where a c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from qed.base.errors import InputError
-from qed.plots.style import ACCENT, INK, SECOND, axes
+from qed.plots.style import ACCENT, INK, SECOND, Axes, axes
 from qed.regression.sparse.constrained import constrained_lasso
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def tangency(X: Any, y: Any, radius: float, ax: Axes | None = None, *, norm: int = 1) -> Axes:
