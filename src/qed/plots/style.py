@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:  # for all pictures: matplotlib itself is imported when one is drawn
     from matplotlib.axes import Axes as Axes
 else:
-    Axes = Any
+    Axes = object
 
 INK, MUTED, RULE, PAPER = "#1b1f24", "#68707a", "#d9dde2", "#fefefe"
 ACCENT, SECOND = "#2563a8", "#c2571a"

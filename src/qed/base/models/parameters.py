@@ -11,11 +11,13 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from qed.base.errors import ParameterError
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Parameter:
     accepts: Callable[[Any], bool]
     kind: str = "optimization"
 
-    def checked(self, name: str, value: Any) -> Any:
+    def checked(self, name: str, value: Value) -> Value:
         """Give a value that is right, or say under its name what was wanted."""
         if not self.accepts(value):
             raise ParameterError(f"{name} must be {self.wanted}, not {value!r}.")
