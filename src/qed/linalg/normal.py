@@ -17,11 +17,7 @@ from scipy.linalg import eigh, lapack
 
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
-
-# Sums over rows, taken block by block, are off by no more than this, relative to the lengths of the columns.
-ROUNDING = 16 * EPS
-# With fewer digits than this, a bound on rounding says nothing.
-DIGITS_TELLING = 8.0
+from qed.linalg.root import Root
 
 
 @dataclass(frozen=True)
@@ -122,6 +118,8 @@ class Normal:
     ----------
     gram : ndarray of shape (p, p)
         Symmetric, positive semi-definite.
+    noise : ndarray of shape (p,), optional
+        Entries of the matrix are off by no more than ``noise[j] * noise[k]``.
 
     Examples
     --------
@@ -130,8 +128,9 @@ class Normal:
     array([0.8, 0.6])
     """
 
-    def __init__(self, gram: np.ndarray) -> None:
+    def __init__(self, gram: np.ndarray, noise: np.ndarray | None = None) -> None:
         self.gram = gram
+        self.noise = np.zeros(len(gram)) if noise is None else noise
         self._factors: dict[float, Cholesky | None] = {}
         self._spectra: dict[float, Spectrum] = {}
 
@@ -165,6 +164,7 @@ class Normal:
         self,
         coef: np.ndarray,
         gradient: np.ndarray,
+        noise: np.ndarray,
         alphas: np.ndarray,
         rank: int | None,
         reach: np.ndarray,
@@ -172,12 +172,13 @@ class Normal:
     ) -> np.ndarray:
         """Bound by how much coefficients miss the minimum of ``||y - X w||^2 + alpha ||w||^2``: ``g' (gram + alpha I)^+ g``.
 
-        Where the matrix is far enough from a singular one to tell, what rounding may have hidden of the gradient is counted in.
+        What rounding may have hidden of the gradient is counted in; where columns are so alike that their scatter can not tell them
+        apart, nothing can be said.
 
         Parameters
         ----------
-        coef, gradient : ndarray of shape (p, q)
-            The coefficients, and ``X'(y - X w) - alpha w`` there.
+        coef, gradient, noise : ndarray of shape (p, q)
+            The coefficients, ``X'(y - X w) - alpha w`` there, and how far that may be off.
         alphas : ndarray of shape (q,)
             The penalty of each output.
         rank : int or None
@@ -188,15 +189,35 @@ class Normal:
             A value below it need not be any sharper.
         """
         result = np.empty(len(alphas))
-        for alpha in np.unique(alphas):
+        for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
-            step = self.solve(gradient[:, chosen], float(alpha)).coef
-            missed = np.sqrt(np.abs((gradient[:, chosen] * step).sum(axis=0)))
-            factor = self.factor(float(alpha))
-            if factor is not None and factor.digits >= DIGITS_TELLING:
-                missed += ROUNDING * reach[chosen] * np.sqrt(len(coef) / factor.least)
-            result[chosen] = missed**2
+            told, factor = self.told(alpha)
+            if factor is None:
+                result[chosen] = np.where((gradient == 0) & (noise == 0), 0.0, np.inf)[told][:, chosen].max(axis=0, initial=0.0)
+                continue
+            missed = factor.half(gradient[told][:, chosen])
+            hidden = noise[told][:, chosen] / factor.length[:, None]
+            found = (np.linalg.norm(missed, axis=0) + np.linalg.norm(hidden, axis=0) * np.sqrt(3 / factor.least)) ** 2
+            if (found > enough[chosen]).any():
+                found = (np.linalg.norm(missed, axis=0) + np.linalg.norm(np.abs(factor.inverse) @ hidden, axis=0)) ** 2
+            result[chosen] = np.where((noise[~told][:, chosen] > 0).any(axis=0), np.inf, found)
         return result
+
+    def told(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:
+        """Say which columns are more than a constant (all, with a penalty), and give the factor of these, or None."""
+        told = (self.lengths > 0) | (alpha > 0)
+        if told.all():
+            return told, self.factor(alpha)
+        return told, Cholesky.of(self.gram[np.ix_(told, told)]) if told.any() else None
+
+    def root(self) -> tuple[np.ndarray, Root | None]:
+        """Say which columns are more than a constant, and give a root of their products where they are independent."""
+        told, factor = self.told()
+        return told, None if factor is None else Root.of_cholesky(factor, self.noise[told])
+
+    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        """Say nothing: squares and products can not tell dependent columns from nearly dependent ones."""
+        return 0.0 if rank == 0 and not self.noise.any() else float("inf")
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
         """Give the share of the coefficients that lies where the columns, of this rank, say nothing."""

@@ -27,7 +27,7 @@ from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.regression.gaussian.metric import MetricProblem
-from qed.regression.linear.evidence import condition_claim, least_squares_claims
+from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.precise import solve_by_factor
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.inference.coefficients import Inference
@@ -133,8 +133,7 @@ class GeneralizedLeastSquares(Regressor):
         constant = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
         seen, factor = problem.evidence(coef, constant, centered=centered)
         claims = least_squares_claims(seen, coef, centered=centered, rank=self.rank_)
-        condition = solve_by_factor(factor, centered=centered).condition
-        return [*(replace(claim, says=f"whitened: {claim.says}") for claim in claims), condition_claim(condition)]
+        return [replace(claim, says=f"whitened: {claim.says}") for claim in claims]
 
     @property
     def inference_(self) -> Inference:

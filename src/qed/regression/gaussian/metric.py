@@ -21,8 +21,7 @@ from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import Normal
-from qed.regression.linear.evidence import Evidence, about_zero
+from qed.regression.linear.evidence import Evidence
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
@@ -122,11 +121,8 @@ class MetricProblem(RowsProblem):
             y = target_of(block)
             return np.hstack([y, y - np.asarray(block.X @ coef, dtype=np.float64) - intercept])
 
-        factor, q = metric_factor(self.rows, self.whitening, with_residual), coef.shape[1]
-        seen = moments_of(factor) if centered else about_zero(moments_of(factor))
-        square = np.diagonal(seen.yy)
-        means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-        return Evidence(seen.weight, *means, Normal(seen.xx), seen.xy[:, q:], square[:q], square[q:]), factor
+        factor = metric_factor(self.rows, self.whitening, with_residual)
+        return Evidence.from_residual_moments(moments_of(factor), coef, intercept, centered=centered), factor
 
 
 def moments_of(factor: Factor) -> Moments:

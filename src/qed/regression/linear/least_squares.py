@@ -23,7 +23,8 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
 from qed.linalg.normal import Normal
-from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
+from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors
+from qed.regression.linear.evidence import Evidence, least_squares_claims
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import solve_by_factor
 from qed.regression.linear.problem import LeastSquaresProblem
@@ -96,7 +97,10 @@ class LinearRegression(LeastSquaresModel):
         solution = equations.solve(0.0, DIGITS_WANTED)
         self.factor_, self.solver_ = equations.factor, equations.way
         self.rank_, self.condition_ = solution.rank, solution.condition
-        self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
+        if equations.factor is not None and problem.rows is not None and self.rank_ == self.n_features_in_:
+            self._set_plane(*problem.refined(solution.coef), flat=problem.target_ndim == 1)
+        else:
+            self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
     def _warn_of_collinear(self, problem: LeastSquaresProblem) -> None:
         p, most = self.n_features_in_, int(self.statistic_.count) - self.fit_intercept
@@ -124,7 +128,7 @@ class LinearRegression(LeastSquaresModel):
         coef, intercept = self._columns()
         seen = problem.evidence(coef, intercept)
         claims = least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
-        return [*claims, condition_claim(self._condition(seen, problem))]
+        return [*claims, accuracy_claim(coefficient_errors(problem, seen, coef, intercept, self.rank_))]
 
     def _condition(self, seen: Evidence, problem: LeastSquaresProblem) -> float:
         """Recompute the condition number where the data are there: from what is seen of them where that can tell, else from a QR."""
