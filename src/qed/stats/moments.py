@@ -130,8 +130,13 @@ class Moments(Centred):
         mean, rest = exact_sum(shift, offset)
         return cls(total, count, mean, _cleaned(scatter, 0.0), p, rest, bulk, roundings_of(count))
 
+    def moments(self) -> Moments:
+        """Give these: rows that were kept give theirs by the same name."""
+        return self
+
     def __add__(self, other: Moments) -> Moments:
         self._check_alike(other)
+        other = other.moments()
         if other.count == 0:
             return self
         if self.count == 0:
@@ -149,6 +154,7 @@ class Moments(Centred):
 
     def __sub__(self, other: Moments) -> Moments:
         self._check_alike(other)
+        other = other.moments()
         if other.count == 0:
             return self
         count, weight = self.count - other.count, self.weight - other.weight
@@ -165,8 +171,12 @@ class Moments(Centred):
             scatter = self.scatter - other.scatter - np.multiply.outer(step, step)
             mean, rest = self._moved(way)
         self._check_remains(scatter)
+        bulk, roundings = self._behind(other, step)
+        gone = scatter.diagonal() <= ROUNDING * self.scatter.diagonal()
+        # Where nothing but rounding is left of a column, nothing is known of its products with others.
+        bulk[gone] *= ROUNDING / (roundings * EPS**2)
         scatter = _cleaned(scatter, ROUNDING * self.scatter.diagonal())
-        return Moments(weight, count, mean, scatter, self.n_features, rest, *self._behind(other, step))
+        return Moments(weight, count, mean, scatter, self.n_features, rest, bulk, roundings)
 
     def _behind(self, other: Moments, step: np.ndarray) -> tuple[np.ndarray, float]:
         """Give the squares and the number of roundings behind a sum or a difference, which differ in a sign only."""

@@ -144,7 +144,7 @@ class GramEquations(Equations):
         known = (self.factor.weight, *means, system, system.design.back(residual), *squares)
         reach = np.sqrt(squares[0]) + system.lengths @ np.abs(coef)
         noise = factor_rounding(p) * np.outer(system.lengths, reach)
-        return Evidence(*known, noise, mean_slip(self.factor, coef, means, reach))
+        return Evidence(*known, noise, mean_slip(self.factor, coef, means, reach) * self.centered)
 
     def looking_closer(self, alpha: float, digits_wanted: float) -> GramEquations:
         """Turn to the QR factor of the rows where moments leave fewer digits than wanted, if it can be had."""
@@ -180,9 +180,8 @@ class KeptEquations(Equations):
         squares = ((self.target**2).sum(axis=0), (residual**2).sum(axis=0))
         reach = np.sqrt(squares[0]) + self.design.lengths @ np.abs(coef)
         noise = (seen.count + seen.n_features + 4) * EPS * np.outer(self.design.lengths, reach)
-        return Evidence(
-            seen.weight, *means, self.metric, self.design.back(residual), *squares, noise, mean_slip(seen, coef, means, reach)
-        )
+        slip = mean_slip(seen, coef, means, reach) * self.centered
+        return Evidence(seen.weight, *means, self.metric, self.design.back(residual), *squares, noise, slip)
 
 
 class RowEquations(KeptEquations):

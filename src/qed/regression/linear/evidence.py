@@ -116,11 +116,12 @@ class Evidence:
         seen, (p, q) = moments if centered else about_zero(moments), coef.shape
         square, h = np.diagonal(seen.yy), seen.noise
         means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-        blur = (p + 3) * EPS / 2 * full_reach(moments, coef, intercept)
-        noise = np.outer(h[:p], h[p + q :]) + np.outer(np.sqrt(np.maximum(np.diagonal(seen.xx), 0.0)), blur)
-        slip = (blur + np.sqrt(seen.roundings * EPS) * h[p + q :]) / np.sqrt(seen.weight)
         sums = (seen.xy[:, q:], square[:q], square[q:])
-        return cls(seen.weight, *means, normal or Normal(seen.xx, h[:p]), *sums, noise, slip * centered)
+        noise, slip = np.outer(h[:p], h[p + q :]), np.sqrt(seen.roundings * EPS / seen.weight) * h[p + q :]
+        found = cls(seen.weight, *means, normal or Normal(seen.xx, h[:p]), *sums, noise, slip)
+        blur = (p + 3) * EPS / 2 * found.full_reach(coef, intercept)
+        slip = (slip + blur / np.sqrt(seen.weight)) * centered
+        return replace(found, noise=noise + np.outer(found.metric.lengths, blur), slip=slip)
 
     @classmethod
     def from_moments(
@@ -147,19 +148,17 @@ class Evidence:
         slip += EPS * (np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef))
         return cls(seen.weight, *means, metric, seen.xy - image, yy, rr, noise, slip * centered)
 
+    def full_reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Give the length of what residuals are differences of when they are computed row by row, means included: of shape (q,)."""
+        target = np.sqrt(np.maximum(self.yy, 0.0) + self.weight * self.y_mean**2)
+        columns = np.sqrt(self.metric.lengths**2 + self.weight * self.x_mean**2)
+        return np.asarray(target + columns @ np.abs(coef) + np.sqrt(self.weight) * np.abs(intercept))
+
     @property
     def xx(self) -> np.ndarray:
         """The scatter of the features, of shape (p, p)."""
         assert isinstance(self.metric, Normal)
         return self.metric.gram
-
-
-def full_reach(seen: Moments, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
-    """Give the length of what residuals are differences of when they are computed row by row, means included: of shape (q,)."""
-    p, q = coef.shape
-    square = np.maximum(np.diagonal(seen.scatter), 0.0) + seen.weight * seen.mean**2
-    full = np.sqrt(square[: p + q])
-    return np.asarray(full[p:] + full[:p] @ np.abs(coef) + np.sqrt(seen.weight) * np.abs(intercept))
 
 
 def mean_residual(seen: Centred, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:

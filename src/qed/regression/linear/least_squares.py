@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,12 +24,12 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
 from qed.linalg.normal import Normal
+from qed.linalg.root import factor_rounding
 from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors
-from qed.regression.linear.evidence import Evidence, least_squares_claims
+from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.linear.precise import solve_by_factor
 from qed.regression.linear.problem import LeastSquaresProblem
-from qed.stats.factor import Factor
+from qed.stats.agreement import remembered_claim
 from qed.stats.inference.coefficients import Inference
 
 DIGITS_WANTED = 10.0
@@ -128,18 +129,52 @@ class LinearRegression(LeastSquaresModel):
         coef, intercept = self._columns()
         seen = problem.evidence(coef, intercept)
         claims = least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
-        return [*claims, accuracy_claim(coefficient_errors(problem, seen, coef, intercept, self.rank_))]
+        errors = coefficient_errors(problem, seen, coef, intercept, self.rank_)
+        claims.append(accuracy_claim(errors, is_unique=self.rank_ == len(coef)))
+        return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]
 
-    def _condition(self, seen: Evidence, problem: LeastSquaresProblem) -> float:
-        """Recompute the condition number where the data are there: from what is seen of them where that can tell, else from a QR."""
-        if problem.source == "statistics" or problem.rows is None:
-            return self.condition_
-        found = seen.metric.condition(self.rank_)
-        return (
-            solve_by_factor(problem.rows.fold(Factor.of), centered=self.fit_intercept).condition
-            if found is None
-            else found
-        )
+    def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
+        """Go back to the rows for what else the model says of them, and what its inference rests on."""
+        found = problem.equations.solve(0.0, DIGITS_WANTED)
+        # A condition number is estimated from a Cholesky factor, or known from singular values.
+        conditions = [found.condition, problem.equations.by_columns.normal.condition(found.rank) or found.condition]
+        off = min(abs(self.condition_ / value - 1) for value in conditions)
+        blur = 1e-6 + factor_rounding(self.n_features_in_) * self.n_features_in_ * found.condition
+        claims = [
+            Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
+            Claim("condition number is that of the columns (relative)", float(off), blur),
+            remembered_claim(self.statistic_, problem.statistic),
+        ]
+        if self.factor_ is not None:
+            claims.append(replace(remembered_claim(self.factor_, problem.statistic), says="QR factor is that of the rows"))
+        return claims
+
+    def coefficient_errors(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Bound the relative error of every coefficient, from the data: how far it is from that of exact arithmetic, at most.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The data the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (p,) or (n_outputs, p)
+            The bounds. Where columns are dependent, that of the shortest coefficients together.
+
+        Examples
+        --------
+        >>> import qed
+        >>> X, y = qed.data.load("stackloss").Xy()
+        >>> model = qed.LinearRegression().fit(X, y)
+        >>> bool((model.coefficient_errors(X, y) < 1e-10).all())
+        True
+        """
+        self._check_fitted()
+        problem = self._evidence(self._open(X, y, sample_weight, reset=False, target=self.target))
+        coef, intercept = self._columns()
+        found = coefficient_errors(problem, problem.evidence(coef, intercept), coef, intercept, self.rank_)[:-1]
+        return found[:, 0] if self.coef_.ndim == 1 else found.T
 
     @property
     def inference_(self) -> Any:

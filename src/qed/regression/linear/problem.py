@@ -23,7 +23,7 @@ from qed.base.sources.rows import Rows
 from qed.linalg import twofold
 from qed.linalg.root import Root
 from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
-from qed.regression.linear.evidence import Evidence, full_reach, with_residual
+from qed.regression.linear.evidence import TOLERANCE, Evidence, with_residual
 from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
@@ -118,6 +118,12 @@ class LeastSquaresProblem(LinearProblem):
         """
         if self.rows is None or self.source == "statistics" or self.kept is not None:
             return self.equations.evidence(coef, intercept)
+        seen = self._from_rows(coef, intercept, alpha)
+        reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
+        blurred = seen.noise > 0.01 * TOLERANCE * np.outer(seen.metric.lengths, reach)
+        return self.sharpened(seen, coef, intercept) if blurred.any() else seen
+
+    def _from_rows(self, coef: np.ndarray, intercept: np.ndarray, alpha: float) -> Evidence:
         q = coef.shape[1]
         found = self.rows.fold(_residual_statistic, coef, intercept, _function(self.rows))
         if isinstance(found, KeptRows):
@@ -149,8 +155,7 @@ class LeastSquaresProblem(LinearProblem):
         sums, known, (p, _) = self.residual_sums(coef, intercept), self.statistic, coef.shape
         total, weight = sums.total.value, seen.weight
         gradient = sums.gradient.value - (np.outer(known.rest[:p], total) if self.centered else 0.0)
-        moments = known.moments() if isinstance(known, KeptRows) else known
-        blur = (twofold.ROUNDING**2 + sums.steps(known.count, p) * EPS**2) * full_reach(moments, coef, intercept)
+        blur = (twofold.ROUNDING**2 + sums.steps(known.count, p) * EPS**2) * seen.full_reach(coef, intercept)
         noise = np.outer(seen.metric.lengths, blur) + EPS * np.abs(gradient)
         if not self.centered:
             return replace(seen, xr=gradient, rr=sums.square, noise=noise)
