@@ -10,7 +10,6 @@ without a single eigenvalue. Cost: :math:`n^3 / 3` operations for the factor, :m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import lapack
@@ -68,15 +67,6 @@ class Cholesky:
         """Solve for right-hand sides of shape (n, q)."""
         scale = self.length[:, None]
         return np.asarray(lapack.dpotrs(self.lower, right / scale, lower=1)[0]) / scale
-
-    def half(self, right: np.ndarray) -> np.ndarray:
-        """Divide right-hand sides of shape (n, q) by the root of the matrix, so that the squares of the result are what ``solve`` gives."""
-        return np.asarray(lapack.dtrtrs(self.lower, right / self.length[:, None], lower=1)[0])
-
-    @cached_property
-    def inverse(self) -> np.ndarray:
-        """The inverse of the factor."""
-        return np.tril(lapack.dtrtri(self.lower, lower=1)[0])
 
     @property
     def digits(self) -> float:

@@ -192,16 +192,26 @@ class Normal:
         for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
             told, factor = self.told(alpha)
+            unknown = (noise[~told][:, chosen] > 0).any(axis=0)
             if factor is None:
-                result[chosen] = np.where((gradient == 0) & (noise == 0), 0.0, np.inf)[told][:, chosen].max(axis=0, initial=0.0)
-                continue
-            missed = factor.half(gradient[told][:, chosen])
-            hidden = noise[told][:, chosen] / factor.length[:, None]
-            found = (np.linalg.norm(missed, axis=0) + np.linalg.norm(hidden, axis=0) * np.sqrt(3 / factor.least)) ** 2
-            if (found > enough[chosen]).any():
-                found = (np.linalg.norm(missed, axis=0) + np.linalg.norm(np.abs(factor.inverse) @ hidden, axis=0)) ** 2
-            result[chosen] = np.where((noise[~told][:, chosen] > 0).any(axis=0), np.inf, found)
+                unknown |= (np.abs(gradient) + noise > 0)[told][:, chosen].any(axis=0)
+                result[chosen] = np.where(unknown, np.inf, 0.0)
+            else:
+                found = self._excess(factor, gradient[told][:, chosen], noise[told][:, chosen], told, enough[chosen])
+                result[chosen] = np.where(unknown, np.inf, found)
         return result
+
+    def _excess(
+        self, factor: Cholesky, gradient: np.ndarray, noise: np.ndarray, told: np.ndarray, enough: np.ndarray
+    ) -> np.ndarray:
+        root = Root.of_cholesky(factor, self.noise[told])
+        if not root.off < 0.5:
+            return np.full(gradient.shape[1], np.inf)
+        missed, hidden = np.linalg.norm(root.half(gradient), axis=0), noise / root.length[:, None]
+        found = (missed + np.linalg.norm(hidden, axis=0) / np.sqrt(root.least)) ** 2 / (1 - root.off)
+        if (found > enough).any():
+            found = (missed + np.linalg.norm(np.abs(root.inverse) @ hidden, axis=0)) ** 2 / (1 - root.off)
+        return np.asarray(found)
 
     def told(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:
         """Say which columns are more than a constant (all, with a penalty), and give the factor of these, or None."""

@@ -91,11 +91,7 @@ def _output(
     X: np.ndarray, y: np.ndarray, weight: np.ndarray | None, away: np.ndarray, rest: np.ndarray, w: np.ndarray, b: float
 ) -> tuple[Twofold, Twofold, float]:
     """Give the sums of one output: products with `away + rest`, the residuals, and their squares."""
-    terms, slips = np.empty((X.shape[1] + 2, len(y))), np.zeros((X.shape[1] + 2, len(y)))
-    terms[0], terms[1] = y, -b
-    product, slip = two_product(X, -w)
-    terms[2:], slips[2:] = product.T, slip.T
-    residual = total(terms, slips)
+    residual = residuals(X, y, w, b)
     if weight is not None:
         high, low = two_product(weight, residual.high)
         weighted = Twofold(*two_sum(high, low + weight * residual.low))
@@ -104,3 +100,18 @@ def _output(
     high, low = two_product(away, weighted.high[:, None])
     low += away * weighted.low[:, None] + rest * weighted.high[:, None]
     return total(high, low), total(*weighted), float(weighted.high @ residual.high)
+
+
+def residuals(X: np.ndarray, y: np.ndarray, w: np.ndarray, b: float) -> Twofold:
+    """Give ``y - X w - b`` to twice the digits.
+
+    Examples
+    --------
+    >>> residuals(np.array([[1.0]]), np.array([1.0]), np.array([1 + 2.0**-52]), -(2.0**-60)).value * 2**60
+    array([-255.])
+    """
+    terms, slips = np.empty((X.shape[1] + 2, len(y))), np.zeros((X.shape[1] + 2, len(y)))
+    terms[0], terms[1] = y, -b
+    product, slip = two_product(X, -w)
+    terms[2:], slips[2:] = product.T, slip.T
+    return total(terms, slips)

@@ -16,6 +16,7 @@ Bishop (2006), Pattern Recognition and Machine Learning, section 3.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,12 +28,13 @@ from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import equilibrate, table_of
+from qed.linalg.normal import Normal, equilibrate, table_of
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LinearProblem
+from qed.stats.agreement import remembered_claim
 from qed.stats.distributions.covariance import Whitening, location, root
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import with_intercept
@@ -247,7 +249,9 @@ class GaussianMAP(LinearModel):
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         coef, intercept = self._columns()
         if isinstance(problem, MetricProblem):
-            seen = problem.evidence(coef, intercept, centered=self.fit_intercept)[0]
+            moments = self._centered(problem.statistic)
+            seen = problem.evidence(coef, intercept, centered=self.fit_intercept)
+            seen = replace(seen, metric=Normal(moments.xx, moments.noise[: len(coef)]))
         else:
             seen = self._seen(problem)
         mean, prior = self._prior()
@@ -257,4 +261,6 @@ class GaussianMAP(LinearModel):
         variance = prior[0, 0]
         if variance > 0 and not mean.any() and np.array_equal(prior, variance * np.eye(len(prior))):
             claims.append(ridge_claim(seen, coef, self._noise / variance))
+        if problem.source == "data":
+            claims.append(remembered_claim(self.statistic_, problem.statistic))
         return claims

@@ -37,20 +37,27 @@ def coefficient_errors(
     rank : int
         How many columns are independent, as it says.
     """
-    told, root = seen.metric.root()
-    if root is None or rank < told.sum():
-        found = seen.metric.shortest_error(coef, np.sqrt(np.maximum(seen.rr, 0.0)), rank)
-        return np.full((len(coef) + 1, coef.shape[1]), found)
     if problem.has_summed(coef, intercept):
-        errors = _relative(problem.sharpened(seen, coef, intercept), coef, intercept, told, root, sharp=True)
-    else:
-        errors = _relative(seen, coef, intercept, told, root, sharp=False)
-    if errors.max() > ENOUGH:
-        errors = _relative(seen, coef, intercept, told, root, sharp=True)
-    if errors.max() > ENOUGH and problem.rows is not None:
+        seen = problem.sharpened(seen, coef, intercept)
+    errors, told, root = first_errors(seen, coef, intercept, rank)
+    if root is not None and errors.max() > ENOUGH and problem.rows is not None:
         root = root if root.off < 0.1 else problem.triangle(told) or root
         errors = _relative(problem.sharpened(seen, coef, intercept), coef, intercept, told, root, sharp=True)
     return errors
+
+
+def first_errors(
+    seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int
+) -> tuple[np.ndarray, np.ndarray, Root | None]:
+    """Bound the same from what is seen alone; give also which columns are more than constants, and their root where it was used."""
+    told, root = seen.metric.root()
+    if root is None or rank < told.sum():
+        found = seen.metric.shortest_error(coef, np.sqrt(np.maximum(seen.rr, 0.0)), rank)
+        return np.full((len(coef) + 1, coef.shape[1]), found), told, None
+    errors = _relative(seen, coef, intercept, told, root, sharp=False)
+    if errors.max() > ENOUGH:
+        errors = _relative(seen, coef, intercept, told, root, sharp=True)
+    return errors, told, root
 
 
 def _relative(

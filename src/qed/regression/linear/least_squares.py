@@ -21,18 +21,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateWarning, NotAvailableError
+from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.linalg.normal import Normal
 from qed.linalg.root import factor_rounding
 from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors
-from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.agreement import remembered_claim
 from qed.stats.inference.coefficients import Inference
 
 DIGITS_WANTED = 10.0
+# With such a condition number, data that were measured to five digits say nothing about the coefficients.
+TOO_ALIKE = 1e5
 
 
 class LinearRegression(LeastSquaresModel):
@@ -91,7 +92,8 @@ class LinearRegression(LeastSquaresModel):
 
     def _settle(self, problem: Any) -> None:
         super()._settle(problem)
-        self._warn_of_collinear(problem)
+        if problem.rows is not None or self.certificate_:
+            self._warn_of_collinear(problem)
 
     def _solve(self, problem: LeastSquaresProblem) -> None:
         seen, equations = problem.statistic, problem.equations
@@ -105,17 +107,28 @@ class LinearRegression(LeastSquaresModel):
 
     def _warn_of_collinear(self, problem: LeastSquaresProblem) -> None:
         p, most = self.n_features_in_, int(self.statistic_.count) - self.fit_intercept
-        if self.rank_ >= min(p, most):
+        if self.rank_ >= min(p, most) and not self.condition_ > TOO_ALIKE:
             return
         remedy = "many coefficients fit equally well and the shortest were taken."
-        if most < p:
+        if self.rank_ < most < p:
             words = f"only {self.rank_} of {most} rows are independent, for {p} columns: {remedy} Give more rows, or use qed.Ridge,"
+        elif most < p:
+            return
         else:
             names = ", ".join(self._dependent_columns(problem.equations.by_columns.normal))
             words = f"{p - self.rank_} of {p} columns follow from the others ({names}): {remedy} Drop columns, or use qed.Ridge,"
-        warnings.warn(
-            f"LinearRegression: {words} to make the coefficients meaningful.", DegenerateWarning, stacklevel=5
-        )
+            if self.rank_ == p:
+                words = (
+                    f"columns are nearly dependent ({names}): with a condition number of {self.condition_:.1e}, a change of the data in "
+                    f"digit {np.log10(self.condition_):.0f} changes the coefficients altogether. Drop columns, or use qed.Ridge,"
+                )
+        said = f"LinearRegression: {words} to make the coefficients meaningful."
+        warnings.warn(said, DegenerateWarning, stacklevel=level_of_user())
+
+    def _advice(self, problem: LeastSquaresProblem) -> str:
+        if problem.rows is None:
+            return "Sums from which rows were added or taken away have lost these digits: call fit with all rows that are to be learned from."
+        return "Drop columns that nearly follow from others, or use qed.Ridge."
 
     def _dependent_columns(self, normal: Normal) -> list[str]:
         """Name the columns that take part in the strongest dependency."""
@@ -127,8 +140,7 @@ class LinearRegression(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        seen = problem.evidence(coef, intercept)
-        claims = least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
+        claims, seen = problem.prove(coef, intercept, np.zeros(coef.shape[1]), self.rank_)
         errors = coefficient_errors(problem, seen, coef, intercept, self.rank_)
         claims.append(accuracy_claim(errors, is_unique=self.rank_ == len(coef)))
         return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]

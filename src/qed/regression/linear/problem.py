@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from qed.base.certificate import Claim
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import StatisticProblem, collect
@@ -23,7 +24,7 @@ from qed.base.sources.rows import Rows
 from qed.linalg import twofold
 from qed.linalg.root import Root
 from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
-from qed.regression.linear.evidence import TOLERANCE, Evidence, with_residual
+from qed.regression.linear.evidence import Evidence, least_squares_claims, with_residual
 from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
@@ -118,12 +119,6 @@ class LeastSquaresProblem(LinearProblem):
         """
         if self.rows is None or self.source == "statistics" or self.kept is not None:
             return self.equations.evidence(coef, intercept)
-        seen = self._from_rows(coef, intercept, alpha)
-        reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
-        blurred = seen.noise > 0.01 * TOLERANCE * np.outer(seen.metric.lengths, reach)
-        return self.sharpened(seen, coef, intercept) if blurred.any() else seen
-
-    def _from_rows(self, coef: np.ndarray, intercept: np.ndarray, alpha: float) -> Evidence:
         q = coef.shape[1]
         found = self.rows.fold(_residual_statistic, coef, intercept, _function(self.rows))
         if isinstance(found, KeptRows):
@@ -134,6 +129,17 @@ class LeastSquaresProblem(LinearProblem):
             known = (found, coef, intercept)
             return Evidence.from_residual_moments(*known, centered=self.centered, normal=closer.normal)
         return closer.evidence(coef, intercept)
+
+    def prove(
+        self, coef: np.ndarray, intercept: np.ndarray, alphas: np.ndarray, rank: int | None = None
+    ) -> tuple[list[Claim], Evidence]:
+        """Make the claims of coefficients, and give what they rest on; where rounding hides too much, from residuals to twice the digits."""
+        seen = self.evidence(coef, intercept, float(alphas.min()))
+        claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
+        if self.rows is not None and not all(claim.holds for claim in claims):
+            seen = self.sharpened(seen, coef, intercept)
+            claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
+        return claims, seen
 
     def residual_sums(self, coef: np.ndarray, intercept: np.ndarray) -> ResidualSums:
         """Give the gradient to twice the digits: one pass over the rows, unless it was asked for just before."""
