@@ -19,7 +19,7 @@ class Both:
     ----------
     features : Summary
         Count, mean, spread and range of every column.
-    target : Summary or Counts
+    target : Summary, Moments or Counts
         Whatever knows ``+`` and ``-``.
 
     Examples

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import DegenerateError, InputError
-from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.fingerprint import Fingerprint, mixture
 from qed.base.numbers import EPS
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import gram, present_rows, typical_row
@@ -214,6 +214,11 @@ class Moments(Centred):
         """Tell these rows from others."""
         x_mean, y_mean, spread = self.x_mean, self.y_mean, self.xx.diagonal()
         return Fingerprint.of_sums(self.count, self.weight, x_mean, spread, y_mean, self.xy, self.yy)
+
+    def sums(self) -> np.ndarray:
+        """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target whose moments these are."""
+        squares = np.diagonal(self.scatter) + self.weight * self.mean**2
+        return np.array([self.weight * self.mean @ mixture(len(self.mean)), squares.sum()])
 
     def covariance(self, ddof: float = 0) -> np.ndarray:
         """Give the covariance matrix of ``(x, y)``: the scatter divided by the weight less `ddof`.

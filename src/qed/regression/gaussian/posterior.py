@@ -66,12 +66,18 @@ def posterior_claims(
     return claims
 
 
-def ridge_claim(seen: Evidence, coef: np.ndarray, alpha: float) -> Claim:
-    """Claim that the coefficients are those of ridge regression with penalty `alpha`: by ``A^-1 g``, the way from one to the other."""
-    factor, size, words = Cholesky.of(seen.xx, alpha), np.linalg.norm(coef, axis=0), f"equals ridge regression with alpha = {alpha:.6g}"
-    if factor is None or not isinstance(seen.metric, Normal):
-        return Claim(words, float("inf"), TOLERANCE)
-    root = Root.of_cholesky(factor, seen.metric.noise)
+def ridge_claim(seen: Evidence, coef: np.ndarray, alpha: float, root: Root | None = None) -> Claim:
+    """Claim that the coefficients are those of ridge regression with penalty `alpha`: by ``A^-1 g``, the way from one to the other.
+
+    A root of A, where one is known that is better than that of the scatter, may be given.
+    """
+    size, words = np.linalg.norm(coef, axis=0), f"equals ridge regression with alpha = {alpha:.6g}"
+    if root is None:
+        assert isinstance(seen.metric, Normal)
+        factor = Cholesky.of(seen.xx, alpha)
+        if factor is None:
+            return Claim(words, float("inf"), TOLERANCE)
+        root = Root.of_cholesky(factor, seen.metric.noise)
     gradient = seen.xr - alpha * coef
     gap = np.linalg.norm(root.bounds(gradient, seen.noise, sharp=True), axis=0) / np.where(size > 0, size, 1.0)
     hidden = np.linalg.norm(root.bounds(0 * gradient, seen.noise, sharp=True), axis=0) / np.where(size > 0, size, 1.0)

@@ -169,13 +169,14 @@ class LeastSquaresProblem(LinearProblem):
         rr = np.maximum(sums.square - total**2 / weight, 0.0)
         return replace(seen, xr=gradient, r_mean=total / weight, rr=rr, noise=noise, slip=slip)
 
-    def triangle(self, told: np.ndarray) -> Root | None:
-        """Give a root of the products of some columns from the QR factor of the rows."""
+    def triangle(self, told: np.ndarray, alpha: float = 0.0) -> Root | None:
+        """Give a root of the products of some columns, and a penalty, from the QR factor of the rows."""
         if self.lazy_factor is None:
             return None
-        factor = self.lazy_factor()
-        R = factor.R if self.centered else factor.uncentered()
-        return Root.of_triangle(np.asarray(np.linalg.qr(R[:, : len(told)][:, told], mode="r")))
+        factor, p = self.lazy_factor(), len(told)
+        R = (factor.R if self.centered else factor.uncentered())[:, :p]
+        R = R if alpha == 0 else np.vstack([R, np.sqrt(alpha) * np.eye(p)])
+        return Root.of_triangle(np.asarray(np.linalg.qr(R[:, told], mode="r")))
 
     def refined(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Correct coefficients by what their residuals say to twice the digits, until no digit changes; give them and the intercepts."""
