@@ -97,6 +97,20 @@ class Certificate:
     def failures(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if not claim.holds)
 
+    @property
+    def shortfall(self) -> str:
+        """Say in a sentence which claim is furthest off, and by how much; nothing where all hold.
+
+        Examples
+        --------
+        >>> Certificate([Claim("the gradient vanishes", 2e-3, 1e-6)]).shortfall
+        "'the gradient vanishes' is 2.0e-03, wanted at most 1.0e-06."
+        """
+        if not self.failures:
+            return ""
+        worst = max(self.failures, key=_how_far)
+        return f"'{worst.says}' is {worst.value:.1e}, wanted at most {worst.bound:.1e}."
+
     def to_dict(self) -> dict[str, Any]:
         return {"holds": bool(self), "source": self.source, "claims": [claim.to_dict() for claim in self.claims]}
 
@@ -115,3 +129,7 @@ class Certificate:
             lines.append("nothing is claimed")
         lines.append("∎" if self else "not proven")
         return "\n".join(lines)
+
+
+def _how_far(claim: Claim) -> float:
+    return claim.value / max(claim.bound, 1e-300) if math.isfinite(claim.value) else math.inf

@@ -47,7 +47,11 @@ class NotFittedError(QedError, SklearnNotFittedError):
     """The model has to be fitted first."""
 
 
-class ConvergenceWarning(SklearnConvergenceWarning):
+class UnprovenWarning(UserWarning):
+    """The certificate of a fit does not hold; the text says which claim is furthest off, by how much, and what to change."""
+
+
+class ConvergenceWarning(UnprovenWarning, SklearnConvergenceWarning):
     """The fit ended before its certificate held; the text says how far off it is and what to change."""
 
 

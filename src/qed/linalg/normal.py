@@ -17,11 +17,7 @@ from scipy.linalg import eigh, lapack
 
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
-
-# Sums over rows, taken block by block, are off by no more than this, relative to the lengths of the columns.
-ROUNDING = 16 * EPS
-# With fewer digits than this, a bound on rounding says nothing.
-DIGITS_TELLING = 8.0
+from qed.linalg.root import Root
 
 
 @dataclass(frozen=True)
@@ -116,6 +112,8 @@ class Normal:
     ----------
     gram : ndarray of shape (p, p)
         Symmetric, positive semi-definite.
+    noise : ndarray of shape (p,), optional
+        Entries of the matrix are off by no more than ``noise[j] * noise[k]``.
 
     Examples
     --------
@@ -124,8 +122,9 @@ class Normal:
     array([0.8, 0.6])
     """
 
-    def __init__(self, gram: np.ndarray) -> None:
+    def __init__(self, gram: np.ndarray, noise: np.ndarray | None = None) -> None:
         self.gram = gram
+        self.noise = np.zeros(len(gram)) if noise is None else noise
         self._factors: dict[float, Cholesky | None] = {}
         self._spectra: dict[float, Spectrum] = {}
 
@@ -159,6 +158,7 @@ class Normal:
         self,
         coef: np.ndarray,
         gradient: np.ndarray,
+        noise: np.ndarray,
         alphas: np.ndarray,
         rank: int | None,
         reach: np.ndarray,
@@ -166,12 +166,13 @@ class Normal:
     ) -> np.ndarray:
         """Bound by how much coefficients miss the minimum of ``||y - X w||^2 + alpha ||w||^2``: ``g' (gram + alpha I)^+ g``.
 
-        Where the matrix is far enough from a singular one to tell, what rounding may have hidden of the gradient is counted in.
+        What rounding may have hidden of the gradient is counted in; where columns are so alike that their scatter can not tell them
+        apart, nothing can be said.
 
         Parameters
         ----------
-        coef, gradient : ndarray of shape (p, q)
-            The coefficients, and ``X'(y - X w) - alpha w`` there.
+        coef, gradient, noise : ndarray of shape (p, q)
+            The coefficients, ``X'(y - X w) - alpha w`` there, and how far that may be off.
         alphas : ndarray of shape (q,)
             The penalty of each output.
         rank : int or None
@@ -182,15 +183,45 @@ class Normal:
             A value below it need not be any sharper.
         """
         result = np.empty(len(alphas))
-        for alpha in np.unique(alphas):
+        for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
-            step = self.solve(gradient[:, chosen], float(alpha)).coef
-            missed = np.sqrt(np.abs((gradient[:, chosen] * step).sum(axis=0)))
-            factor = self.factor(float(alpha))
-            if factor is not None and factor.digits >= DIGITS_TELLING:
-                missed += ROUNDING * reach[chosen] * np.sqrt(len(coef) / factor.least)
-            result[chosen] = missed**2
+            told, factor = self.told(alpha)
+            unknown = (noise[~told][:, chosen] > 0).any(axis=0)
+            if factor is None:
+                unknown |= (np.abs(gradient) + noise > 0)[told][:, chosen].any(axis=0)
+                result[chosen] = np.where(unknown, np.inf, 0.0)
+            else:
+                found = self._excess(factor, gradient[told][:, chosen], noise[told][:, chosen], told, enough[chosen])
+                result[chosen] = np.where(unknown, np.inf, found)
         return result
+
+    def _excess(
+        self, factor: Cholesky, gradient: np.ndarray, noise: np.ndarray, told: np.ndarray, enough: np.ndarray
+    ) -> np.ndarray:
+        root = Root.of_cholesky(factor, self.noise[told])
+        if not root.off < 0.5:
+            return np.full(gradient.shape[1], np.inf)
+        missed, hidden = np.linalg.norm(root.half(gradient), axis=0), noise / root.length[:, None]
+        found = (missed + np.linalg.norm(hidden, axis=0) / np.sqrt(root.least)) ** 2 / (1 - root.off)
+        if (found > enough).any():
+            found = (missed + np.linalg.norm(np.abs(root.inverse) @ hidden, axis=0)) ** 2 / (1 - root.off)
+        return np.asarray(found)
+
+    def told(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:
+        """Say which columns are more than a constant (all, with a penalty), and give the factor of these, or None."""
+        told = (self.lengths > 0) | (alpha > 0)
+        if told.all():
+            return told, self.factor(alpha)
+        return told, Cholesky.of(self.gram[np.ix_(told, told)]) if told.any() else None
+
+    def root(self) -> tuple[np.ndarray, Root | None]:
+        """Say which columns are more than a constant, and give a root of their products where they are independent."""
+        told, factor = self.told()
+        return told, None if factor is None else Root.of_cholesky(factor, self.noise[told])
+
+    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        """Say nothing: squares and products can not tell dependent columns from nearly dependent ones."""
+        return 0.0 if rank == 0 and not self.noise.any() else float("inf")
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
         """Give the share of the coefficients that lies where the columns, of this rank, say nothing."""

@@ -24,6 +24,7 @@ from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.design import DenseDesign
 from qed.linalg.normal import Solution
+from qed.linalg.root import Root, factor_rounding
 
 # With so many digits, a correction would change nothing that matters.
 DIGITS_ENOUGH = 12.0
@@ -184,6 +185,7 @@ class WideSystem:
         self,
         coef: np.ndarray,
         gradient: np.ndarray,
+        noise: np.ndarray,
         alphas: np.ndarray,
         rank: int | None,
         reach: np.ndarray,
@@ -195,6 +197,8 @@ class WideSystem:
         ----------
         coef, gradient : ndarray of shape (p, q)
             The coefficients, and ``A'(b - A w) - alpha w`` there.
+        noise : ndarray of shape (p, q)
+            How far the gradient may be off.
         alphas : ndarray of shape (q,)
             The penalty of each output.
         rank : int or None
@@ -208,9 +212,8 @@ class WideSystem:
         for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
             if alpha > 0:
-                # With u = r / alpha the gap is ||g||^2 / alpha; g is known up to roundings of sums over columns and rows.
-                noise = (len(coef) + len(self.target) + 4) * EPS * np.linalg.norm(self.lengths) * reach[chosen]
-                found = (np.linalg.norm(gradient[:, chosen], axis=0) + noise) ** 2 / alpha
+                # With u = r / alpha the gap is ||g||^2 / alpha.
+                found = np.linalg.norm(np.abs(gradient[:, chosen]) + noise[:, chosen], axis=0) ** 2 / alpha
             if alpha == 0 or (found > enough[chosen]).any():
                 found = self._sharper(coef[:, chosen], chosen, alpha, rank, reach[chosen])
             result[chosen] = found
@@ -246,3 +249,32 @@ class WideSystem:
         u = factor.solve(self.design.times(coef))
         noise = len(u) * EPS * np.linalg.norm(self.design.lengths) * np.linalg.norm(u)
         return float((np.linalg.norm(coef - self.design.back(u)) + noise) / size)
+
+    def root(self) -> tuple[np.ndarray, Root | None]:
+        """Say which columns are more than a constant, and give a root of their products where the rows are a triangle of independent ones."""
+        told, rows = self.lengths > 0, self.design.rows
+        triangular = len(rows) == len(told) and not self.centered and not np.tril(rows, -1).any()
+        if not triangular or not told.any():
+            return told, None
+        return told, Root.of_triangle(rows if told.all() else np.asarray(np.linalg.qr(rows[:, told], mode="r")))
+
+    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        """Bound the relative error of the shortest of many solutions, where residuals have such lengths.
+
+        With as many equations as there are independent rows it fits all of them, so what is left of the residual and of the way to the span of
+        the rows tells; with fewer, Wedin's bound for columns moved by rounding, ``condition x (3 + condition x residual / fit)``, to first order.
+        """
+        size, p = np.linalg.norm(coef, axis=0), len(coef)
+        if rank == 0 or not size.any():
+            return 0.0
+        factor = self._telling(0.0) if rank == self.most else None
+        if factor is not None:
+            reach = np.linalg.norm(self.target, axis=0) + self.lengths @ np.abs(coef)
+            least = factor.length.min() * np.sqrt(factor.least / 3)
+            missed = (residual + (p + len(self.target) + 2) * EPS * reach) / least
+            return float(np.divide(missed, size, out=np.zeros_like(size), where=size > 0).max()) + self.outside(coef, rank)
+        fit = np.linalg.norm(self.design.times(coef), axis=0)
+        share = np.divide(residual, fit, out=np.zeros_like(fit), where=fit > 0).max() if rank < self.most else 0.0
+        values = np.linalg.svd(self.design.rows, compute_uv=False)
+        condition = max(self.condition(rank), float(values[0] / values[rank - 1]) if values[rank - 1] > 0 else np.inf)
+        return float(factor_rounding(p) * np.sqrt(p) * condition * (3 + condition * share))

@@ -22,7 +22,7 @@ from qed.base.sources.block import Block, join
 from qed.linalg.design import DenseDesign, SparseDesign
 from qed.linalg.sparse_gram import sparse_gram
 from qed.stats.centred import Centred, exact_sum
-from qed.stats.moments import Moments
+from qed.stats.moments import Moments, roundings_of
 from qed.stats.products import present_rows, typical_row
 
 STRIP = 1 << 16
@@ -139,7 +139,8 @@ class KeptRows(Centred):
                 Z -= self.rest
             if self.weights is not None:
                 Z *= np.sqrt(self.weights)[:, None]
-            return Moments(self.weight, self.count, self.mean, Z.T @ Z, p, self.rest)
+            behind = None, roundings_of(self.count)
+            return Moments(self.weight, self.count, self.mean, Z.T @ Z, p, self.rest, *behind)  # type: ignore[arg-type]
 
     def _sparse_moments(self) -> Moments:
         """Multiply out sparse columns as they are and take their means away after that, unless this would cost digits."""
@@ -157,7 +158,8 @@ class KeptRows(Centred):
         still = np.append(design.lengths == 0, np.zeros(len(self.mean) - p, dtype=bool))
         scatter[still], scatter[:, still] = 0.0, 0.0
         scatter[np.arange(p), np.arange(p)] = design.lengths**2
-        return Moments(self.weight, self.count, self.mean, scatter, p, self.rest)
+        bulk = scatter.diagonal() + np.append(self.weight * self.x_mean**2, np.zeros(len(self.mean) - p))
+        return Moments(self.weight, self.count, self.mean, scatter, p, self.rest, bulk, roundings_of(self.count))
 
     @property
     def scatter(self) -> np.ndarray:

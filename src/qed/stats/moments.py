@@ -10,7 +10,12 @@ Two of them are added by the pairwise update (Chan, Golub and LeVeque, 1983)
 and so never as :math:`\sum zz^\top - W\bar z\bar z^\top`, which cancels when the means are large. Within a block the
 sums are taken about a typical row, and once more about the mean should that row have been a bad choice. That is one
 pass of :math:`nm^2` operations for :math:`m` columns; the result has :math:`m^2` numbers whatever :math:`n` is.
-Subtraction undoes addition, up to rounding: rows can be forgotten.
+Subtraction undoes addition, up to rounding: rows can be forgotten. What rounding may have done is known at any time,
+
+.. math:: |\Delta S_{jk}| \le h_j h_k, \qquad h_j^2 = c\,\epsilon\,b_j,
+
+with the number :math:`c` of roundings that an entry went through and the sum :math:`b_j` of all squares that were added *and* taken away:
+where an outlier is forgotten, the scatter becomes small again and :math:`h` does not.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import DegenerateError, InputError
-from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.fingerprint import Fingerprint, mixture
 from qed.base.numbers import EPS
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import gram, present_rows, typical_row
@@ -30,6 +35,8 @@ from qed.stats.products import gram, present_rows, typical_row
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
 ROUNDING = 64 * EPS
+# Sums over rows are taken in pieces, of so many rows at the most, which are then added up.
+PIECE = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +57,10 @@ class Moments(Centred):
         How many of the columns are features: p.
     rest : ndarray of shape (p + q,)
         What rounding cut off the mean.
+    bulk : ndarray of shape (p + q,)
+        All squares that went into the diagonal of the scatter, those that were taken away again, too.
+    roundings : float
+        How many times, at most, an entry of the scatter was rounded.
 
     Examples
     --------
@@ -73,9 +84,18 @@ class Moments(Centred):
     scatter: np.ndarray
     n_features: int
     rest: np.ndarray = 0.0  # type: ignore[assignment]
+    bulk: np.ndarray = None  # type: ignore[assignment]
+    roundings: float = 2.0 * PIECE
 
     def __post_init__(self) -> None:
-        self._freeze("mean", "scatter")
+        if self.bulk is None:
+            object.__setattr__(self, "bulk", np.diagonal(self.scatter))
+        self._freeze("mean", "scatter", "bulk")
+
+    @property
+    def noise(self) -> np.ndarray:
+        """The h for which an entry of the scatter is off by no more than ``h[j] * h[k]``, of shape (p + q,)."""
+        return np.asarray(np.sqrt(self.roundings * EPS * self.bulk))
 
     @classmethod
     def of(cls, block: Any) -> Moments:
@@ -100,18 +120,23 @@ class Moments(Centred):
             return cls.empty(p, Y.shape[1])
         root = None if weight is None else np.sqrt(weight)
         shift = typical_row(X, Y)
-        offset, scatter, lossy = _about(X, Y, root, shift)
+        offset, scatter, bulk, lossy = _about(X, Y, root, shift)
         for _ in range(2):
             if not lossy.any():
                 break
             shift = np.where(lossy, shift + offset, shift)
-            offset, scatter, lossy = _about(X, Y, root, shift)
+            offset, scatter, bulk, lossy = _about(X, Y, root, shift)
         total = float(count) if weight is None else float(weight.sum())
         mean, rest = exact_sum(shift, offset)
-        return cls(total, count, mean, _cleaned(scatter, 0.0), p, rest)
+        return cls(total, count, mean, _cleaned(scatter, 0.0), p, rest, bulk, roundings_of(count))
+
+    def moments(self) -> Moments:
+        """Give these: rows that were kept give theirs by the same name."""
+        return self
 
     def __add__(self, other: Moments) -> Moments:
         self._check_alike(other)
+        other = other.moments()
         if other.count == 0:
             return self
         if self.count == 0:
@@ -124,10 +149,12 @@ class Moments(Centred):
             scatter += self.scatter
             scatter += other.scatter
             mean, rest = self._moved(way * (other.weight / weight))
-        return Moments(weight, self.count + other.count, mean, scatter, self.n_features, rest)
+        behind = self._behind(other, step)
+        return Moments(weight, self.count + other.count, mean, scatter, self.n_features, rest, *behind)
 
     def __sub__(self, other: Moments) -> Moments:
         self._check_alike(other)
+        other = other.moments()
         if other.count == 0:
             return self
         count, weight = self.count - other.count, self.weight - other.weight
@@ -144,8 +171,16 @@ class Moments(Centred):
             scatter = self.scatter - other.scatter - np.multiply.outer(step, step)
             mean, rest = self._moved(way)
         self._check_remains(scatter)
+        bulk, roundings = self._behind(other, step)
+        gone = scatter.diagonal() <= ROUNDING * self.scatter.diagonal()
+        # Where nothing but rounding is left of a column, nothing is known of its products with others.
+        bulk[gone] *= ROUNDING / (roundings * EPS**2)
         scatter = _cleaned(scatter, ROUNDING * self.scatter.diagonal())
-        return Moments(weight, count, mean, scatter, self.n_features, rest)
+        return Moments(weight, count, mean, scatter, self.n_features, rest, bulk, roundings)
+
+    def _behind(self, other: Moments, step: np.ndarray) -> tuple[np.ndarray, float]:
+        """Give the squares and the number of roundings behind a sum or a difference, which differ in a sign only."""
+        return self.bulk + other.bulk + step**2, max(self.roundings, other.roundings) + 4
 
     def _check_remains(self, scatter: np.ndarray) -> None:
         wrong = scatter.diagonal() < -1e-8 * self.scatter.diagonal()
@@ -179,6 +214,11 @@ class Moments(Centred):
         """Tell these rows from others."""
         x_mean, y_mean, spread = self.x_mean, self.y_mean, self.xx.diagonal()
         return Fingerprint.of_sums(self.count, self.weight, x_mean, spread, y_mean, self.xy, self.yy)
+
+    def sums(self) -> np.ndarray:
+        """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target whose moments these are."""
+        squares = np.diagonal(self.scatter) + self.weight * self.mean**2
+        return np.array([self.weight * self.mean @ mixture(len(self.mean)), squares.sum()])
 
     def covariance(self, ddof: float = 0) -> np.ndarray:
         """Give the covariance matrix of ``(x, y)``: the scatter divided by the weight less `ddof`.
@@ -216,21 +256,34 @@ class Moments(Centred):
     def from_dict(cls, saved: Mapping[str, Any]) -> Moments:
         """Make the moments again from what `to_dict` gave."""
         weight, count, p = float(saved["weight"]), int(saved["count"]), int(saved["n_features"])
-        return cls(weight, count, saved["mean"], saved["scatter"], p, saved["rest"])
+        behind = saved.get("bulk"), float(saved.get("roundings", 2.0 * PIECE))
+        return cls(weight, count, saved["mean"], saved["scatter"], p, saved["rest"], *behind)
 
 
 def _about(
     X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give the mean relative to `shift`, the scatter, and in which columns the sums about `shift` were too far off."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Give the mean relative to `shift`, the scatter, the squares about `shift`, and in which columns these were too far off."""
     total = gram(X, Y, root, shift)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         offset = total[-1, :-1] / total[-1, -1]
         scatter = np.multiply.outer(offset, offset)
         scatter *= -total[-1, -1]
         scatter += total[:-1, :-1]
-        lossy = total.diagonal()[:-1] > CANCELLATION * np.maximum(scatter.diagonal(), 0)
-    return offset, scatter, lossy & np.isfinite(offset)
+        bulk = total.diagonal()[:-1]
+        lossy = bulk > CANCELLATION * np.maximum(scatter.diagonal(), 0)
+    return offset, scatter, bulk, lossy & np.isfinite(offset)
+
+
+def roundings_of(count: int) -> float:
+    """Say how many roundings a sum over so many rows has, at most, as it is taken in pieces.
+
+    Examples
+    --------
+    >>> roundings_of(10), roundings_of(1 << 20)
+    (18.0, 4616.0)
+    """
+    return float(min(count, PIECE + count / (PIECE / 2))) + 8
 
 
 def _cleaned(scatter: np.ndarray, noise: Any) -> np.ndarray:

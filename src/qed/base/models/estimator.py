@@ -10,6 +10,7 @@ budgets, interruption and resuming.
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
@@ -21,7 +22,7 @@ from sklearn.utils.validation import _is_fitted
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
-from qed.base.errors import InputError, NotFittedError
+from qed.base.errors import InputError, NotFittedError, UnprovenWarning, level_of_user
 from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
@@ -81,6 +82,13 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         if (fingerprint := problem.fingerprint) is not None:
             self.fingerprint_ = fingerprint
         self.certificate_ = Certificate(self._prove(problem), source=problem.source)
+        if self.certificate_.failures:
+            said = f"{type(self).__name__}: {self.certificate_.shortfall} {self._advice(problem)}"
+            warnings.warn(said, UnprovenWarning, stacklevel=level_of_user())
+
+    def _advice(self, problem: Any) -> str:
+        """Say what to change where the certificate does not hold."""
+        return "Scaling the columns, for example with qed.StandardScaler, often helps."
 
     def _open(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
@@ -201,7 +209,13 @@ class OnePass(Estimator):
         """
         self._check_fitted()
         new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
-        self._update(self.statistic_ - new.statistic, new)
+        left = self.statistic_ - new.statistic
+        if left.fingerprint().count <= 0:
+            raise InputError(
+                f"{type(self).__name__} can not forget all rows that it has learned from: nothing would be left to say. "
+                "Forget fewer rows, or fit a new model."
+            )
+        self._update(left, new)
         return self
 
     def _update(self, statistic: Any, new: StatisticProblem) -> None:

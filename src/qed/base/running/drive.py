@@ -45,12 +45,10 @@ def drive(
 
 def warn_if_unproven(name: str, certificate: Certificate, ending: Ending, advice: str) -> None:
     """Warn when a certificate does not hold: why the run ended, which claim is furthest off, and what to change."""
-    if not certificate.failures:
-        return
-    worst = max(certificate.failures, key=lambda claim: claim.value / max(claim.bound, 1e-300))
-    off = f"'{worst.says}' is {worst.value:.1e}, wanted at most {worst.bound:.1e}."
-    advice = "" if ending.advice else advice
-    warnings.warn(f"{name}: {ending} {off} {advice}".strip(), ConvergenceWarning, stacklevel=level_of_user())
+    if certificate.failures:
+        why = "The steps ended where they should, but the data do not agree." if ending.reason is Reason.CERTIFIED else ending
+        said = f"{name}: {why} {certificate.shortfall} {'' if ending.advice else advice}"
+        warnings.warn(said.strip(), ConvergenceWarning, stacklevel=level_of_user())
 
 
 def usual_advice(ending: Ending, max_iter: int, go_on: str, otherwise: str) -> str:

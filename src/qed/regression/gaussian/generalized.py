@@ -26,9 +26,12 @@ from qed.base.models.parameters import Parameter, array, boolean, choice, number
 from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.regression.gaussian.metric import MetricProblem
-from qed.regression.linear.evidence import condition_claim, least_squares_claims
+from qed.linalg.root import factor_rounding
+from qed.regression.gaussian.metric import MetricProblem, moments_of
+from qed.regression.linear.accuracy import accuracy_claim, first_errors
+from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.precise import solve_by_factor
+from qed.stats.agreement import remembered_claim
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.inference.coefficients import Inference
 
@@ -102,9 +105,7 @@ class GeneralizedLeastSquares(Regressor):
         self.log_determinant_ = problem.whitening.log_determinant(problem.rows.array().weight)
         self.n_rows_ = problem.fingerprint.weight
         self.rank_, self.condition_ = solution.rank, solution.condition
-        self.coef_ = solution.coef[:, 0].copy()
-        level = statistic.y_mean - statistic.x_mean @ solution.coef
-        self.intercept_ = float(level[0]) if self.fit_intercept else 0.0
+        self._set_plane(problem, solution.coef, solution.rank)
         p = self.n_features_in_
         if self.rank_ < min(p, statistic.count - self.fit_intercept):
             warnings.warn(
@@ -113,6 +114,17 @@ class GeneralizedLeastSquares(Regressor):
                 DegenerateWarning,
                 stacklevel=4,
             )
+
+    def _set_plane(self, problem: MetricProblem, coef: np.ndarray, rank: int) -> None:
+        """Set coefficients and intercept, after one correction by what their residuals say, where there is one solution."""
+        factor = problem.factor
+        level = factor.y_mean - factor.x_mean @ coef if self.fit_intercept else np.zeros(1)
+        seen = problem.evidence(coef, level, centered=self.fit_intercept)
+        _, root = seen.metric.root()
+        if root is not None and rank == len(coef):
+            step = root.step(seen.xr)
+            coef, level = coef + step, level + (seen.r_mean - factor.x_mean @ step) * self.fit_intercept
+        self.coef_, self.intercept_ = coef[:, 0].copy(), float(level[0])
 
     def _whitening(self, rows: Rows) -> Whitening:
         n, shape = rows.count(), np.shape(self.covariance)
@@ -131,10 +143,24 @@ class GeneralizedLeastSquares(Regressor):
     def _prove(self, problem: MetricProblem) -> list[Claim]:
         coef, centered = np.asarray(self.coef_, dtype=np.float64)[:, None], self.fit_intercept
         constant = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
-        seen, factor = problem.evidence(coef, constant, centered=centered)
+        seen = problem.evidence(coef, constant, centered=centered)
         claims = least_squares_claims(seen, coef, centered=centered, rank=self.rank_)
-        condition = solve_by_factor(factor, centered=centered).condition
-        return [*(replace(claim, says=f"whitened: {claim.says}") for claim in claims), condition_claim(condition)]
+        errors, _, _ = first_errors(seen, coef, constant, self.rank_)
+        found = solve_by_factor(problem.factor, centered=centered)
+        weight, determinant = problem.fingerprint.weight, problem.whitening.log_determinant(problem.rows.array().weight)
+        gap = max(abs(self.n_rows_ / weight - 1), abs(self.log_determinant_ - determinant) / max(1.0, abs(determinant)))
+        blur = 1e-6 + factor_rounding(len(coef)) * len(coef) * found.condition
+        return [
+            *(replace(claim, says=f"whitened: {claim.says}") for claim in claims),
+            accuracy_claim(errors, is_unique=self.rank_ == len(coef)),
+            Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
+            Claim("condition number is that of the columns (relative)", abs(self.condition_ / found.condition - 1), blur),
+            Claim("weight of the rows and determinant of the covariance are as said", float(gap), 1e-9),
+            remembered_claim(self.statistic_, moments_of(problem.factor)),
+        ]
+
+    def _advice(self, problem: MetricProblem) -> str:
+        return "Drop columns that nearly follow from others, or a covariance under which rows are nearly the same."
 
     @property
     def inference_(self) -> Inference:

@@ -16,6 +16,7 @@ Bishop (2006), Pattern Recognition and Machine Learning, section 3.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,12 +28,14 @@ from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import equilibrate, table_of
+from qed.linalg.normal import Normal, equilibrate, table_of
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
+from qed.regression.linear.evidence import Evidence
 from qed.regression.linear.linear import LinearModel
-from qed.regression.linear.problem import LinearProblem
+from qed.regression.linear.problem import LeastSquaresProblem, LinearProblem
+from qed.stats.agreement import remembered_claim
 from qed.stats.distributions.covariance import Whitening, location, root
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import with_intercept
@@ -233,14 +236,28 @@ class GaussianMAP(LinearModel):
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         coef, intercept = self._columns()
         if isinstance(problem, MetricProblem):
-            seen = problem.evidence(coef, intercept, centered=self.fit_intercept)[0]
+            moments = self._centered(problem.statistic)
+            seen = problem.evidence(coef, intercept, centered=self.fit_intercept)
+            seen = replace(seen, metric=Normal(moments.xx, moments.noise[: len(coef)]))
+            claims = self._claims(seen, coef, None)
         else:
             seen = self._seen(problem)
+            claims = self._claims(seen, coef, None)
+            if problem.rows is not None and not all(claim.holds for claim in claims):
+                closer = LeastSquaresProblem(self, problem.rows, problem.statistic)
+                claims = self._claims(closer.sharpened(seen, coef, intercept), coef, closer)
+        if problem.source == "data":
+            claims.append(remembered_claim(self.statistic_, problem.statistic))
+        return claims
+
+    def _claims(self, seen: Evidence, coef: np.ndarray, closer: LeastSquaresProblem | None) -> list[Claim]:
+        """Make the claims from what is seen; where squares lost digits, with a QR factor for the columns."""
         mean, prior = self._prior()
-        claims = posterior_claims(
-            seen, coef, self.covariance_, mean, prior, noise=self._noise, centered=self.fit_intercept
-        )
+        known = (seen, coef, self.covariance_, mean, prior)
+        claims = posterior_claims(*known, noise=self._noise, centered=self.fit_intercept)
         variance = prior[0, 0]
         if variance > 0 and not mean.any() and np.array_equal(prior, variance * np.eye(len(prior))):
-            claims.append(ridge_claim(seen, coef, self._noise / variance))
+            alpha = self._noise / variance
+            root = None if closer is None else closer.triangle(np.ones(len(coef), dtype=bool), alpha)
+            claims.append(ridge_claim(seen, coef, alpha, root))
         return claims

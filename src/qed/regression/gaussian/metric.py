@@ -19,14 +19,19 @@ import numpy as np
 from qed.base.errors import InputError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import Normal
-from qed.regression.linear.evidence import Evidence, about_zero
+from qed.linalg.design import DenseDesign
+from qed.linalg.root import factor_rounding
+from qed.linalg.wide import WideSystem
+from qed.regression.linear.evidence import Evidence
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
+from qed.stats.products import dense
+from qed.stats.residual_sums import residuals
 
 Target = Callable[[Block], np.ndarray]
 
@@ -88,21 +93,32 @@ class MetricProblem(RowsProblem):
             refuse_missing(rows, model)
             raise overflowed(model)
 
-    def evidence(self, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> tuple[Evidence, Factor]:
-        """Go back to the rows for what proves a fit; `coef` has shape (p, q).
-
-        Also gives the factor it was taken from, of features, target and residual.
-        """
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> Evidence:
+        """Go back to the rows for what proves a fit; `coef` has shape (p, q). Residuals are computed to twice the digits."""
 
         def with_residual(block: Block) -> np.ndarray:
-            y = target_of(block)
-            return np.hstack([y, y - np.asarray(block.X @ coef, dtype=np.float64) - intercept])
+            X, y = dense(block.X), target_of(block)
+            return np.hstack([y, *(residuals(X, *output).value[:, None] for output in zip(y.T, coef.T, intercept.tolist()))])
 
-        factor, q = metric_factor(self.rows, self.whitening, with_residual), coef.shape[1]
-        seen = moments_of(factor) if centered else about_zero(moments_of(factor))
-        square = np.diagonal(seen.yy)
-        means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-        return Evidence(seen.weight, *means, Normal(seen.xx), seen.xy[:, q:], square[:q], square[q:]), factor
+        factor, (p, q) = metric_factor(self.rows, self.whitening, with_residual), coef.shape
+        R = factor.R if centered else factor.uncentered()
+        system = WideSystem(
+            DenseDesign(_filled(R[:p, :p], p), None, np.zeros(p), np.zeros(p)),
+            _filled(R[:p, p : p + q], p),
+            centered=False,
+            offset=factor.x_mean * np.sqrt(factor.weight) if centered else None,
+        )
+        square = (R[:, p:] ** 2).sum(axis=0)
+        means = (factor.x_mean, factor.y_mean[:q], factor.y_mean[q:]) if centered else (np.zeros(p), *np.zeros((2, q)))
+        blur = (factor_rounding(p) + self.whitening.rounding) * np.sqrt(square[q:])
+        sums = (R[:, :p].T @ R[:, p + q :], square[:q], square[q:])
+        slip = centered * (blur + EPS * np.sqrt(factor.weight) * np.abs(means[2])) / np.sqrt(factor.weight)
+        return Evidence(factor.weight, *means, system, *sums, np.outer(system.lengths, blur), slip)
+
+
+def _filled(R: np.ndarray, count: int) -> np.ndarray:
+    """Add rows of zeros where there are fewer than so many."""
+    return np.vstack([R, np.zeros((count - len(R), R.shape[1]))])
 
 
 def moments_of(factor: Factor) -> Moments:

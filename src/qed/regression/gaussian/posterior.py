@@ -13,7 +13,9 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
-from qed.linalg.normal import solve
+from qed.linalg.cholesky import Cholesky
+from qed.linalg.normal import Normal
+from qed.linalg.root import Root
 from qed.regression.linear.evidence import TOLERANCE, Evidence
 
 
@@ -44,20 +46,30 @@ def posterior_claims(
     step = coef - prior_mean[:, None]
     gradient = step - prior @ seen.xr / noise
     scale = np.abs(step) + np.abs(prior_mean)[:, None] + np.abs(prior) @ (length[:, None] * reach) / noise
-    claims.append(Claim("gradient of the negative log posterior vanishes", _largest(gradient, scale), bound))
+    unknown = np.abs(gradient) + np.abs(prior) @ seen.noise / noise
+    claims.append(Claim("gradient of the negative log posterior vanishes", _largest(unknown, scale), bound))
     gap = covariance + prior @ (seen.xx @ covariance) / noise - prior
     scale = np.abs(covariance) + np.abs(prior) + np.abs(prior) @ (np.outer(length, length @ np.abs(covariance))) / noise
     claims.append(Claim("covariance is the inverse of the posterior's precision", _largest(gap, scale), bound))
     return claims
 
 
-def ridge_claim(seen: Evidence, coef: np.ndarray, alpha: float) -> Claim:
-    """Claim that the coefficients are those of ridge regression with penalty `alpha`."""
-    ridge = solve(seen.xx, seen.xr + seen.xx @ coef, alpha)
-    size = np.linalg.norm(ridge.coef, axis=0)
-    gap = np.linalg.norm(coef - ridge.coef, axis=0) / np.where(size > 0, size, 1.0)
-    bound = max(TOLERANCE, 100 * 10.0**-ridge.digits)
-    return Claim(f"equals ridge regression with alpha = {alpha:.6g}", float(gap.max()), bound)
+def ridge_claim(seen: Evidence, coef: np.ndarray, alpha: float, root: Root | None = None) -> Claim:
+    """Claim that the coefficients are those of ridge regression with penalty `alpha`: by ``A^-1 g``, the way from one to the other.
+
+    A root of A, where one is known that is better than that of the scatter, may be given.
+    """
+    size, words = np.linalg.norm(coef, axis=0), f"equals ridge regression with alpha = {alpha:.6g}"
+    if root is None:
+        assert isinstance(seen.metric, Normal)
+        factor = Cholesky.of(seen.xx, alpha)
+        if factor is None:
+            return Claim(words, float("inf"), TOLERANCE)
+        root = Root.of_cholesky(factor, seen.metric.noise)
+    gradient = seen.xr - alpha * coef
+    gap = np.linalg.norm(root.bounds(gradient, seen.noise, sharp=True), axis=0) / np.where(size > 0, size, 1.0)
+    hidden = np.linalg.norm(root.bounds(0 * gradient, seen.noise, sharp=True), axis=0) / np.where(size > 0, size, 1.0)
+    return Claim(words, float(gap.max()), TOLERANCE + min(10 * float(hidden.max()), 1e-4))
 
 
 def _largest(gap: np.ndarray, scale: np.ndarray) -> float:

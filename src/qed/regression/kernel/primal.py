@@ -88,7 +88,7 @@ def primal_claims(
     if held.any():
         seen = Evidence.from_rows(features, w, np.zeros(w.shape[1]), centered=False)
         part = replace(seen, y_mean=seen.y_mean[held], r_mean=seen.r_mean[held], xr=seen.xr[:, held])
-        part = replace(part, yy=seen.yy[held], rr=seen.rr[held])
+        part = replace(part, yy=seen.yy[held], rr=seen.rr[held], noise=seen.noise[:, held], slip=seen.slip[held])
         claims = least_squares_claims(part, w[:, held], alpha=alphas[held], centered=False)
         claims.append(_residual_claim(problem, *_images(features, problem, w[:, held]), dual, alphas))
     if not held.all():

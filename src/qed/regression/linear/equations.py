@@ -24,8 +24,9 @@ from qed.base.sources.block import Block
 from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import DenseDesign, SparseDesign
 from qed.linalg.normal import Normal, Solution
+from qed.linalg.root import Root, factor_rounding
 from qed.linalg.wide import WideSystem
-from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_residual
+from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_slip, means_of
 from qed.regression.linear.precise import LazyFactor, solve_precisely
 from qed.stats.centred import Centred
 from qed.stats.factor import Factor
@@ -79,7 +80,7 @@ class GramEquations(Equations):
     def __init__(self, moments: Moments, lazy_factor: LazyFactor | None, *, centered: bool) -> None:
         self.statistic, self.lazy_factor, self.centered = moments, lazy_factor, centered
         self.moments = moments if centered else about_zero(moments)
-        self.normal = Normal(self.moments.xx)
+        self.normal = Normal(self.moments.xx, self.moments.noise[: moments.n_features])
 
     @property
     def by_columns(self) -> GramEquations:
@@ -120,8 +121,11 @@ class GramEquations(Equations):
         R = self.factor.R if self.centered else self.factor.uncentered()
         residual, rest = system.target - system.design.times(coef), (R[p:, p:] ** 2).sum(axis=0)
         squares = ((system.target**2).sum(axis=0) + rest, (residual**2).sum(axis=0) + rest)
-        means = _means(self.factor, coef, intercept, centered=self.centered)
-        return Evidence(self.factor.weight, *means, system, system.design.back(residual), *squares)
+        means = means_of(self.factor, coef, intercept, centered=self.centered)
+        known = (self.factor.weight, *means, system, system.design.back(residual), *squares)
+        reach = np.sqrt(squares[0]) + system.lengths @ np.abs(coef)
+        noise = factor_rounding(p) * np.outer(system.lengths, reach)
+        return Evidence(*known, noise, mean_slip(self.factor, coef, means, reach) * self.centered)
 
     def looking_closer(self, alpha: float, digits_wanted: float) -> GramEquations:
         """Turn to the QR factor of the rows where moments leave fewer digits than wanted, if it can be had."""
@@ -151,11 +155,14 @@ class KeptEquations(Equations):
 
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
         seen, residual = self.statistic, self.target - self.design.times(coef)
-        means = _means(seen, coef, intercept, centered=self.centered)
+        means = means_of(seen, coef, intercept, centered=self.centered)
         if not self.centered:
             residual -= np.outer(self.design.root, intercept)
         squares = ((self.target**2).sum(axis=0), (residual**2).sum(axis=0))
-        return Evidence(seen.weight, *means, self.metric, self.design.back(residual), *squares)
+        reach = np.sqrt(squares[0]) + self.design.lengths @ np.abs(coef)
+        noise = (seen.count + seen.n_features + 4) * EPS * np.outer(self.design.lengths, reach)
+        slip = mean_slip(seen, coef, means, reach) * self.centered
+        return Evidence(seen.weight, *means, self.metric, self.design.back(residual), *squares, noise, slip)
 
 
 class RowEquations(KeptEquations):
@@ -197,13 +204,14 @@ class RowEquations(KeptEquations):
         self,
         coef: np.ndarray,
         gradient: np.ndarray,
+        noise: np.ndarray,
         alphas: np.ndarray,
         rank: int | None,
         reach: np.ndarray,
         enough: np.ndarray,
     ) -> np.ndarray:
         """Bound it by the gap to the dual problem; where units of columns differ so much that this says too little, by columns."""
-        known = (coef, gradient, alphas, rank, reach, enough)
+        known = (coef, gradient, noise, alphas, rank, reach, enough)
         found = self.system.excess(*known)
         if (alphas > 0).all() and (found > enough).any():
             return np.minimum(found, self.by_columns.normal.excess(*known))
@@ -214,6 +222,12 @@ class RowEquations(KeptEquations):
 
     def condition(self, rank: int) -> float | None:
         return self.system.condition(rank)
+
+    def root(self) -> tuple[np.ndarray, Root | None]:
+        return self.lengths > 0, None
+
+    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        return self.system.shortest_error(coef, residual, rank)
 
 
 class IterativeEquations(KeptEquations):
@@ -282,6 +296,7 @@ class IterativeEquations(KeptEquations):
         self,
         coef: np.ndarray,
         gradient: np.ndarray,
+        noise: np.ndarray,
         alphas: np.ndarray,
         rank: int | None,
         reach: np.ndarray,
@@ -292,7 +307,7 @@ class IterativeEquations(KeptEquations):
             bound = (np.linalg.norm(gradient, axis=0) + self._noise(coef)) ** 2 / alphas
             if (bound <= enough).all():
                 return np.asarray(bound)
-        return self.exact.metric.excess(coef, gradient, alphas, rank, reach, enough)
+        return self.exact.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
 
     def _noise(self, coef: np.ndarray) -> np.ndarray:
         """Bound the rounding of the gradient: of sums over the values of a row, and over those of a column."""
@@ -308,15 +323,11 @@ class IterativeEquations(KeptEquations):
     def condition(self, rank: int) -> float | None:
         return self.exact.metric.condition(rank)
 
+    def root(self) -> tuple[np.ndarray, Root | None]:
+        return self.exact.metric.root()
 
-def _means(
-    seen: Centred, coef: np.ndarray, intercept: np.ndarray, *, centered: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give the means of features, targets and residuals; zero where nothing is centred."""
-    if centered:
-        return seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept)
-    zero = np.zeros(coef.shape[1])
-    return np.zeros(len(coef)), zero, zero
+    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        return self.exact.metric.shortest_error(coef, residual, rank)
 
 
 def products_worth(X: csr_array) -> int:

@@ -19,6 +19,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import Normal
+from qed.linalg.root import Root
 from qed.stats.centred import Centred
 from qed.stats.moments import Moments
 
@@ -28,7 +29,8 @@ TOLERANCE = 1e-9
 def about_zero(moments: Moments) -> Moments:
     """Take moments about zero in the place of the mean, for models without an intercept."""
     zero = np.zeros_like(moments.mean)
-    return replace(moments, mean=zero, scatter=moments.uncentered(), rest=zero)
+    bulk = moments.bulk + moments.weight * moments.mean**2
+    return replace(moments, mean=zero, scatter=moments.uncentered(), rest=zero, bulk=bulk)
 
 
 class Metric(Protocol):
@@ -42,6 +44,7 @@ class Metric(Protocol):
         self,
         coef: np.ndarray,
         gradient: np.ndarray,
+        noise: np.ndarray,
         alphas: np.ndarray,
         rank: int | None,
         reach: np.ndarray,
@@ -49,8 +52,8 @@ class Metric(Protocol):
     ) -> np.ndarray:
         """Bound by how much coefficients with such a gradient are above the minimum, for each output.
 
-        Products with a residual are known up to rounding of `reach` times the length of the column; a bound that is below
-        `enough` need not be any sharper.
+        The gradient is known up to `noise`, residuals up to rounding of their `reach`; a bound that is below `enough` need not be
+        any sharper.
         """
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
@@ -58,6 +61,12 @@ class Metric(Protocol):
 
     def condition(self, rank: int) -> float | None:
         """Give the condition number of the columns scaled to equal length, over so many directions; None where digits are missing."""
+
+    def root(self) -> tuple[np.ndarray, Root | None]:
+        """Say which columns are more than a constant, and give a root of their products where they are independent."""
+
+    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        """Bound the relative error of the shortest of many solutions, where residuals have such lengths."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,10 @@ class Evidence:
         Scatter of features with residuals.
     yy, rr : ndarray of shape (q,)
         Squared deviations of target and residual.
+    noise : ndarray of shape (p, q)
+        How far `xr` may be off, at most.
+    slip : ndarray of shape (q,)
+        How far `r_mean` may be off, at most.
     """
 
     weight: float
@@ -86,21 +99,29 @@ class Evidence:
     xr: np.ndarray
     yy: np.ndarray
     rr: np.ndarray
+    noise: np.ndarray
+    slip: np.ndarray
 
     @classmethod
     def from_rows(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, *, centered: bool) -> Evidence:
         """Go back to the rows; `coef` has shape (p, q). About zero unless `centered`."""
-        return cls.from_residual_moments(rows.fold(residual_moments, coef, intercept), coef.shape[1], centered=centered)
+        found = rows.fold(residual_moments, coef, intercept)
+        return cls.from_residual_moments(found, coef, intercept, centered=centered)
 
     @classmethod
     def from_residual_moments(
-        cls, moments: Moments, q: int, *, centered: bool, normal: Normal | None = None
+        cls, moments: Moments, coef: np.ndarray, intercept: np.ndarray, *, centered: bool, normal: Normal | None = None
     ) -> Evidence:
-        """Take it from the moments of features, q targets and as many residuals."""
-        seen = moments if centered else about_zero(moments)
-        square = np.diagonal(seen.yy)
+        """Take it from the moments of features, targets and residuals."""
+        seen, (p, q) = moments if centered else about_zero(moments), coef.shape
+        square, h = np.diagonal(seen.yy), seen.noise
         means = (seen.x_mean, seen.y_mean[:q], seen.y_mean[q:])
-        return cls(seen.weight, *means, normal or Normal(seen.xx), seen.xy[:, q:], square[:q], square[q:])
+        sums = (seen.xy[:, q:], square[:q], square[q:])
+        noise, slip = np.outer(h[:p], h[p + q :]), np.sqrt(seen.roundings * EPS / seen.weight) * h[p + q :]
+        found = cls(seen.weight, *means, normal or Normal(seen.xx, h[:p]), *sums, noise, slip)
+        blur = (p + 3) * EPS / 2 * found.full_reach(coef, intercept)
+        slip = (slip + blur / np.sqrt(seen.weight)) * centered
+        return replace(found, noise=noise + np.outer(found.metric.lengths, blur), slip=slip)
 
     @classmethod
     def from_moments(
@@ -116,11 +137,22 @@ class Evidence:
 
         What solved the equations may be given as `normal`: what it has factored is not factored again.
         """
-        seen = moments if centered else about_zero(moments)
-        image, yy = seen.xx @ coef, np.diagonal(seen.yy)
+        seen, p = moments if centered else about_zero(moments), len(coef)
+        image, yy, h = seen.xx @ coef, np.diagonal(seen.yy), seen.noise
         rr = yy - (coef * (2 * seen.xy - image)).sum(axis=0)
         means = (seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept))
-        return cls(seen.weight, *means, normal or Normal(seen.xx), seen.xy - image, yy, rr)
+        unknown, metric = h[p:] + h[:p] @ np.abs(coef), normal or Normal(seen.xx, h[:p])
+        reach = np.sqrt(np.maximum(yy, 0.0)) + metric.lengths @ np.abs(coef)
+        noise = np.outer(h[:p], unknown) + (p + 2) * EPS / 2 * np.outer(metric.lengths, reach)
+        slip = np.sqrt(seen.roundings * EPS / seen.weight) * unknown
+        slip += EPS * (np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef))
+        return cls(seen.weight, *means, metric, seen.xy - image, yy, rr, noise, slip * centered)
+
+    def full_reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Give the length of what residuals are differences of when they are computed row by row, means included: of shape (q,)."""
+        target = np.sqrt(np.maximum(self.yy, 0.0) + self.weight * self.y_mean**2)
+        columns = np.sqrt(self.metric.lengths**2 + self.weight * self.x_mean**2)
+        return np.asarray(target + columns @ np.abs(coef) + np.sqrt(self.weight) * np.abs(intercept))
 
     @property
     def xx(self) -> np.ndarray:
@@ -136,6 +168,22 @@ def mean_residual(seen: Centred, coef: np.ndarray, intercept: np.ndarray) -> np.
         [seen.mean[p:], seen.rest[p:], -intercept, -seen.mean[:p, None] * coef, -seen.rest[:p, None] * coef]
     )
     return np.array([math.fsum(column) for column in parts.T.tolist()])
+
+
+def mean_slip(seen: Centred, coef: np.ndarray, means: tuple[np.ndarray, ...], reach: np.ndarray) -> np.ndarray:
+    """Bound how far the mean residuals are off: by the rounding of each product, and by that of the means beyond their last bit."""
+    size = np.abs(means[1]) + np.abs(means[0]) @ np.abs(coef)
+    return np.asarray(EPS * size + 64 * EPS * reach / np.sqrt(seen.weight))
+
+
+def means_of(
+    seen: Centred, coef: np.ndarray, intercept: np.ndarray, *, centered: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give the means of features, targets and residuals; zero where nothing is centred."""
+    if centered:
+        return seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept)
+    zero = np.zeros(coef.shape[1])
+    return np.zeros(len(coef)), zero, zero
 
 
 def residual_moments(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Moments:
@@ -168,12 +216,12 @@ def least_squares_claims(
         total = np.sqrt(seen.weight) * np.abs(seen.r_mean) / reach
         claims.append(Claim("residuals sum to zero", float(total.max()), bound))
     scale = np.where(length > 0, length, 1.0)[:, None] * reach
-    slope = float((np.abs(gradient) / scale).max(initial=0.0))
+    slope = float(((np.abs(gradient) + seen.noise) / scale).max(initial=0.0))
     words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
     claims.append(Claim(words, slope, bound))
     value = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0)
     scale = value + 1e-8 * reach**2
-    excess = seen.metric.excess(coef, gradient, alphas, rank, reach, 0.1 * bound * scale)
+    excess = seen.metric.excess(coef, gradient, seen.noise, alphas, rank, reach, 0.1 * bound * scale)
     if centered:
         slip = EPS * _size(seen, coef)
         excess += seen.weight * (np.abs(seen.r_mean) + slip) ** 2
@@ -182,11 +230,6 @@ def least_squares_claims(
     if rank is not None and rank < p:
         claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
     return claims
-
-
-def condition_claim(condition: float) -> Claim:
-    """Claim that the columns are independent enough for the coefficients to mean something."""
-    return Claim("relative error of coefficients (condition x rounding)", condition * EPS, 1e-4)
 
 
 def _rounding(seen: Evidence, coef: np.ndarray, reach: np.ndarray) -> float:

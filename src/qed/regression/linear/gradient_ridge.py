@@ -7,7 +7,9 @@ with centred columns when there is an intercept. Both methods go from :math:`w` 
 on that line, :math:`w + t d` with :math:`t = r^\top d / d^\top A d`; a pass over the rows gives :math:`A d`. Steepest descent takes
 :math:`d = r` and needs about :math:`\kappa(A)` iterations per digit; conjugate gradients keep the directions
 :math:`A`-orthogonal and need :math:`\sqrt{\kappa(A)}`, at most :math:`p` but for rounding. No :math:`p \times p` matrix is formed, so this
-is the way for very many columns. Strong convexity bounds what is missing: :math:`f(w) - \min f \le \|r\|^2 / \alpha`.
+is the way for very many columns. Strong convexity bounds what is missing: :math:`f(w) - \min f \le \|r\|^2 / \alpha`. Without a penalty
+that says nothing: the run ends when :math:`\|r\|^2 / \lambda` is small with the least curvature :math:`\lambda` it has met, and the proof,
+:math:`r^\top A^{-1} r`, forms the matrix once, for up to a few thousand columns.
 
 Hestenes and Stiefel (1952), Methods of conjugate gradients for solving linear systems.
 """
@@ -23,11 +25,20 @@ from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import RowsProblem
-from qed.base.numbers import TINY, ratio
+from qed.base.numbers import EPS, TINY, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg import twofold
+from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.linear import LinearPredictor
+from qed.regression.linear.problem import LeastSquaresProblem
+from qed.stats.residual_sums import ResidualSums
+
+# A perfect fit is compared with this share of the squares of the target.
+NO_SHARE = 1e-8
+# Of more columns, no matrix is formed for a proof.
+MOST_COLUMNS = 4096
 
 
 class GradientRidge(LinearPredictor, Iterative):
@@ -43,7 +54,7 @@ class GradientRidge(LinearPredictor, Iterative):
         Whether to fit a constant, which is not penalised.
     tol : float, default=1e-10
         The fit ends when the objective is proven to be within this, relative, of its minimum. Without a penalty there is no such
-        bound, and the squared length of the gradient, relative to that at zero, takes its place.
+        bound while it runs, and the least curvature met takes the place of the penalty; the certificate has the last word.
     max_iter : int, default=1000
         The most iterations.
 
@@ -100,29 +111,34 @@ class GradientRidge(LinearPredictor, Iterative):
         right, size = problem.right, problem.size
         if start is None:
             coef, residual, direction = np.zeros_like(right), right, right
+            least = np.full(right.shape[1], np.inf)
         else:
-            coef, residual, direction = start.coef, start.residual, start.direction
+            coef, residual, direction, least = start.coef, start.residual, start.direction, start.least
         length = (residual**2).sum(axis=0)
         while True:
             value = size - ((right + residual) * coef).sum(axis=0)
             if start is None:
-                gap = self._gap(length, value, right)
-                yield Step(value.sum(), gap, coef=coef, residual=residual, direction=direction)
+                gap = self._gap(length, value, size, least)
+                yield Step(value.sum(), gap, coef=coef, residual=residual, direction=direction, least=least)
             start = None
             image = problem.rows.fold(_gram_times, problem.center, direction) + self.alpha * direction
             curvature = (direction * image).sum(axis=0)
             step = ratio((residual * direction).sum(axis=0), curvature)
+            met = ratio(curvature, (direction**2).sum(axis=0))
+            least = np.where(met > 0, np.minimum(least, met), least)
             coef = coef + step * direction
             residual = residual - step * image
             before, length = length, (residual**2).sum(axis=0)
             kept = direction * ratio(length, before) if self.method == "conjugate" else 0.0
             direction = residual + kept
 
-    def _gap(self, length: np.ndarray, value: np.ndarray, right: np.ndarray) -> float:
-        """Bound the relative distance from the minimum; without a penalty, compare the gradient with that at zero."""
+    def _gap(self, length: np.ndarray, value: np.ndarray, size: np.ndarray, least: np.ndarray) -> float:
+        """Bound the relative distance from the minimum; without a penalty, guess it by the least curvature."""
         if self.alpha > 0:
             return float(ratio(length, self.alpha * np.maximum(value, 0.0)).max())
-        return float(ratio(length, (right**2).sum(axis=0)).max())
+        # Before the first step no curvature has been met.
+        missing = np.where(length == 0, 0.0, np.where(np.isfinite(least), length / least, np.inf))
+        return float(ratio(missing, np.maximum(value, 0.0) + NO_SHARE * size).max())
 
     def _finish(self, problem: CenteredRows, step: Step) -> None:
         self._set_coef(step.coef, problem.center, problem.target_center, flat=problem.target_ndim == 1)
@@ -131,23 +147,41 @@ class GradientRidge(LinearPredictor, Iterative):
         coef, intercept = self._columns()
         center, target, weight = problem.center, problem.target_center, problem.weight
         gradient, error, lost = problem.rows.fold(_residual_sums, center, coef, intercept)
-        right, size = problem.right, problem.size
-        length = ((gradient - self.alpha * coef) ** 2).sum(axis=0)
-        value = error + self.alpha * (coef**2).sum(axis=0)
-        scale = np.sqrt(np.maximum(size, TINY))
+        scale = np.sqrt(np.maximum(problem.size, TINY))
         offset = np.abs(target) + np.abs(center) @ np.abs(coef)
         noise = float((1e-15 * weight**0.5 * offset / scale).max())
-        words = (
-            "objective above its minimum, at most (relative)"
-            if self.alpha > 0
-            else "squared gradient, relative to zero"
-        )
-        claims = [Claim(words, self._gap(length, value, right), max(self.tol, 1e-15))]
+        claims = [self._prove_minimum(problem, coef, intercept, gradient, error)]
         if self.fit_intercept:
-            claims.append(
-                Claim("residuals sum to zero", float((np.abs(lost) / weight**0.5 / scale).max()), 1e-9 + noise)
-            )
+            off = float((np.abs(lost) / weight**0.5 / scale).max())
+            claims.append(Claim("residuals sum to zero", off, 1e-9 + noise))
         return claims
+
+    def _prove_minimum(
+        self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, gradient: np.ndarray, error: np.ndarray
+    ) -> Claim:
+        """Bound what is missing from the minimum; where rounding hides too much, from residuals to twice the digits."""
+        words, bound = "objective above its minimum, at most (relative)", max(self.tol, 1e-15)
+        value = error + self.alpha * (coef**2).sum(axis=0)
+        if self.alpha == 0:
+            return Claim(words, self._missing(problem, coef, intercept, value), bound)
+        noise = (len(coef) + 3) * EPS * np.outer(problem.lengths, problem.reach(coef, intercept))
+        found = self._gap(_length(np.abs(gradient - self.alpha * coef) + noise), value, problem.size, value)
+        if found > bound >= self._gap(_length(gradient - self.alpha * coef), value, problem.size, value):
+            sums = problem.rows.fold(ResidualSums.of, problem.center, coef, intercept)
+            closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + twofold.ROUNDING * EPS * noise
+            found = self._gap(_length(closer), value, problem.size, value)
+        return Claim(words, found, bound)
+
+    def _missing(self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, value: np.ndarray) -> float:
+        """Give what is missing from the minimum without a penalty, exactly but for rounding, relative to the objective."""
+        if len(coef) > MOST_COLUMNS:
+            return np.inf
+        closer = LeastSquaresProblem(LinearRegression(fit_intercept=self.fit_intercept), problem.rows, source="data")
+        seen = closer.sharpened(closer.evidence(coef, intercept), coef, intercept)
+        reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
+        scale = np.maximum(value, 0.0) + NO_SHARE * problem.size
+        known = (coef, seen.xr, seen.noise, np.zeros(len(scale)), None, reach, self.tol * scale)
+        return float(ratio(seen.metric.excess(*known) + seen.weight * seen.r_mean**2, scale).max())
 
 
 class CenteredRows(RowsProblem):
@@ -159,6 +193,8 @@ class CenteredRows(RowsProblem):
         Where columns and targets are taken from.
     right, size : ndarray
         Products of columns and targets, and squares of the targets.
+    lengths : ndarray
+        The lengths of the columns.
     weight : float
         The sum of the weights.
     """
@@ -169,6 +205,14 @@ class CenteredRows(RowsProblem):
         self.center = self.summary.mean if centered else np.zeros(rows.n_features)
         self.target_center = total / self.weight if centered else np.zeros(len(total))
         self.right, self.size = rows.fold(_correlate, self.center, self.target_center)
+        far = 0.0 if centered else self.weight * self.summary.mean**2
+        self.lengths = np.sqrt(self.summary.deviation + far)
+
+    def reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Give the length of what residuals are differences of, means included."""
+        root = np.sqrt(self.weight)
+        target = np.sqrt(self.size) + root * (np.abs(self.target_center) + np.abs(intercept))
+        return np.asarray(target + (self.lengths + root * np.abs(self.center)) @ np.abs(coef))
 
 
 class _Sums(tuple):
@@ -176,6 +220,10 @@ class _Sums(tuple):
 
     def __add__(self, other: Any) -> _Sums:  # type: ignore[override]
         return _Sums(mine + theirs for mine, theirs in zip(self, other))
+
+
+def _length(values: np.ndarray) -> np.ndarray:
+    return np.asarray((values**2).sum(axis=0))
 
 
 def _target(block: Block) -> np.ndarray:

@@ -15,22 +15,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateWarning, NotAvailableError
+from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.linalg.normal import Normal
-from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
+from qed.linalg.root import factor_rounding
+from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.linear.precise import solve_by_factor
 from qed.regression.linear.problem import LeastSquaresProblem
-from qed.stats.factor import Factor
+from qed.stats.agreement import remembered_claim
 from qed.stats.inference.coefficients import Inference
 
 DIGITS_WANTED = 10.0
+# With such a condition number, data that were measured to five digits say nothing about the coefficients.
+TOO_ALIKE = 1e5
 
 
 class LinearRegression(LeastSquaresModel):
@@ -89,28 +92,43 @@ class LinearRegression(LeastSquaresModel):
 
     def _settle(self, problem: Any) -> None:
         super()._settle(problem)
-        self._warn_of_collinear(problem)
+        if problem.rows is not None or self.certificate_:
+            self._warn_of_collinear(problem)
 
     def _solve(self, problem: LeastSquaresProblem) -> None:
         seen, equations = problem.statistic, problem.equations
         solution = equations.solve(0.0, DIGITS_WANTED)
         self.factor_, self.solver_ = equations.factor, equations.way
         self.rank_, self.condition_ = solution.rank, solution.condition
-        self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
+        if equations.factor is not None and problem.rows is not None and self.rank_ == self.n_features_in_:
+            self._set_plane(*problem.refined(solution.coef), flat=problem.target_ndim == 1)
+        else:
+            self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
     def _warn_of_collinear(self, problem: LeastSquaresProblem) -> None:
         p, most = self.n_features_in_, int(self.statistic_.count) - self.fit_intercept
-        if self.rank_ >= min(p, most):
+        if self.rank_ >= min(p, most) and not self.condition_ > TOO_ALIKE:
             return
         remedy = "many coefficients fit equally well and the shortest were taken."
-        if most < p:
+        if self.rank_ < most < p:
             words = f"only {self.rank_} of {most} rows are independent, for {p} columns: {remedy} Give more rows, or use qed.Ridge,"
+        elif most < p:
+            return
         else:
             names = ", ".join(self._dependent_columns(problem.equations.by_columns.normal))
             words = f"{p - self.rank_} of {p} columns follow from the others ({names}): {remedy} Drop columns, or use qed.Ridge,"
-        warnings.warn(
-            f"LinearRegression: {words} to make the coefficients meaningful.", DegenerateWarning, stacklevel=5
-        )
+            if self.rank_ == p:
+                words = (
+                    f"columns are nearly dependent ({names}): with a condition number of {self.condition_:.1e}, a change of the data in "
+                    f"digit {np.log10(self.condition_):.0f} changes the coefficients altogether. Drop columns, or use qed.Ridge,"
+                )
+        said = f"LinearRegression: {words} to make the coefficients meaningful."
+        warnings.warn(said, DegenerateWarning, stacklevel=level_of_user())
+
+    def _advice(self, problem: LeastSquaresProblem) -> str:
+        if problem.rows is None:
+            return "Sums from which rows were added or taken away have lost these digits: call fit with all rows that are to be learned from."
+        return "Drop columns that nearly follow from others, or use qed.Ridge."
 
     def _dependent_columns(self, normal: Normal) -> list[str]:
         """Name the columns that take part in the strongest dependency."""
@@ -122,20 +140,53 @@ class LinearRegression(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        seen = problem.evidence(coef, intercept)
-        claims = least_squares_claims(seen, coef, centered=self.fit_intercept, rank=self.rank_)
-        return [*claims, condition_claim(self._condition(seen, problem))]
+        claims, seen = problem.prove(coef, intercept, np.zeros(coef.shape[1]), self.rank_)
+        errors = coefficient_errors(problem, seen, coef, intercept, self.rank_)
+        claims.append(accuracy_claim(errors, is_unique=self.rank_ == len(coef)))
+        return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]
 
-    def _condition(self, seen: Evidence, problem: LeastSquaresProblem) -> float:
-        """Recompute the condition number where the data are there: from what is seen of them where that can tell, else from a QR."""
-        if problem.source == "statistics" or problem.rows is None:
-            return self.condition_
-        found = seen.metric.condition(self.rank_)
-        return (
-            solve_by_factor(problem.rows.fold(Factor.of), centered=self.fit_intercept).condition
-            if found is None
-            else found
-        )
+    def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
+        """Go back to the rows for what else the model says of them, and what its inference rests on."""
+        found = problem.equations.solve(0.0, DIGITS_WANTED)
+        # A condition number is estimated from a Cholesky factor, or known from singular values.
+        conditions = [found.condition, problem.equations.by_columns.normal.condition(found.rank) or found.condition]
+        off = min(abs(self.condition_ / value - 1) for value in conditions)
+        blur = 1e-6 + factor_rounding(self.n_features_in_) * self.n_features_in_ * found.condition
+        claims = [
+            Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
+            Claim("condition number is that of the columns (relative)", float(off), blur),
+            remembered_claim(self.statistic_, problem.statistic),
+        ]
+        if self.factor_ is not None:
+            claims.append(replace(remembered_claim(self.factor_, problem.statistic), says="QR factor is that of the rows"))
+        return claims
+
+    def coefficient_errors(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Bound the relative error of every coefficient, from the data: how far it is from that of exact arithmetic, at most.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The data the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (p,) or (n_outputs, p)
+            The bounds. Where columns are dependent, that of the shortest coefficients together.
+
+        Examples
+        --------
+        >>> import qed
+        >>> X, y = qed.data.load("stackloss").Xy()
+        >>> model = qed.LinearRegression().fit(X, y)
+        >>> bool((model.coefficient_errors(X, y) < 1e-10).all())
+        True
+        """
+        self._check_fitted()
+        problem = self._evidence(self._open(X, y, sample_weight, reset=False, target=self.target))
+        coef, intercept = self._columns()
+        found = coefficient_errors(problem, problem.evidence(coef, intercept), coef, intercept, self.rank_)[:-1]
+        return found[:, 0] if self.coef_.ndim == 1 else found.T
 
     @property
     def inference_(self) -> Any:

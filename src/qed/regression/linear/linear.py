@@ -38,7 +38,10 @@ class LinearPredictor(Regressor):
 
         With `flat`, for a target that is a vector, the axis of outputs is dropped.
         """
-        intercept = y_mean - x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1])
+        self._set_plane(coef, y_mean - x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1]), flat=flat)
+
+    def _set_plane(self, coef: np.ndarray, intercept: np.ndarray, *, flat: bool) -> None:
+        """Set ``coef_`` and ``intercept_`` from coefficients of shape (p, q) and as many intercepts."""
         self.coef_ = np.ascontiguousarray(coef[:, 0] if flat else coef.T)
         self.intercept_ = float(intercept[0]) if flat else intercept
 

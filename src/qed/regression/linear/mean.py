@@ -19,10 +19,12 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import Parameter
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import Regressor
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, ratio
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
+from qed.stats.agreement import remembered_claim
 from qed.stats.both import Both
+from qed.stats.moments import Moments, roundings_of
 
 
 class MeanRegressor(Regressor, OnePass):
@@ -64,7 +66,7 @@ class MeanRegressor(Regressor, OnePass):
 
     def _statistic(self, block: Block) -> Both:
         target = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
-        return Both(Summary.of(block), Summary.of(Block(target, weight=block.weight)))
+        return Both(Summary.of(block), Moments.of_features(Block(target, weight=block.weight)))
 
     def _solve(self, problem: StatisticProblem) -> None:
         mean = problem.statistic.target.mean
@@ -75,9 +77,19 @@ class MeanRegressor(Regressor, OnePass):
         return np.broadcast_to(mean, (len(block), *mean.shape)).copy()
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
-        target = problem.statistic.target
-        mean = np.atleast_1d(np.asarray(self.mean_, dtype=np.float64))
-        size = np.abs(target.mean) + np.sqrt(target.variance)
-        off = np.abs(target.mean - mean) / np.where(size > 0, size, 1.0)
-        bound = EPS * (16 + 4 * np.log2(max(target.count, 2)))
-        return [Claim("residuals sum to zero (their mean, relative)", float(off.max()), float(bound))]
+        target, count = problem.statistic.target, problem.statistic.features.count
+        mean = np.asarray(self.mean_, dtype=np.float64).reshape(-1)
+        size = np.abs(target.mean) + np.sqrt(target.bulk / target.weight)
+        # What rounding may have done to the mean, and more where rows were taken away that were larger than those that are left.
+        slip = target.roundings * EPS * np.sqrt(target.bulk / target.weight) + EPS * np.abs(target.mean)
+        off = np.abs((target.mean - mean) + target.rest) + slip
+        spread = np.abs(target.mean) + np.sqrt(np.diagonal(target.scatter) / target.weight)
+        bound = 4 * EPS * (roundings_of(count) + 4 * np.log2(max(count, 2)))
+        found = float(ratio(off, np.where(size > 0, spread, 1.0)).max())
+        claims = [Claim("residuals sum to zero (their mean, relative)", found, bound)]
+        if problem.source == "data":
+            claims.append(remembered_claim(self.statistic_.target, target))
+        return claims
+
+    def _advice(self, problem: StatisticProblem) -> str:
+        return "Sums from which much larger rows were taken away have lost these digits: call fit with the rows that are left."

@@ -8,21 +8,27 @@ kept decides the way (:mod:`qed.regression.linear.equations`), whether it comes 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
+from qed.base.certificate import Claim
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import StatisticProblem, collect
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
+from qed.linalg import twofold
+from qed.linalg.root import Root
 from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
-from qed.regression.linear.evidence import Evidence, with_residual
+from qed.regression.linear.evidence import Evidence, least_squares_claims, with_residual
 from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
+from qed.stats.residual_sums import ResidualSums
 
 # With fewer columns, forming the products of sparse ones takes no time.
 MANY_COLUMNS = 64
@@ -30,6 +36,8 @@ MANY_COLUMNS = 64
 MANY_PRODUCTS = 1 << 28
 # So many products of conjugate gradients have to cost less than their equations: they need fewer, where columns are not too much alike.
 FEW_ITERATIONS = 24
+# Each correction gives about sixteen digits less those that the condition number takes; so many are never needed.
+MOST_CORRECTIONS = 8
 
 Kept = TypeVar("Kept", KeptRows, Moments)
 
@@ -113,8 +121,87 @@ class LeastSquaresProblem(LinearProblem):
             return equations_of(rows, self.lazy_factor, centered=self.centered).evidence(coef, intercept)
         closer = GramEquations(found, self.lazy_factor, centered=self.centered).looking_closer(alpha, DIGITS_WANTED)
         if closer.factor is None:
-            return Evidence.from_residual_moments(found, q, centered=self.centered, normal=closer.normal)
+            known = (found, coef, intercept)
+            return Evidence.from_residual_moments(*known, centered=self.centered, normal=closer.normal)
         return closer.evidence(coef, intercept)
+
+    def prove(
+        self, coef: np.ndarray, intercept: np.ndarray, alphas: np.ndarray, rank: int | None = None
+    ) -> tuple[list[Claim], Evidence]:
+        """Make the claims of coefficients, and give what they rest on; where rounding hides too much, from residuals to twice the digits."""
+        seen = self.evidence(coef, intercept, float(alphas.min()))
+        claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
+        if self.rows is not None and not all(claim.holds for claim in claims):
+            seen = self.sharpened(seen, coef, intercept)
+            claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
+        return claims, seen
+
+    def residual_sums(self, coef: np.ndarray, intercept: np.ndarray) -> ResidualSums:
+        """Give the gradient to twice the digits: one pass over the rows, unless it was asked for just before."""
+        assert self.rows is not None
+        if not self.has_summed(coef, intercept):
+            center = self.statistic.x_mean if self.centered else np.zeros(len(coef))
+            self._answer = _key(coef, intercept), self.rows.fold(ResidualSums.of, center, coef, intercept)
+        found: ResidualSums = self._answer[1]
+        return found
+
+    _answer: tuple[bytes, Any] = (b"", None)
+
+    def has_summed(self, coef: np.ndarray, intercept: np.ndarray) -> bool:
+        """Say whether the residuals of this model were the last that were added up."""
+        return self._answer[0] == _key(coef, intercept)
+
+    def sharpened(self, seen: Evidence, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
+        """Take gradient and mean of the residuals to twice the digits into what was seen."""
+        sums, known, (p, _) = self.residual_sums(coef, intercept), self.statistic, coef.shape
+        total, weight = sums.total.value, seen.weight
+        gradient = sums.gradient.value - (np.outer(known.rest[:p], total) if self.centered else 0.0)
+        blur = (twofold.ROUNDING**2 + sums.steps(known.count, p) * EPS**2) * seen.full_reach(coef, intercept)
+        noise = np.outer(seen.metric.lengths, blur) + EPS * np.abs(gradient)
+        if not self.centered:
+            return replace(seen, xr=gradient, rr=sums.square, noise=noise)
+        slip = blur / np.sqrt(weight) + 2 * EPS * np.abs(total) / weight
+        rr = np.maximum(sums.square - total**2 / weight, 0.0)
+        return replace(seen, xr=gradient, r_mean=total / weight, rr=rr, noise=noise, slip=slip)
+
+    def triangle(self, told: np.ndarray, alpha: float = 0.0) -> Root | None:
+        """Give a root of the products of some columns, and a penalty, from the QR factor of the rows."""
+        if self.lazy_factor is None:
+            return None
+        factor, p = self.lazy_factor(), len(told)
+        R = (factor.R if self.centered else factor.uncentered())[:, :p]
+        R = R if alpha == 0 else np.vstack([R, np.sqrt(alpha) * np.eye(p)])
+        return Root.of_triangle(np.asarray(np.linalg.qr(R[:, told], mode="r")))
+
+    def refined(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Correct coefficients by what their residuals say to twice the digits, until no digit changes; give them and the intercepts."""
+        seen, p = self.statistic, len(coef)
+        told = np.linalg.norm(self.equations.factor.R[:, :p], axis=0) > 0 if self.equations.factor is not None else np.ones(p, dtype=bool)
+        root, best = self.triangle(told), np.inf
+        mean = seen.x_mean + seen.rest[:p] if self.centered else np.zeros(p)
+        intercept = seen.y_mean - seen.x_mean @ coef if self.centered else np.zeros(coef.shape[1])
+        for _ in range(MOST_CORRECTIONS if root is not None else 0):
+            assert root is not None
+            sums = self.residual_sums(coef, intercept)
+            total = sums.total.value if self.centered else np.zeros(coef.shape[1])
+            gradient = sums.gradient.value - np.outer(seen.rest[:p] * self.centered, total)
+            step = np.zeros(coef.shape)
+            step[told] = root.step(gradient[told])
+            up = total / seen.weight - mean @ step
+            size = float(np.linalg.norm(root.half(gradient[told])))
+            moved = max(_share(step, coef), _share(up, intercept))
+            if not size < 0.5 * best or moved <= EPS / 2:
+                break
+            coef, intercept, best = coef + step, intercept + up, size
+        return coef, intercept
+
+
+def _key(coef: np.ndarray, intercept: np.ndarray) -> bytes:
+    return coef.tobytes() + intercept.tobytes()
+
+
+def _share(step: np.ndarray, value: np.ndarray) -> float:
+    return float(np.max(np.abs(step) / np.maximum(np.abs(value), TINY), initial=0.0))
 
 
 def kept_rows(rows: Rows, model: Any) -> KeptRows | None:

@@ -21,10 +21,10 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
-from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
+from qed.stats.agreement import remembered_claim
 
 
 class Ridge(LeastSquaresModel):
@@ -104,8 +104,10 @@ class Ridge(LeastSquaresModel):
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
         alphas = self._alphas(coef.shape[1])
-        seen = problem.evidence(coef, intercept, float(alphas.min()))
-        return least_squares_claims(seen, coef, alpha=alphas, centered=self.fit_intercept)
+        claims, _ = problem.prove(coef, intercept, alphas)
+        if problem.source == "data":
+            claims.append(remembered_claim(self.statistic_, problem.statistic))
+        return claims
 
     @property
     def inference_(self) -> Any:

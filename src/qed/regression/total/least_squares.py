@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,15 +29,16 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
-from qed.base.models.problem import StatisticProblem
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import table_of
+from qed.linalg.root import factor_rounding
 from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LinearProblem
 from qed.regression.total.directions import Directions
+from qed.stats.agreement import remembered_claim
 from qed.stats.moments import Moments
 from qed.stats.products import dense
 
@@ -98,15 +100,17 @@ class TotalLeastSquares(LinearModel):
     def __init__(self, *, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
 
-    def _solve(self, problem: LinearProblem) -> None:
-        statistic = problem.statistic
-        seen, d = self._centered(statistic), statistic.n_features
-        found = Directions.of(table_of(seen.scatter), d, SINGLE)
-        if problem.lazy_factor is not None and found.digits < DIGITS_WANTED:
-            factor = problem.lazy_factor()
-            far = np.sqrt(statistic.weight) * float(np.abs(seen.x_mean).max())
-            table = factor.R if self.fit_intercept else factor.uncentered()
-            found = Directions.of(table, d, 16 * len(seen.mean) * EPS, far)
+    def _problem(self, rows: Rows) -> TotalProblem:
+        return TotalProblem(self, rows)
+
+    def _evidence(self, rows: Rows) -> TotalProblem:
+        return TotalProblem(self, rows, source="data")
+
+    def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> TotalProblem:
+        return TotalProblem(self, rows, statistic, target_ndim=target_ndim)
+
+    def _solve(self, problem: TotalProblem) -> None:
+        statistic, found = problem.statistic, problem.directions
         self._check_exists(found)
         self._warn_of_dependent(found.rank, int(statistic.count))
         self.singular_values_, self.smallest_, self.rank_ = found.all_values, found.smallest, found.rank
@@ -173,49 +177,126 @@ class TotalLeastSquares(LinearModel):
         self._check_fitted()
         return self._open(X, y, reset=False, target=self.target)
 
-    def _prove(self, problem: StatisticProblem) -> list[Claim]:
+    def _prove(self, problem: TotalProblem) -> list[Claim]:
         coef, intercept = self._columns()
         if problem.source == "data" and problem.rows is not None:
             q = coef.shape[1]
             both = problem.rows.fold(residual_moments, coef, intercept)
             seen = self._centered(both)
             xr, yr = seen.xy[:, q:], seen.yy[:q, q:]
-            keep = slice(0, len(seen.mean) - q)
-            seen = Moments(seen.weight, seen.count, seen.mean[keep], seen.scatter[keep, keep], seen.n_features)
-            return self._claims_about(seen, xr, yr, both.y_mean[q:])
+            claims = self._claims_about(_without_residual(seen, q), xr, yr, both.y_mean[q:])
+            known = [*self._claims_said(problem), remembered_claim(self.statistic_, problem.statistic)]
+            return [*claims, *known]
         seen, statistic = self._centered(problem.statistic), problem.statistic
         r_mean = statistic.y_mean - statistic.x_mean @ coef - intercept
-        return self._claims_about(seen, seen.xy - seen.xx @ coef, seen.yy - seen.xy.T @ coef, r_mean)
+        claims = self._claims_about(seen, seen.xy - seen.xx @ coef, seen.yy - seen.xy.T @ coef, r_mean)
+        return [*claims, *self._claims_said(problem)]
 
     def _claims_about(self, seen: Moments, xr: np.ndarray, yr: np.ndarray, r_mean: np.ndarray) -> list[Claim]:
-        """Make the claims from the moments of ``(x, y)`` and the products of both with the residuals."""
+        """Make the claims about the plane from the moments of ``(x, y)`` and the products of both with the residuals."""
         coef, _ = self._columns()
         d, q = coef.shape
         value = np.maximum(np.linalg.eigvalsh(seen.scatter), 0.0)
-        inside, direction = np.linalg.eigh(seen.xx)
-        lost = d - self.rank_
+        lost = min(max(d - self.rank_, 0), d)
         reach = float(np.sqrt(np.trace(seen.yy)) + np.sqrt(np.diagonal(seen.xx)) @ np.abs(coef).sum(axis=1)) or 1.0
         far = float(np.sqrt(seen.weight) * (np.abs(seen.y_mean).max() + np.abs(seen.x_mean) @ np.abs(coef).sum(axis=1)))
         bound = TOLERANCE + 16 * EPS * (1 + far / reach)
         size = float(np.sqrt(value[-1])) or 1.0
-        slope = float(np.abs(xr + coef @ yr).max(initial=0.0)) / (size * reach)
+        h = seen.noise
+        blur = float(np.linalg.norm(h)) * float(h[d:].sum() + h[:d] @ np.abs(coef).sum(axis=1))
+        scale = reach * (size + float(np.abs(coef).max(initial=0.0)) * float(np.sqrt(np.trace(seen.yy))))
+        slope = (float(np.abs(xr + coef @ yr).max(initial=0.0)) + blur) / scale
         error = float(np.trace(np.linalg.solve(np.eye(q) + coef.T @ coef, yr - coef.T @ xr)))
         least = float(value[lost : lost + q].sum())
         claims = [
             Claim("negative ridge: (X'X - s^2) w = X'y with s^2 = y'(y - Xw)", slope, bound),
             Claim("perpendicular error above the least possible", abs(error - least) / size**2, bound),
-            Claim("perpendicular error is as said", abs(error - self.error_) / size**2, bound),
         ]
-        if self.rank_:
-            ratio = float(value[lost + q - 1] / inside[lost]) if inside[lost] > 0 else np.inf
-            claims.append(Claim("smallest squared singular value of [X y] over that of X", ratio, 1 - EPS))
         if lost:
-            share = np.linalg.norm(direction[:, :lost].T @ coef) / (np.linalg.norm(coef) or 1.0)
+            direction = np.linalg.eigh(seen.xx)[1][:, :lost]
+            share = np.linalg.norm(direction.T @ coef) / (np.linalg.norm(coef) or 1.0)
             claims.append(Claim("solution is the shortest of many", float(share), 1e-6))
         if self.fit_intercept:
             off = float(np.sqrt(seen.weight) * np.abs(r_mean).max()) / reach
             claims.append(Claim("residuals sum to zero", off, bound))
         return claims
+
+    def _claims_said(self, problem: TotalProblem) -> list[Claim]:
+        """Compare what the model says of singular values with what they are, up to what rounding does to them."""
+        found, blur = problem.directions, problem.blur
+        rest = found.values[found.rank :]
+        error, slack = float((rest**2).sum()), float((2 * rest * blur(rest) + blur(rest) ** 2).sum())
+        said, true = np.atleast_1d(self.singular_values_), found.all_values
+        gap = np.abs(said - true) / _allowed(true, blur(true)) if said.shape == true.shape else np.array([np.inf])
+        smallest = np.array([found.smallest])
+        claims = [
+            Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
+            Claim("singular values are as said (in units of rounding)", float(gap.max(initial=0.0)), 1.0),
+            Claim(
+                "smallest singular value of the columns is as said (in units of rounding)",
+                float(abs(self.smallest_ - found.smallest) / _allowed(smallest, blur(smallest))[0]),
+                1.0,
+            ),
+            Claim(
+                "perpendicular error is as said (in units of rounding)",
+                float(abs(self.error_ - error) / _allowed(np.array([error]), np.array([slack]))[0]),
+                1.0,
+            ),
+        ]
+        if found.rank:
+            following = found.values[found.rank : found.rank + 1]
+            room = smallest - blur(smallest)
+            share = float(((following + blur(following)) / room)[0]) if room > 0 else np.inf
+            claims.append(Claim("smallest singular value of [X y] over that of X", share, 1.0))
+        return claims
+
+    def _advice(self, problem: TotalProblem) -> str:
+        return "Bring columns to comparable units, drop those that nearly follow from others, or use qed.LinearRegression."
+
+
+class TotalProblem(LinearProblem):
+    """Moments of the rows, and the singular directions of columns and targets that follow.
+
+    Attributes
+    ----------
+    directions : Directions
+        From the moments, or from the QR factor of the rows where these leave too few digits.
+    by_factor : bool
+        Which of the two.
+    """
+
+    by_factor = False
+
+    @cached_property
+    def directions(self) -> Directions:
+        """Decompose; with a second look where digits are missing."""
+        seen, d = self.model._centered(self.statistic), self.statistic.n_features
+        found = Directions.of(table_of(seen.scatter), d, SINGLE)
+        if self.lazy_factor is not None and found.digits < DIGITS_WANTED:
+            factor, self.by_factor = self.lazy_factor(), True
+            far = np.sqrt(self.statistic.weight) * float(np.abs(seen.x_mean).max())
+            table = factor.R if self.model.fit_intercept else factor.uncentered()
+            found = Directions.of(table, d, 16 * len(seen.mean) * EPS, far)
+        return found
+
+    def blur(self, values: np.ndarray) -> np.ndarray:
+        """Bound what rounding did to singular values: that of a factor is even, that of squares is the larger the smaller they are."""
+        largest, m = float(self.directions.all_values[0]), len(self.statistic.mean)
+        if self.by_factor:
+            return np.full(len(values), factor_rounding(m) * np.sqrt(m) * largest)
+        noise = self.model._centered(self.statistic).noise
+        squared = float(noise @ noise) + 8 * m * EPS * largest**2
+        return np.minimum(squared / np.maximum(values, TINY), np.sqrt(squared))
+
+
+def _allowed(value: np.ndarray, blur: np.ndarray) -> np.ndarray:
+    return 1e-6 * np.abs(value) + 4 * blur + TINY
+
+
+def _without_residual(seen: Moments, q: int) -> Moments:
+    keep = slice(0, len(seen.mean) - q)
+    known = (seen.mean[keep], seen.scatter[keep, keep], seen.n_features, seen.rest[keep], seen.bulk[keep])
+    return Moments(seen.weight, seen.count, *known, seen.roundings)
 
 
 def _distances(block: Block, residual: Any, coef: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ positive definite; a prior may be singular.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,14 @@ class Whitening:
     def __init__(self, noise: Any, n: int, name: str = "noise") -> None:
         self._factor = _noise_factor(name, noise, n)
         self.deviations = self._factor if self._factor.ndim == 1 else None
+
+    @cached_property
+    def rounding(self) -> float:
+        """What rounding does to what is whitened, relative to its length, at most: the condition of the root of a full matrix enters."""
+        if self.deviations is not None:
+            return 4 * EPS
+        reciprocal = float(linalg.lapack.dtrcon(self._factor, uplo="L")[0])
+        return float("inf") if reciprocal == 0 else len(self._factor) * EPS * 3 / reciprocal
 
     def log_determinant(self, weight: np.ndarray | None = None) -> float:
         """Give the logarithm of the determinant of the covariance; a weight counts its row so many times."""

@@ -1,0 +1,124 @@
+r"""A triangular root of the matrix of least squares, and how far it says that coefficients are from the exact ones, rounding included.
+
+With :math:`A = X^\top X` (centred, weighted) and the gradient :math:`g = X^\top r` at :math:`w`, the distance from the minimum is known
+exactly, :math:`w^* - w = A^{-1} g`. Neither is known exactly. A factor gives :math:`A = R^\top (I + M) R` with
+:math:`\|M\| \le \mu` (what rounding did to the factor, times its condition), and :math:`g` is known up to :math:`\nu`, so
+
+.. math:: |w^* - w|_j \;\le\; |\hat\delta_j| + \|e_j^\top R^{-1}\| \,\frac{\mu\,\|R^{-\top} \hat g\| + \|R^{-\top} \nu\|}{1 - \mu},
+   \qquad \hat\delta = R^{-1} R^{-\top} \hat g.
+
+Both terms of the theory are in it: a gradient blurred by columns times coefficients brings in the condition number, and one blurred by columns
+times residuals its square. An intercept :math:`\bar y - \bar x^\top w` is bounded by the same formula with :math:`\bar x` in the place of
+:math:`e_j`.
+
+Björck (1996), Numerical Methods for Least Squares Problems; Higham (2002), Accuracy and Stability of Numerical Algorithms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack
+
+from qed.base.numbers import EPS
+from qed.linalg.cholesky import Cholesky
+
+
+def factor_rounding(p: int) -> float:
+    """Bound what rounding does to the p columns of a QR decomposition that is made block by block, relative to their lengths."""
+    return (64 + 8 * p) * EPS
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """A triangular root of a matrix, ``A = D L (I + M) L' D``, with a bound on M.
+
+    Attributes
+    ----------
+    lower : ndarray of shape (p, p)
+        The factor L, in Fortran order; what stands above its diagonal means nothing.
+    length : ndarray of shape (p,)
+        The diagonal of D: the lengths of the columns.
+    off : float
+        At least the norm of M.
+    least : float
+        At most the smallest eigenvalue of L L'.
+
+    Examples
+    --------
+    >>> root = Root.of_triangle(np.array([[2.0, 1.0], [0.0, 3.0]]))
+    >>> gradient, nothing = np.array([[2.0], [1.0]]), np.zeros((2, 1))
+    >>> root.step(gradient).ravel().round(12)
+    array([0.5, 0. ])
+    >>> root.bounds(gradient, nothing, sharp=True).ravel().round(9)
+    array([0.5, 0. ])
+    """
+
+    lower: np.ndarray
+    length: np.ndarray
+    off: float
+    least: float
+
+    @classmethod
+    def of_cholesky(cls, factor: Cholesky, noise: np.ndarray) -> Root:
+        """Take the factor of a matrix whose entries are off by no more than ``noise[j] * noise[k]``."""
+        # LAPACK's estimate of a condition number is seldom off by more than three.
+        p, least = len(factor.length), factor.least / 3
+        moved = float(((noise / factor.length) ** 2).sum()) + p * (p + 2) * EPS
+        return cls(factor.lower, factor.length, moved / least, least)
+
+    @classmethod
+    def of_triangle(cls, R: np.ndarray) -> Root | None:
+        """Take the R of a QR decomposition, of shape (p, p); None where it is singular."""
+        p, length = R.shape[1], np.linalg.norm(R, axis=0)
+        if len(R) < p or not (length > 0).all():
+            return None
+        lower = np.asfortranarray((R / length).T)
+        inverse, failed = lapack.dtrtri(lower, lower=1)
+        if failed:
+            return None
+        far = float(np.linalg.norm(np.tril(inverse)))
+        moved = factor_rounding(p) * np.sqrt(p) * far
+        return cls(lower, length, float(2 * moved + moved**2), far**-2)
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """The inverse of L."""
+        return np.tril(lapack.dtrtri(self.lower, lower=1)[0])
+
+    def half(self, right: np.ndarray) -> np.ndarray:
+        """Give ``L^-1 D^-1 right``, for right-hand sides of shape (p, q)."""
+        return np.asarray(lapack.dtrtrs(self.lower, right / self.length[:, None], lower=1)[0])
+
+    def step(self, gradient: np.ndarray) -> np.ndarray:
+        """Give ``A^-1 gradient``: the way to the minimum."""
+        return np.asarray(lapack.dpotrs(self.lower, gradient / self.length[:, None], lower=1)[0]) / self.length[:, None]
+
+    def bounds(
+        self, gradient: np.ndarray, noise: np.ndarray, *, sharp: bool, toward: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Bound how far every coefficient is from the minimum, of shape (p, q); or their combination `toward`, beyond ``toward @ step``.
+
+        Parameters
+        ----------
+        gradient, noise : ndarray of shape (p, q)
+            The gradient, and how far it may be off.
+        sharp : bool
+            Whether to invert the factor, which takes as long as making it did; the bounds are smaller then.
+        toward : ndarray of shape (p,), optional
+            A combination of the coefficients.
+        """
+        hidden = noise / self.length[:, None]
+        if sharp:
+            lost = np.linalg.norm(np.abs(self.inverse) @ hidden, axis=0)
+        else:
+            lost = np.linalg.norm(hidden, axis=0) / np.sqrt(self.least)
+        more = np.full(lost.shape, np.inf)
+        if self.off < 0.5:
+            more = (self.off * np.linalg.norm(self.half(gradient), axis=0) + lost) / (1 - self.off)
+        if toward is not None:
+            return np.asarray(np.linalg.norm(self.half(toward[:, None])) * more)
+        each = np.linalg.norm(self.inverse, axis=0) if sharp else np.full(len(hidden), self.least**-0.5)
+        return np.abs(self.step(gradient)) + (each / self.length)[:, None] * more
