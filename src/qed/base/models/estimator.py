@@ -19,10 +19,12 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
+from qed.base.attributes import Attribute, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError
 from qed.base.models.checks import check_rows, finite
+from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
 from qed.base.models.searching import Answer, Question
@@ -45,12 +47,20 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Whether sparse matrices are taken.
     parameters : mapping of str to Parameter
         The rule and the kind of each parameter.
+    attributes : mapping of str to Attribute
+        What a fit leaves behind: the shape, kind and range of each attribute. Those of the base classes are added.
     """
 
     passes: ClassVar[str] = "one"
     target: ClassVar[str | None] = None
     sparse: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    attributes: ClassVar[Mapping[str, Attribute]] = {
+        "n_features_in_": size("features"),
+        "feature_names_in_": maybe(names("features")),
+        "fingerprint_": maybe(of(Fingerprint, mean="features")),
+        "certificate_": of(Certificate),
+    }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -150,6 +160,7 @@ class OnePass(Estimator):
 
     passes: ClassVar[str] = "one"
     statistic_parameters: ClassVar[tuple[str, ...] | None] = None
+    attributes: ClassVar[Mapping[str, Attribute]] = {"statistic_": having("fingerprint", "is_finite")}
     statistic_: Any
 
     @abstractmethod

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, integer, number, random_state
 from qed.base.random import generator
@@ -77,6 +78,10 @@ class RandomFourierFeatures(ApproximateMap):
     (True, True)
     """
 
+    attributes: ClassVar = {
+        "gamma_": floats(above=0),
+        "random_weights_": floats("features", "waves"),
+    }
     parameters: ClassVar = {
         "gamma": number(0, above=True, kind="model") | Parameter("None", lambda value: value is None),
         "n_components": integer(1, kind="model"),

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
@@ -118,6 +119,9 @@ class PolynomialFeatures(Filling):
     """
 
     sparse: ClassVar[bool] = True
+    attributes: ClassVar = {
+        "n_output_features_": size("outputs", low=1),
+    }
     parameters: ClassVar = {
         "degree": Parameter(
             "a whole number >= 0, or a pair (min_degree, max_degree)",

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
@@ -77,6 +78,12 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     True
     """
 
+    attributes: ClassVar = {
+        "n_samples_seen_": floats(above=0),
+        "mean_": floats("features") | nothing(),
+        "var_": floats("features", low=0) | nothing(),
+        "scale_": floats("features", above=0) | nothing(),
+    }
     parameters: ClassVar = {"with_mean": boolean(), "with_std": boolean()}
     sparse_advice: ClassVar[str] = "shifted columns would not stay sparse. Give with_mean=False, or a dense array"
     mean_: Any

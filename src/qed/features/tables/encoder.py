@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import each, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
@@ -25,7 +26,7 @@ from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
-from qed.features.tables.columns import writes_as
+from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn, writes_as
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
@@ -106,6 +107,11 @@ class ColumnEncoder(TableTransformer):
     ['age', 'age_missing', 'pet_cat', 'pet_dog']
     """
 
+    attributes: ClassVar = {
+        "reading_": of(Reading),
+        "decisions_": each(text(), "features"),
+        "columns_": each(of(NumberColumn, DateColumn, LevelColumn)),
+    }
     parameters: ClassVar = {
         "numeric": _COLUMNS,
         "categorical": _COLUMNS,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.attributes import each, integers, labels, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
@@ -79,6 +80,11 @@ class OneHotEncoder(TableTransformer):
     array([['banana']], dtype=object)
     """
 
+    attributes: ClassVar = {
+        "categories_": each(labels("_", missing=True), "features"),
+        "infrequent_categories_": each(labels("_", missing=True) | nothing(), "features"),
+        "drop_idx_": each(integers() | nothing(), "features") | nothing(),
+    }
     parameters: ClassVar = {
         "categories": choice("auto", kind="model") | array(),
         "drop": Parameter("None, 'first', 'if_binary' or a list with a level for each column", _is_drop, "model"),

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.attributes import floats, integers, maybe, text
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
@@ -90,6 +91,12 @@ class KernelRidge(KernelModel):
     True
     """
 
+    attributes: ClassVar = {
+        "form_": text(),
+        "reason_": text(),
+        "coef_": maybe(floats("outputs?", "map_features")),
+        "rank_": integers(),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0) | array(),
         **KERNEL_PARAMETERS,
