@@ -136,12 +136,12 @@ def size(name: str, low: int = 0) -> Attribute:
     return Attribute(f"the number of {name}", fault)
 
 
-def labels(*shape: Axis, missing: bool = False) -> Attribute:
+def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSOmM") -> Attribute:
     """Accept words or numbers, one after another: an array of what can be a label, perhaps with missing ones."""
     kinds = (str, bytes, int, float, date, np.generic, *([type(None)] if missing else []))
 
     def fault(value: object, sizes: Sizes) -> str:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "biufUSOmM":
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in dtypes:
             return f"must be an array of labels, not {_named(value)}"
         if value.dtype == object and not all(isinstance(one, kinds) for one in value.flat):
             return "holds what is no label"

@@ -155,6 +155,10 @@ class LogisticRegression(Classifier, Iterative):
         if self.C in (None, np.inf):
             self.covariance_ = problem.objective.covariance(problem.objective.at(step.coef, step.intercept))
 
+    def _disagreement(self) -> str:
+        planes, k = len(self.coef_), len(self.classes_)
+        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
+
     def _decide(self, block: Block) -> np.ndarray:
         scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
         scores = scores + self.intercept_.astype(block.X.dtype, copy=False)

@@ -118,6 +118,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""
         return None
 
+    def _disagreement(self) -> str:
+        """Say in what the fitted attributes disagree with each other or with the parameters, where `attributes` can not tell."""
+        return ""
+
     def _max_tasks(self) -> int:
         """Say how many tasks callbacks can expect inside a fit."""
         return 0
@@ -160,7 +164,10 @@ class OnePass(Estimator):
 
     passes: ClassVar[str] = "one"
     statistic_parameters: ClassVar[tuple[str, ...] | None] = None
-    attributes: ClassVar[Mapping[str, Attribute]] = {"statistic_": having("fingerprint", "is_finite")}
+    attributes: ClassVar[Mapping[str, Attribute]] = {
+        "statistic_": having("fingerprint", "is_finite"),
+        "fingerprint_": of(Fingerprint, mean="features"),
+    }
     statistic_: Any
 
     @abstractmethod
@@ -224,6 +231,7 @@ class Iterative(Stepped, Estimator):
     """A model found step by step. Subclasses have the parameters ``tol`` and ``max_iter``."""
 
     passes: ClassVar[str] = "each iteration"
+    attributes: ClassVar[Mapping[str, Attribute]] = {"fingerprint_": of(Fingerprint, mean="features")}
 
     def _problem(self, rows: Rows) -> Any:
         return RowsProblem(rows.cached(), self)

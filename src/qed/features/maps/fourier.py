@@ -108,6 +108,11 @@ class RandomFourierFeatures(ApproximateMap):
         self.gamma_ = 1 / drawn.shape[1] if self.gamma is None else float(self.gamma)
         self.random_weights_ = self._waves()
 
+    def _disagreement(self) -> str:
+        return (
+            "" if self.random_weights_.shape[1] == self.n_components else "random_weights_ are not n_components waves"
+        )
+
     def _waves(self) -> np.ndarray:
         shape = self.n_features_in_, int(self.n_components)
         return math.sqrt(2 * self.gamma_) * generator(self.seed_, "waves").standard_normal(shape)

@@ -131,6 +131,12 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         self.var_ = statistic.variance if self.with_std else None
         self.scale_ = np.where(_is_constant(statistic), 1.0, np.sqrt(statistic.variance)) if self.with_std else None
 
+    def _disagreement(self) -> str:
+        kept = (self.mean_ is not None, self.scale_ is not None, self.var_ is not None)
+        return (
+            "" if kept == (self.with_mean or self.with_std, self.with_std, self.with_std) else "with_std says otherwise"
+        )
+
     def _change(self, block: Block) -> Any:
         return self._scale_sparse(block.X) if is_sparse(block.X) else super()._change(block)
 
