@@ -22,7 +22,7 @@ from sklearn.utils.validation import _is_fitted
 from qed.base.attributes import Attribute, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
-from qed.base.errors import InputError, NotFittedError
+from qed.base.errors import InputError, NotFittedError, enough_memory
 from qed.base.models.checks import check_rows, finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, check_parameters
@@ -81,7 +81,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with fitting(), calling_back(self, X, y, sample_weight):
+        with fitting(), enough_memory(), calling_back(self, X, y, sample_weight):
             self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
 
@@ -138,7 +138,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         """Work out ``function(block, *args)`` for all rows of `X`, after the checks that every model needs."""
         self._check_fitted()
-        return finite(self._open(X, reset=False), self).map(function, *args)
+        with enough_memory():
+            return finite(self._open(X, reset=False), self).map(function, *args)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") and bool(
@@ -203,7 +204,7 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        with fitting():
+        with fitting(), enough_memory():
             new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
             self._check_statistic(new)
             self._update(new.statistic if first else self.statistic_ + new.statistic, new)
@@ -258,7 +259,7 @@ class Iterative(Stepped, Estimator):
             As in ``fit``.
         """
         self._check_fitted()
-        with fitting(), calling_back(self, X, y, sample_weight):
+        with fitting(), enough_memory(), calling_back(self, X, y, sample_weight):
             problem = self._begin(X, y, sample_weight, reset=False)
             difference = self.fingerprint_.difference(problem.fingerprint)
             if difference:
@@ -283,7 +284,7 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
     """
     check_parameters(model, model.parameters)
     opened = model._open(rows, reset=True, target=model.target)
-    with fitting(), calling_back(model, rows, None, None):
+    with fitting(), enough_memory(), calling_back(model, rows, None, None):
         model._settle(model._known(opened, statistic))
     return model
 

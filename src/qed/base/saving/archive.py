@@ -12,11 +12,8 @@ import json
 import math
 import os
 import platform
-import secrets
 import stat
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -24,8 +21,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from qed.base.errors import InputError, SavingError, SourceError
+from qed.base.errors import InputError, SavingError, SourceError, SpaceError, enough_memory
 from qed.base.saving.format import Unpacker
+from qed.base.saving.replacing import replacing, uninterrupted
 
 FORMAT = 1
 TREE = "model.json"
@@ -50,13 +48,24 @@ def write_archive(path: Path, kind: str, tree: Any, arrays: list[np.ndarray]) ->
             f"The model's lists and strings would take up to {cost >> 20} megabytes, more than the {TREE_LIMIT >> 20} "
             "that are read again. Keep large data in NumPy arrays of numbers."
         )
-    with _replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with uninterrupted(), replacing(path) as file:
+        _write_members(file, text, arrays)
+
+
+def _write_members(file: IO[bytes], text: bytes, arrays: list[np.ndarray]) -> None:
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
+    try:
         with archive.open(_member(TREE), "w") as stream:
             stream.write(text)
         for number, array in enumerate(arrays):
             large = array.nbytes > 1 << 30
             with archive.open(_member(_array_name(number)), "w", force_zip64=large) as stream:
                 np.lib.format.write_array(stream, np.asarray(array), version=(1, 0), allow_pickle=False)
+        archive.close()
+    except BaseException:
+        # Nothing is completed any more, which would only hide what happened: the file is thrown away.
+        archive.fp = None
+        raise
 
 
 def tree_cost(text: bytes) -> int:
@@ -93,41 +102,6 @@ def _member(name: str) -> zipfile.ZipInfo:
     return member
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file beside `path` that takes its place when all went well, and vanishes when not."""
-    path = Path(os.path.realpath(path))
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        try:
-            descriptor = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            with suppress(OSError):
-                beside.unlink()
-            raise
-    except OSError as error:
-        raise SourceError(
-            f"Could not write {path}: {error.strerror or error}. What was there before is unchanged. "
-            "Free some space, or choose a directory that exists and may be written to."
-        ) from error
-    with suppress(OSError):
-        _sync_directory(path.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the new name itself survive a power cut."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def read_archive(path: Path, kind: str) -> Any:
     """Read the content of a file of the given kind, "model" or "checkpoint"."""
     try:
@@ -139,9 +113,12 @@ def read_archive(path: Path, kind: str) -> Any:
         raise SourceError(f"Could not read {path}: it is not a file. Check the path.")
     with file:
         try:
-            return _Reader(file).content(kind)
+            with enough_memory():
+                return _Reader(file).content(kind)
         except SavingError as error:
             raise SavingError(f"Could not load {path}: {error}") from error
+        except SpaceError:
+            raise
         # What a damaged or hostile file can raise inside zipfile, json and NumPy is an open list.
         except Exception as error:
             detail = f"{type(error).__name__}: {error}".rstrip(": ")
