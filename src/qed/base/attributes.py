@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 
 Sizes: TypeAlias = dict[str, int]
 Axis: TypeAlias = int | str
+Attributes: TypeAlias = Mapping[str, "Attribute"]
 KINDS = {"f": "numbers", "iu": "whole numbers", "b": "True or False", "OUS": "words"}
 
 
@@ -171,7 +172,7 @@ def of(*classes: type, **sizes_of: str) -> Attribute:
         if type(value) not in classes and not isinstance(value, classes):
             return f"must be a {title}, not {_named(value)}"
         held = {name: getattr(value, attribute, 0) for attribute, name in sizes_of.items()}
-        found = (_bind(name, len(one) if np.ndim(one) else int(one), sizes) for name, one in held.items())
+        found = (_bind(name, len(one) if hasattr(one, "__len__") else one, sizes) for name, one in held.items())
         return next((wrong for wrong in found if wrong), "")
 
     return Attribute(f"a {title}", fault)
@@ -361,21 +362,27 @@ def _usual_fault(value: object) -> str:
 
 
 def _numbers(value: object) -> np.ndarray:
-    return np.asarray(value.data if hasattr(value, "indptr") else value)
+    """Give the numbers of an array, sparse or not, or a number by itself."""
+    return np.asarray(getattr(value, "data", value) if hasattr(value, "indptr") else value)
+
+
+def _shape(value: object) -> tuple[int, ...]:
+    return getattr(value, "shape", ())
 
 
 def _kind_fault(value: object, kinds: str) -> str:
-    plain = {"f": (float, int), "iu": int, "b": bool}[kinds]
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "indptr"):
-        right = value.dtype.kind in kinds
+        right = _numbers(value).dtype.kind in kinds and not isinstance(value, np.ma.MaskedArray)
+    elif kinds == "b" or isinstance(value, bool):
+        right = kinds == "b" and isinstance(value, bool)
     else:
-        right = isinstance(value, plain) and (kinds == "b" or not isinstance(value, bool))
+        right = isinstance(value, int) or (kinds == "f" and isinstance(value, float))
     return "" if right else f"must be {KINDS[kinds]}, not {_named(value)}"
 
 
 def _shape_fault(value: object, shape: Iterable[Axis], sizes: Sizes) -> str:
     """Compare a shape with the declared one, binding the sizes that are not known yet."""
-    axes, found = list(shape), np.shape(value)  # type: ignore[arg-type]
+    axes, found = list(shape), _shape(value)
     written = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
     known, wrong = dict(sizes), False
     for place, axis in enumerate(axes):
@@ -391,7 +398,7 @@ def _shape_fault(value: object, shape: Iterable[Axis], sizes: Sizes) -> str:
         sizes.update(known)
         return ""
     told = [f"{name}={one}" for name, one in sizes.items() if not name.endswith("?") and name in written]
-    return f"has the shape {np.shape(value)}, not {written}" + (f" with {', '.join(told)}" if told else "")  # type: ignore[arg-type]
+    return f"has the shape {_shape(value)}, not {written}" + (f" with {', '.join(told)}" if told else "")
 
 
 def _axis_fault(axis: Axis, length: int, sizes: Sizes) -> str:

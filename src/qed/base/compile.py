@@ -41,15 +41,13 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 def _forgiving(compiled: Any) -> Any:
     """Let a compiled function be used that could not be written to the cache."""
-    cached = getattr(compiled, "_cache", None)
-    save = getattr(cached, "save_overload", None)
-    if save is not None:
+    save = compiled._cache.save_overload
 
-        def try_to_save(signature: object, overload: object) -> None:
-            with suppress(OSError):
-                save(signature, overload)
+    def try_to_save(signature: object, overload: object) -> None:
+        with suppress(OSError):
+            save(signature, overload)
 
-        cached.save_overload = try_to_save
+    compiled._cache.save_overload = try_to_save
     return compiled
 
 

@@ -19,7 +19,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
-from qed.base.attributes import Attribute, having, maybe, names, of, size
+from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError, enough_memory
@@ -55,7 +55,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     target: ClassVar[str | None] = None
     sparse: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
-    attributes: ClassVar[Mapping[str, Attribute]] = {
+    attributes: ClassVar[Attributes] = {
         "n_features_in_": size("features"),
         "feature_names_in_": maybe(names("features")),
         "fingerprint_": maybe(of(Fingerprint, mean="features")),
@@ -165,7 +165,7 @@ class OnePass(Estimator):
 
     passes: ClassVar[str] = "one"
     statistic_parameters: ClassVar[tuple[str, ...] | None] = None
-    attributes: ClassVar[Mapping[str, Attribute]] = {
+    attributes: ClassVar[Attributes] = {
         "statistic_": having("fingerprint", "is_finite"),
         "fingerprint_": of(Fingerprint, mean="features"),
     }
@@ -232,7 +232,7 @@ class Iterative(Stepped, Estimator):
     """A model found step by step. Subclasses have the parameters ``tol`` and ``max_iter``."""
 
     passes: ClassVar[str] = "each iteration"
-    attributes: ClassVar[Mapping[str, Attribute]] = {"fingerprint_": of(Fingerprint, mean="features")}
+    attributes: ClassVar[Attributes] = {"fingerprint_": of(Fingerprint, mean="features")}
 
     def _problem(self, rows: Rows) -> Any:
         return RowsProblem(rows.cached(), self)

@@ -7,11 +7,11 @@ be proven of it; running, watching, checkpoints, interrupting and going on come 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from qed.base.attributes import Attribute, integers, of
+from qed.base.attributes import Attributes, integers, of
 from qed.base.certificate import Certificate, Claim
 from qed.base.running.drive import drive, usual_advice, warn_if_unproven
 from qed.base.running.steps import Ending, Keep, Rule, Step, Watcher
@@ -39,7 +39,7 @@ class Stepped:
     """
 
     keeps: ClassVar[Keep] = "best"
-    attributes: ClassVar[Mapping[str, Attribute]] = {
+    attributes: ClassVar[Attributes] = {
         "ending_": of(Ending),
         "n_iter_": integers(low=1),
         "certificate_": of(Certificate),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -24,6 +24,8 @@ from qed.base.models.parameters import check_parameters
 from qed.base.saving.known import find_class, known_class
 from qed.base.saving.pipelines import check_params
 
+Node: TypeAlias = dict[str, Any]
+Pairs: TypeAlias = list[tuple[Hashable, Any]]
 TAG = "!"
 SHARED = 4
 COLLISIONS = 16
@@ -197,7 +199,7 @@ class Unpacker:
             return node
         if TAG not in node:
             return {key: self.unpack(item) for key, item in node.items()}
-        readers: dict[str, Callable[[dict[str, Any]], Any]] = {
+        readers: dict[str, Callable[[Node], Any]] = {
             "array": self._unpack_array,
             "dict": lambda node: dict(_apart([(self.unpack(key), self.unpack(item)) for key, item in node["items"]])),
             "dtype": lambda node: _plain_dtype(node["value"], "biufcUSmM"),
@@ -217,24 +219,24 @@ class Unpacker:
             raise SavingError(f"it holds a value of the unknown kind {node[TAG]!r}.")
         return readers[node[TAG]](node)
 
-    def _unpack_array(self, node: dict[str, Any]) -> np.ndarray:
+    def _unpack_array(self, node: Node) -> np.ndarray:
         found = self._array(node["number"])
         self._room -= found.nbytes
         if self._room < 0:
             raise SavingError("it uses its arrays so often that the model would be much larger than the file.")
         return found
 
-    def _unpack_members(self, node: dict[str, Any]) -> Iterable[Hashable]:
+    def _unpack_members(self, node: Node) -> Iterable[Hashable]:
         return (item for item, _ in _apart([(self.unpack(item), None) for item in node["items"]]))
 
-    def _unpack_scalar(self, node: dict[str, Any]) -> Any:
+    def _unpack_scalar(self, node: Node) -> Any:
         dtype = _plain_dtype(node["dtype"], "biufUmM")
         value = self.unpack(node["value"])
         if dtype.kind == "U":
             return np.str_(value)
         return np.int64(value).view(dtype) if dtype.kind in "mM" else dtype.type(value)
 
-    def _unpack_objects(self, node: dict[str, Any]) -> np.ndarray:
+    def _unpack_objects(self, node: Node) -> np.ndarray:
         items, shape = self.unpack(node["items"]), tuple(node["shape"])
         if math.prod(shape) != len(items) or not all(_is_cell(item) for item in items):
             raise SavingError("an array has another shape than its values, or values that it can not hold.")
@@ -242,7 +244,7 @@ class Unpacker:
         array[:] = items
         return array.reshape(shape)
 
-    def _unpack_sparse(self, node: dict[str, Any]) -> Any:
+    def _unpack_sparse(self, node: Node) -> Any:
         if node["class"] not in SPARSE:
             raise SavingError(f"it holds a sparse matrix of the unknown kind {node['class']!r}.")
         parts = tuple(self.unpack(node[part]) for part in ("data", "indices", "indptr"))
@@ -253,7 +255,7 @@ class Unpacker:
         matrix.check_format(full_check=True)
         return matrix
 
-    def _unpack_object(self, node: dict[str, Any]) -> Any:
+    def _unpack_object(self, node: Node) -> Any:
         cls: Any = known_class(node["class"])
         state = self.unpack(node["state"])
         if issubclass(cls, Enum):
@@ -268,7 +270,7 @@ class Unpacker:
         _refuse(cls, check_fitted(made))
         return made
 
-    def _unpack_model(self, node: dict[str, Any]) -> Any:
+    def _unpack_model(self, node: Node) -> Any:
         cls: Any = known_class(node["class"])
         if not issubclass(cls, BaseEstimator):
             raise SavingError(f"it calls {node['class']!r} a model, which it is not.")
@@ -304,7 +306,7 @@ def _is_cell(item: object) -> bool:
     return type(item) in (*PLAIN, float) or isinstance(item, np.generic)
 
 
-def _apart(pairs: list[tuple[Hashable, Any]]) -> list[tuple[Hashable, Any]]:
+def _apart(pairs: Pairs) -> Pairs:
     """Refuse keys that collide: made on purpose, ten thousand of them take a dict a minute."""
     if max(Counter(hash(key) for key, _ in pairs).values(), default=0) > COLLISIONS:
         raise SavingError("it holds keys that are equal, or that were made to collide.")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.attributes import floats, of
+from qed.base.attributes import Attributes, floats, of
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
@@ -26,7 +26,7 @@ class LinearPredictor(Regressor):
     """A model that predicts ``X @ coef_ + intercept_``, for one output or several."""
 
     sparse = True
-    attributes: ClassVar = {"coef_": floats("outputs?", "features"), "intercept_": floats("outputs?")}
+    attributes: ClassVar[Attributes] = {"coef_": floats("outputs?", "features"), "intercept_": floats("outputs?")}
     coef_: np.ndarray
     intercept_: Any
     fit_intercept: bool
@@ -85,7 +85,7 @@ class LinearModel(LinearPredictor, OnePass):
     """A linear predictor that is learned from moments."""
 
     statistic_parameters = ()
-    attributes: ClassVar = {"statistic_": of(Moments, KeptRows, n_features="features", n_targets="outputs")}
+    attributes: ClassVar[Attributes] = {"statistic_": of(Moments, KeptRows, n_features="features", n_targets="outputs")}
 
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
