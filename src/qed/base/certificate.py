@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from qed.base.attributes import each, floats, of, table, text
 from qed.base.saving.known import savable
 
 
@@ -35,6 +36,11 @@ class Claim:
     True
     """
 
+    attributes: ClassVar = {
+        "says": text(),
+        "value": floats(finite=False),
+        "bound": floats(finite=False),
+    }
     says: str
     value: float
     bound: float
@@ -70,6 +76,10 @@ class Certificate:
     ∎
     """
 
+    attributes: ClassVar = {
+        "claims": each(of(Claim) | table()),
+        "source": text(),
+    }
     claims: tuple[Claim, ...]
     source: str = "data"
 

@@ -1,11 +1,12 @@
 """One decorator for compiled kernels.
 
 Kernels are plain functions over arrays, compiled on first use and cached on disk. Where no directory can be written,
-Numba refuses to make a cached function at all, and the import of qed would fail with it; here the kernel then
-simply goes uncached. `COMPILED` remembers every kernel, so that ``qed warmup`` can say what it compiled.
+Numba refuses to make a cached function at all, and the import of qed would fail with it; where the disk is full, the first
+call would. Here the kernel then simply goes uncached. `COMPILED` remembers every kernel, so that ``qed warmup`` can say what it compiled.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, wraps
 from types import FunctionType
 from typing import Any
@@ -26,10 +27,22 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     settings: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", **options}
     try:
-        compiled = njit(**settings)(function)
+        compiled = _forgiving(njit(**settings)(function))
     except RuntimeError:
         compiled = njit(**{**settings, "cache": False})(function)
     COMPILED.append(compiled)
+    return compiled
+
+
+def _forgiving(compiled: Any) -> Any:
+    """Let a compiled function be used that could not be written to the cache."""
+    save = compiled._cache.save_overload
+
+    def try_to_save(signature: object, overload: object) -> None:
+        with suppress(OSError):
+            save(signature, overload)
+
+    compiled._cache.save_overload = try_to_save
     return compiled
 
 

@@ -6,6 +6,8 @@ also scikit-learn's ``NotFittedError``, so that code written for scikit-learn ca
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
@@ -39,6 +41,10 @@ class SavingError(QedError, ValueError):
     """A model file is damaged, of another format, or holds what can not be stored safely."""
 
 
+class SpaceError(QedError, MemoryError):
+    """There is not as much memory as something needs."""
+
+
 class NotAvailableError(QedError, AttributeError, ValueError):
     """A quantity that theory does not give for this model, with the reason."""
 
@@ -57,6 +63,32 @@ class ConvergenceWarning(UnprovenWarning, SklearnConvergenceWarning):
 
 class DegenerateWarning(UserWarning):
     """The data leave the answer undetermined; the text says which columns or classes are to blame."""
+
+
+@contextmanager
+def enough_memory() -> Iterator[None]:
+    """Say in a sentence how much memory was asked for, where there is not that much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with enough_memory():
+    ...     np.empty(10**17)
+    Traceback (most recent call last):
+    qed.base.errors.SpaceError: There is not enough memory: 711. PiB were asked for, for an array with shape (100000000000000000,) ...
+    """
+    try:
+        yield
+    except SpaceError:
+        raise
+    except MemoryError as error:
+        asked = (
+            str(error).removeprefix("Unable to allocate ").replace(" for an array", " were asked for, for an array", 1)
+        )
+        raise SpaceError(
+            f"There is not enough memory: {asked or 'more was asked for than there is'}. Give fewer rows or columns at a time, use "
+            "float32, or read the rows from files, which are never all in memory."
+        ) from error
 
 
 def level_of_user() -> int:

@@ -8,10 +8,11 @@ pairwise update of Chan, Golub and LeVeque (1979), about the means, so large off
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.models.fingerprint import Fingerprint, mixture
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
@@ -34,6 +35,15 @@ class Summary:
     (array([2., 5.]), array([0, 1]))
     """
 
+    attributes: ClassVar = {
+        "count": integers(),
+        "weight": floats("columns", low=0),
+        "mean": floats("columns"),
+        "deviation": floats("columns", low=0),
+        "low": floats("columns", finite=False),
+        "high": floats("columns", finite=False),
+        "missing": integers("columns"),
+    }
     count: int
     weight: np.ndarray  # (p,): the weight of the values that are there
     # (p,): mean, and sum of weighted squared deviations from it.

@@ -34,7 +34,7 @@ def likelihood_claims(
         Claim(
             "objective above its minimum, at most (relative)",
             objective.newton(point).gap,
-            tol + weight * noise**2 / value,
+            tol + weight * noise * noise / value,
         ),
         Claim(
             "score equations, residual (relative)",

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
+from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import overflowed
@@ -90,6 +91,11 @@ class LogisticRegression(Classifier, Iterative):
     """
 
     sparse = True
+    attributes: ClassVar = {
+        "coef_": floats("planes", "features"),
+        "intercept_": floats("planes"),
+        "covariance_": floats("terms", "terms") | nothing(),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": number(0, above=True) | choice(None) | Parameter("infinity", lambda value: value == np.inf),
         "fit_intercept": boolean(),
@@ -148,6 +154,10 @@ class LogisticRegression(Classifier, Iterative):
         self.covariance_ = None
         if self.C in (None, np.inf):
             self.covariance_ = problem.objective.covariance(problem.objective.at(step.coef, step.intercept))
+
+    def _disagreement(self) -> str:
+        planes, k = len(self.coef_), len(self.classes_)
+        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
 
     def _decide(self, block: Block) -> np.ndarray:
         scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, of
 from qed.base.certificate import Claim
 from qed.base.counts import Counts
 from qed.base.errors import InputError
@@ -55,6 +56,10 @@ class MajorityClassifier(OnePassClassifier):
     """
 
     sparse = True
+    attributes: ClassVar = {
+        "statistic_": of(Both),
+        "class_prior_": floats("classes", low=0, high=1),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     compare_grid: ClassVar[Mapping[str, Any]] = {}
     compare_name: ClassVar[str] = "Majority class (baseline)"

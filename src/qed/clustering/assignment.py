@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.errors import InputError
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -38,6 +39,8 @@ class Assignment:
     def of(cls, block: Block, centers: np.ndarray) -> Assignment:
         X, weight = present(block)
         runs, k, p = centers.shape
+        if p != X.shape[1]:
+            raise InputError(f"The centres have {p} columns, and the rows {X.shape[1]}: fit anew.")
         sums, totals = np.zeros((runs, p, k)), np.zeros((runs, 2, k))
         for place, columns in tiles(X):
             size = columns.shape[1]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
+from qed.base.errors import InputError
 from qed.base.sources.block import Block
 
 TILE_VALUES = 1 << 16
@@ -41,7 +42,7 @@ def nearest(X: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     (array([0, 0, 1], dtype=int32), array([0., 1., 9.]))
     """
     labels, square = np.zeros(len(X), dtype=np.int32), np.full(len(X), np.inf)
-    centers = np.ascontiguousarray(centers, dtype=np.float64)
+    centers = checked(centers, X)
     for place, columns in tiles(X):
         lower_to_nearest(columns, centers, labels[place], square[place])
     return labels, square
@@ -54,12 +55,19 @@ def squares(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
     array([[0., 1.],
            [4., 1.]])
     """
+    centers = checked(centers, X)
     found = np.empty((len(centers), len(X)))
-    centers = np.ascontiguousarray(centers, dtype=np.float64)
     for place, columns in tiles(X):
         for center, row in zip(centers, found):
             squares_to(columns, center, row[place])
     return found
+
+
+def checked(centers: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Give centres as the loops take them, which trust that they have as many columns as the rows."""
+    if centers.ndim != 2 or centers.shape[1] != X.shape[1]:
+        raise InputError(f"The centres have the shape {centers.shape}, and the rows {X.shape[1]} columns: fit anew.")
+    return np.ascontiguousarray(centers, dtype=np.float64)
 
 
 def present(block: Block) -> tuple[np.ndarray, np.ndarray]:

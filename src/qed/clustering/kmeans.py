@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.checks import check_rows, overflowed
@@ -90,6 +91,11 @@ class KMeans(Clusterer, Transformer, Iterative):
     (16.0, True)
     """
 
+    attributes: ClassVar = {
+        "cluster_centers_": floats("clusters", "features"),
+        "labels_": integers("rows", below="clusters"),
+        "inertia_": floats(low=0),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_clusters": integer(1, kind="model"),
         "init": anything("'k-means++', 'random', an array or a callable", "optimization"),

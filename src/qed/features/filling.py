@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.errors import InputError
+from qed.base.errors import InputError, enough_memory
 from qed.base.models.checks import refuse_missing
 from qed.base.models.roles import Transformer
 from qed.base.sources.block import Block
@@ -38,7 +38,8 @@ class Filling(Transformer):
 
     def transform(self, X: Any) -> Any:
         self._check_fitted()
-        return self._filled(self._open(X, reset=False))
+        with enough_memory():
+            return self._filled(self._open(X, reset=False))
 
     def _filled(self, rows: Rows) -> Any:
         if not rows.in_memory or rows.is_sparse:

@@ -12,10 +12,11 @@ Shawe-Taylor and Cristianini (2004), Kernel Methods for Pattern Analysis, sectio
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, nothing, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for
 from qed.base.errors import InputError, ParameterError
@@ -61,6 +62,13 @@ class MercerCheck:
         A vector of length one with ``v'Kv < 0``, where there is one.
     """
 
+    attributes: ClassVar = {
+        "n": size("rows"),
+        "asymmetry": floats(finite=False),
+        "smallest": floats(finite=False),
+        "trace": floats(finite=False),
+        "witness": floats("rows") | nothing(),
+    }
     n: int
     asymmetry: float
     pair: tuple[int, int] | None

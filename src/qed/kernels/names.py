@@ -73,7 +73,11 @@ def kernel_rule(*others: str) -> Parameter:
     """
     names = (*NAMED, *others)
     wanted = f"a kernel, a function of two rows, or one of {', '.join(repr(name) for name in names)}"
-    return Parameter(wanted, lambda value: value in names if isinstance(value, str) else callable(value), "model")
+    return Parameter(
+        wanted,
+        lambda value: value in names if isinstance(value, str) else callable(value) and not isinstance(value, type),
+        "model",
+    )
 
 
 KERNEL_PARAMETERS: Mapping[str, Parameter] = {

@@ -95,6 +95,8 @@ def _parameters(model: Any, inner: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, (type(None), bool, int, float, str)):
         return value
+    if isinstance(value, type):
+        return value.__name__
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
@@ -125,7 +127,10 @@ def effects_of(model: Any) -> list[Effect]:
         return []
     values = np.atleast_2d(np.asarray(found, dtype=np.float64))
     names = getattr(inner, "feature_names_in_", [f"x{j}" for j in range(values.shape[1])])
-    spread = np.sqrt(inner.fingerprint_.variance)
+    seen = getattr(inner, "fingerprint_", None)
+    if seen is None or len(seen.variance) != values.shape[1]:
+        return []  # coefficients of something else than columns
+    spread = np.sqrt(seen.variance)
     standard, unit = values * spread, values
     if getattr(model, "changes_", None) and hasattr(model.changes_[-1], "scale_"):
         scaler = model.changes_[-1]

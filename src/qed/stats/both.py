@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from qed.base.attributes import having, of
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.known import savable
 from qed.base.summary import Summary
@@ -23,6 +24,10 @@ class Both:
     (4, array([2.]))
     """
 
+    attributes: ClassVar = {
+        "features": of(Summary),
+        "target": having("sums"),
+    }
     features: Summary
     target: Any  # whatever knows `+` and `-`
 

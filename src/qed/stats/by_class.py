@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import each, having, labels, table
 from qed.base.counts import Counts, in_order
 from qed.base.errors import InputError
 from qed.base.models.fingerprint import Fingerprint, label_numbers
@@ -45,6 +46,10 @@ class ByClass:
     (['high', 'low'], array([1.5]), array([1., 2.]))
     """
 
+    attributes: ClassVar = {
+        "classes": labels("classes"),
+        "parts": each(having("fingerprint"), "classes") | table(having("fingerprint"), object),
+    }
     parts: Mapping[Any, Any]
     classes: np.ndarray
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.errors import InputError
 from qed.base.numbers import EPS
 from qed.stats.centred import Centred, exact_sum
@@ -63,6 +64,14 @@ class Factor(Centred):
            [0. ]])
     """
 
+    attributes: ClassVar = {
+        "weight": floats(low=0),
+        "count": integers(),
+        "mean": floats("columns"),
+        "R": floats("_", "columns"),
+        "n_features": integers(below="columns+1"),
+        "rest": floats("columns") | floats(),
+    }
     weight: float
     count: int
     mean: np.ndarray

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
+from qed.base.attributes import floats, nothing, size
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, join
@@ -66,6 +67,15 @@ class KeptRows(Centred):
     array([[3., 2., 1., 1.]])
     """
 
+    attributes: ClassVar = {
+        "weight": floats(low=0),
+        "count": size("rows"),
+        "mean": floats("features+targets"),
+        "X": floats("rows", "features"),
+        "Y": floats("rows", "targets"),
+        "weights": floats("rows", above=0) | nothing(),
+        "rest": floats("features+targets") | floats(),
+    }
     weight: float
     count: int
     mean: np.ndarray

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, mixture
 from qed.base.numbers import EPS
@@ -78,6 +79,14 @@ class Moments(Centred):
            [7.]])
     """
 
+    attributes: ClassVar = {
+        "weight": floats(low=0),
+        "count": integers(),
+        "mean": floats("columns"),
+        "scatter": floats("columns", "columns"),
+        "n_features": integers(below="columns+1"),
+        "rest": floats("columns") | floats(),
+    }
     weight: float
     count: int
     mean: np.ndarray

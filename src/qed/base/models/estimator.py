@@ -20,10 +20,12 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
+from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
-from qed.base.errors import InputError, NotFittedError, UnprovenWarning, level_of_user
+from qed.base.errors import InputError, NotFittedError, UnprovenWarning, enough_memory, level_of_user
 from qed.base.models.checks import check_rows, finite
+from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
 from qed.base.models.searching import Answer, Question
@@ -46,12 +48,20 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Whether sparse matrices are taken.
     parameters : mapping of str to Parameter
         The rule and the kind of each parameter.
+    attributes : mapping of str to Attribute
+        What a fit leaves behind: the shape, kind and range of each attribute. Those of the base classes are added.
     """
 
     passes: ClassVar[str] = "one"
     target: ClassVar[str | None] = None
     sparse: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    attributes: ClassVar[Attributes] = {
+        "n_features_in_": size("features"),
+        "feature_names_in_": maybe(names("features")),
+        "fingerprint_": maybe(of(Fingerprint, mean="features")),
+        "certificate_": of(Certificate),
+    }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -72,7 +82,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with fitting(), calling_back(self, X, y, sample_weight):
+        with fitting(), enough_memory(), calling_back(self, X, y, sample_weight):
             self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
 
@@ -116,6 +126,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""
         return None
 
+    def _disagreement(self) -> str:
+        """Say in what the fitted attributes disagree with each other or with the parameters, where `attributes` can not tell."""
+        return ""
+
     def _max_tasks(self) -> int:
         """Say how many tasks callbacks can expect inside a fit."""
         return 0
@@ -132,7 +146,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _apply(self, function: Callable[..., Any], X: Any, *args: Any) -> Any:
         """Work out ``function(block, *args)`` for all rows of `X`, after the checks that every model needs."""
         self._check_fitted()
-        return finite(self._open(X, reset=False), self).map(function, *args)
+        with enough_memory():
+            return finite(self._open(X, reset=False), self).map(function, *args)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_") and bool(
@@ -158,6 +173,10 @@ class OnePass(Estimator):
 
     passes: ClassVar[str] = "one"
     statistic_parameters: ClassVar[tuple[str, ...] | None] = None
+    attributes: ClassVar[Attributes] = {
+        "statistic_": having("fingerprint", "is_finite"),
+        "fingerprint_": of(Fingerprint, mean="features"),
+    }
     statistic_: Any
 
     @abstractmethod
@@ -193,7 +212,7 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        with fitting():
+        with fitting(), enough_memory():
             new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
             self._check_statistic(new)
             self._update(new.statistic if first else self.statistic_ + new.statistic, new)
@@ -227,6 +246,7 @@ class Iterative(Stepped, Estimator):
     """A model found step by step. Subclasses have the parameters ``tol`` and ``max_iter``."""
 
     passes: ClassVar[str] = "each iteration"
+    attributes: ClassVar[Attributes] = {"fingerprint_": of(Fingerprint, mean="features")}
 
     def _problem(self, rows: Rows) -> Any:
         return RowsProblem(rows.cached(), self)
@@ -253,7 +273,7 @@ class Iterative(Stepped, Estimator):
             As in ``fit``.
         """
         self._check_fitted()
-        with fitting(), calling_back(self, X, y, sample_weight):
+        with fitting(), enough_memory(), calling_back(self, X, y, sample_weight):
             problem = self._begin(X, y, sample_weight, reset=False)
             difference = self.fingerprint_.difference(problem.fingerprint)
             if difference:
@@ -278,7 +298,7 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
     """
     check_parameters(model, model.parameters)
     opened = model._open(rows, reset=True, target=model.target)
-    with fitting(), calling_back(model, rows, None, None):
+    with fitting(), enough_memory(), calling_back(model, rows, None, None):
         model._settle(model._known(opened, statistic))
     return model
 

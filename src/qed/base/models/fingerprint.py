@@ -11,10 +11,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers, nothing
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 
@@ -33,6 +34,13 @@ class Fingerprint:
     (True, '3 rows then, 2 now')
     """
 
+    attributes: ClassVar = {
+        "count": integers(),
+        "weight": floats(low=0),
+        "mean": floats("columns"),
+        "variance": floats("columns", low=0),
+        "target": floats("_") | nothing(),
+    }
     count: int
     weight: float
     mean: np.ndarray

@@ -106,6 +106,24 @@ def anything(wanted: str = "anything", kind: str = "model") -> Parameter:
     return Parameter(wanted, lambda value: True, kind)
 
 
+def numeric_type() -> Parameter:
+    """Accept the type of numbers, such as ``float`` or ``"float32"``.
+
+    Examples
+    --------
+    >>> numeric_type().accepts(np.float32), numeric_type().accepts("text")
+    (True, False)
+    """
+
+    def accepts(value: Any) -> bool:
+        try:
+            return value is not None and np.dtype(value).kind in "biuf"
+        except (TypeError, ValueError):
+            return False
+
+    return Parameter("a numeric type such as numpy.float32", accepts, "model")
+
+
 def random_state() -> Parameter:
     """Accept what :func:`qed.base.random.seed_of` accepts, which checks it."""
     return anything("None, a non-negative integer or a NumPy generator", "optimization")

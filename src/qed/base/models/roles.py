@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, ClusterMixin, OneToOneFeatureMixin, Re
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
+from qed.base.attributes import Attributes, labels
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import check_rows
 from qed.base.models.estimator import Estimator, OnePass
@@ -104,6 +105,7 @@ class Classifier(ClassifierMixin, Estimator):
     """A model that tells classes. Subclasses set ``classes_`` and score each class."""
 
     target: ClassVar[str | None] = "label"
+    attributes: ClassVar[Attributes] = {"classes_": labels("classes")}
     classes_: np.ndarray
 
     @abstractmethod

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from qed.base.attributes import Attributes, integers, of
 from qed.base.certificate import Certificate, Claim
 from qed.base.running.drive import drive, usual_advice, warn_if_unproven
 from qed.base.running.steps import Ending, Keep, Rule, Step, Watcher
@@ -38,6 +39,11 @@ class Stepped:
     """
 
     keeps: ClassVar[Keep] = "best"
+    attributes: ClassVar[Attributes] = {
+        "ending_": of(Ending),
+        "n_iter_": integers(low=1),
+        "certificate_": of(Certificate),
+    }
     tol: float
     max_iter: int
     ending_: Ending

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from qed.base.attributes import each, floats, integers, nothing, of, table, text
 from qed.base.saving.known import savable
 
 Keep = Literal["best", "last"]
@@ -46,6 +47,12 @@ class Past:
     The best step so far is kept where it is an earlier one.
     """
 
+    attributes: ClassVar = {
+        "still": integers(),
+        "rises": integers(),
+        "scale": floats(low=0),
+        "tol": floats(low=0),
+    }
     best: Step | None
     still: int  # for how many steps in a row the objective has stood still
     rises: int  # for how many it has risen
@@ -73,6 +80,13 @@ class Step:
     (2.0, [1, 2])
     """
 
+    attributes: ClassVar = {
+        "objective": floats(finite=False),
+        "gap": floats(finite=False) | nothing(),
+        "number": integers(low=-1),
+        "past": of(Past) | nothing(),
+        "state": table(),
+    }
     __slots__ = ("gap", "number", "objective", "past", "state")
 
     def __init__(self, objective: float, gap: float | None = None, number: int = 0, **state: Any) -> None:
@@ -162,6 +176,16 @@ class Ending:
         The last step, from which the run can be taken up again.
     """
 
+    attributes: ClassVar = {
+        "step": of(Step),
+        "reason": of(Reason),
+        "n_iter": integers(low=-1),
+        "seconds": floats(low=0),
+        "trace": each(table(floats(finite=False) | nothing())),
+        "because": text(),
+        "advice": text(),
+        "last": of(Step) | nothing(),
+    }
     step: Step
     reason: Reason
     n_iter: int

@@ -12,11 +12,8 @@ import json
 import math
 import os
 import platform
-import secrets
 import stat
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -24,12 +21,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from qed.base.errors import InputError, SavingError, SourceError
+from qed.base.errors import InputError, SavingError, SourceError, SpaceError, enough_memory
 from qed.base.saving.format import Unpacker
+from qed.base.saving.replacing import replacing, uninterrupted
 
 FORMAT = 1
 TREE = "model.json"
-TREE_LIMIT = 1 << 27
+# What reading a tree takes at most, in bytes, counted from its text before it is read.
+TREE_LIMIT = 192 << 20
+ROOM = 32 << 20
+TREE_COSTS = {b"[": 160, b"{": 160, b":": 200, b",": 40}
 
 
 def check_path(path: Any) -> Path:
@@ -42,18 +43,41 @@ def check_path(path: Any) -> Path:
 def write_archive(path: Path, kind: str, tree: Any, arrays: list[np.ndarray]) -> None:
     """Write a tree and its arrays to `path`, which afterwards holds either all of it or what it held before."""
     text = json.dumps(_header(kind, tree), allow_nan=False, separators=(",", ":")).encode()
-    if len(text) > TREE_LIMIT:
+    if (cost := tree_cost(text)) > TREE_LIMIT:
         raise SavingError(
-            f"The model's lists and strings take {len(text) >> 20} megabytes as JSON, more than the {TREE_LIMIT >> 20} "
-            "that can be read again. Keep large data in NumPy arrays of numbers."
+            f"The model's lists and strings would take up to {cost >> 20} megabytes, more than the {TREE_LIMIT >> 20} "
+            "that are read again. Keep large data in NumPy arrays of numbers."
         )
-    with _replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with uninterrupted(), replacing(path) as file:
+        _write_members(file, text, arrays)
+
+
+def _write_members(file: IO[bytes], text: bytes, arrays: list[np.ndarray]) -> None:
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
+    try:
         with archive.open(_member(TREE), "w") as stream:
             stream.write(text)
         for number, array in enumerate(arrays):
             large = array.nbytes > 1 << 30
             with archive.open(_member(_array_name(number)), "w", force_zip64=large) as stream:
                 np.lib.format.write_array(stream, np.asarray(array), version=(1, 0), allow_pickle=False)
+        archive.close()
+    except BaseException:
+        # Nothing is completed any more, which would only hide what happened: the file is thrown away.
+        archive.fp = None
+        raise
+
+
+def tree_cost(text: bytes) -> int:
+    """Bound the memory that JSON takes when it is read and made into values: lists are larger than the two brackets of an empty one.
+
+    Examples
+    --------
+    >>> tree_cost(b'{"a":[]}')
+    552
+    """
+    # A character outside of the first plane makes the whole text four bytes wide.
+    return 4 * len(text) + sum(cost * text.count(mark) for mark, cost in TREE_COSTS.items())
 
 
 def _header(kind: str, tree: Any) -> dict[str, Any]:
@@ -78,41 +102,6 @@ def _member(name: str) -> zipfile.ZipInfo:
     return member
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file beside `path` that takes its place when all went well, and vanishes when not."""
-    path = Path(os.path.realpath(path))
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        try:
-            descriptor = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            with suppress(OSError):
-                beside.unlink()
-            raise
-    except OSError as error:
-        raise SourceError(
-            f"Could not write {path}: {error.strerror or error}. What was there before is unchanged. "
-            "Free some space, or choose a directory that exists and may be written to."
-        ) from error
-    with suppress(OSError):
-        _sync_directory(path.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the new name itself survive a power cut."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def read_archive(path: Path, kind: str) -> Any:
     """Read the content of a file of the given kind, "model" or "checkpoint"."""
     try:
@@ -124,9 +113,12 @@ def read_archive(path: Path, kind: str) -> Any:
         raise SourceError(f"Could not read {path}: it is not a file. Check the path.")
     with file:
         try:
-            return _Reader(file).content(kind)
+            with enough_memory():
+                return _Reader(file).content(kind)
         except SavingError as error:
             raise SavingError(f"Could not load {path}: {error}") from error
+        except SpaceError:
+            raise
         # What a damaged or hostile file can raise inside zipfile, json and NumPy is an open list.
         except Exception as error:
             detail = f"{type(error).__name__}: {error}".rstrip(": ")
@@ -150,15 +142,19 @@ class _Reader:
             header = self._tree()
             self._check_header(header, kind)
             self._check_members()
-            return Unpacker(self._array).unpack(header["content"])
+            return Unpacker(self._array, ROOM + 8 * self._size).unpack(header["content"])
 
     def _tree(self) -> Any:
         member = self._members.get(TREE)
         if member is None:
             raise SavingError(f"it holds no {TREE}, so it is not a file of qed.")
-        if member.file_size > min(TREE_LIMIT, self._size):
-            raise SavingError(f"its {TREE} is compressed or too large to be one of qed's.")
-        return json.loads(self._archive.read(member))
+        too_large = SavingError(f"its {TREE} is compressed or too large to be one of qed's.")
+        if member.file_size > min(TREE_LIMIT // 4, self._size) or member.compress_type != zipfile.ZIP_STORED:
+            raise too_large
+        text = self._archive.read(member)
+        if tree_cost(text) > TREE_LIMIT:
+            raise too_large
+        return json.loads(text)
 
     def _check_header(self, header: Any, kind: str) -> None:
         if not isinstance(header, dict) or header.get("format") != "qed" or type(header.get("version")) is not int:
@@ -203,6 +199,10 @@ class _Reader:
             shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
             if dtype.hasobject or stream.tell() + math.prod(shape) * dtype.itemsize != member.file_size:
                 raise SavingError(f"{member.filename} has another size than it declares.")
+            # An array without values is small whatever it says of its other axes, but not what is made with them.
+            largest = math.prod(axis for axis in shape if axis) * dtype.itemsize
+            if dtype.kind not in "biufcUSmM" or largest > max(self._size, 1 << 24):
+                raise SavingError(f"{member.filename} is not an array that a model has.")
         with self._archive.open(member) as stream:
             array = np.lib.format.read_array(stream, allow_pickle=False)
             # Reading beyond the last byte makes zipfile compare the checksum.

@@ -8,19 +8,27 @@ class (:mod:`qed.base.saving.known`). A function has no place in the tree.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from qed.base.attributes import check_fitted, faults, state_faults
 from qed.base.errors import SavingError
+from qed.base.models.parameters import check_parameters
 from qed.base.saving.known import find_class, known_class
+from qed.base.saving.pipelines import check_params
 
+Node: TypeAlias = dict[str, Any]
+Pairs: TypeAlias = list[tuple[Hashable, Any]]
 TAG = "!"
+SHARED = 4
+COLLISIONS = 16
 PLAIN = (type(None), bool, int, str)
 SPARSE = ("csr_array", "csr_matrix", "csc_array", "csc_matrix")
 TYPES: dict[str, type] = {
@@ -34,6 +42,7 @@ class Packer:
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self._place: dict[int, int] = {}
+        self._uses: Counter[int] = Counter()
 
     def pack(self, value: Any, where: str = "the value") -> Any:
         """Give the tree of `value`; `where` says in messages what it is, as in "the parameter 'kernel' of SVC"."""
@@ -90,7 +99,9 @@ class Packer:
             return {TAG: "objects", "shape": list(value.shape), "items": [self.pack(v, where) for v in value.flat]}
         if value.dtype.hasobject:
             raise _refusal(value, where)
-        if id(value) not in self._place:
+        # What is used very often is written again, so that no reader has to trust a file that makes much of little.
+        self._uses[id(value)] += 1
+        if self._uses[id(value)] % SHARED == 1:
             self._place[id(value)] = len(self.arrays)
             self.arrays.append(value)
         return {TAG: "array", "number": self._place[id(value)]}
@@ -121,7 +132,7 @@ class Packer:
         if known is not type(model):
             raise _refusal(model, "the model")
         params: dict[str, Any] = model.get_params(deep=False)
-        _check_memory(name, params)
+        check_params(name, params)
         learned = {key: vars(model)[key] for key in sorted(vars(model)) if _is_learned(key)} if fitted else {}
         node = {
             TAG: "model",
@@ -143,14 +154,6 @@ def packed(packer: Packer, model: Any, *, fitted: bool) -> Any:
 
 def _is_learned(name: str) -> bool:
     return name.endswith("_") and not name.startswith("_")
-
-
-def _check_memory(name: str, params: dict[str, Any]) -> None:
-    if name == "Pipeline" and params.get("memory") is not None:
-        raise SavingError(
-            "A Pipeline with a memory can not be stored: its cache is read with pickle, which could run code. "
-            "Call set_params(memory=None) first."
-        )
 
 
 def _refusal(value: Any, where: str) -> SavingError:
@@ -175,16 +178,18 @@ def _refusal(value: Any, where: str) -> SavingError:
 
 
 class Unpacker:
-    """Turns a tree back into values.
+    """Turns a tree back into values, and holds everything in it to what its class declares.
 
     Parameters
     ----------
     array : callable
         Gives the array of a number.
+    room : int, optional
+        How many bytes of arrays the tree may refer to, each as often as it does: values made of one array may each need a copy of it.
     """
 
-    def __init__(self, array: Callable[[int], np.ndarray]) -> None:
-        self._array = array
+    def __init__(self, array: Callable[[int], np.ndarray], room: int = 1 << 40) -> None:
+        self._array, self._room = array, room
 
     def unpack(self, node: Any) -> Any:
         """Give the value of a tree; one that `Packer` could not have made raises an exception."""
@@ -194,18 +199,18 @@ class Unpacker:
             return node
         if TAG not in node:
             return {key: self.unpack(item) for key, item in node.items()}
-        readers: dict[str, Callable[[dict[str, Any]], Any]] = {
-            "array": lambda node: self._array(node["number"]),
-            "dict": lambda node: {self.unpack(key): self.unpack(item) for key, item in node["items"]},
-            "dtype": lambda node: np.dtype(str(node["value"])),
+        readers: dict[str, Callable[[Node], Any]] = {
+            "array": self._unpack_array,
+            "dict": lambda node: dict(_apart([(self.unpack(key), self.unpack(item)) for key, item in node["items"]])),
+            "dtype": lambda node: _plain_dtype(node["value"], "biufcUSmM"),
             "float": lambda node: float(node["value"]),
-            "frozenset": lambda node: frozenset(self.unpack(node["items"])),
+            "frozenset": lambda node: frozenset(self._unpack_members(node)),
             "masked": lambda node: np.ma.MaskedArray(self.unpack(node["data"]), self.unpack(node["mask"])),
             "model": self._unpack_model,
             "object": self._unpack_object,
             "objects": self._unpack_objects,
             "scalar": self._unpack_scalar,
-            "set": lambda node: set(self.unpack(node["items"])),
+            "set": lambda node: set(self._unpack_members(node)),
             "sparse": self._unpack_sparse,
             "tuple": lambda node: tuple(self.unpack(node["items"])),
             "type": lambda node: TYPES[node["value"]],
@@ -214,49 +219,63 @@ class Unpacker:
             raise SavingError(f"it holds a value of the unknown kind {node[TAG]!r}.")
         return readers[node[TAG]](node)
 
-    def _unpack_scalar(self, node: dict[str, Any]) -> Any:
-        dtype = np.dtype(str(node["dtype"]))
-        if dtype.kind not in "biufUmM":
-            raise SavingError(f"it holds a scalar of the type {dtype}, which is not one.")
+    def _unpack_array(self, node: Node) -> np.ndarray:
+        found = self._array(node["number"])
+        self._room -= found.nbytes
+        if self._room < 0:
+            raise SavingError("it uses its arrays so often that the model would be much larger than the file.")
+        return found
+
+    def _unpack_members(self, node: Node) -> Iterable[Hashable]:
+        return (item for item, _ in _apart([(self.unpack(item), None) for item in node["items"]]))
+
+    def _unpack_scalar(self, node: Node) -> Any:
+        dtype = _plain_dtype(node["dtype"], "biufUmM")
         value = self.unpack(node["value"])
         if dtype.kind == "U":
             return np.str_(value)
         return np.int64(value).view(dtype) if dtype.kind in "mM" else dtype.type(value)
 
-    def _unpack_objects(self, node: dict[str, Any]) -> np.ndarray:
+    def _unpack_objects(self, node: Node) -> np.ndarray:
         items, shape = self.unpack(node["items"]), tuple(node["shape"])
-        if math.prod(shape) != len(items):
-            raise SavingError("an array has another shape than its values.")
+        if math.prod(shape) != len(items) or not all(_is_cell(item) for item in items):
+            raise SavingError("an array has another shape than its values, or values that it can not hold.")
         array = np.empty(len(items), dtype=object)
         array[:] = items
         return array.reshape(shape)
 
-    def _unpack_sparse(self, node: dict[str, Any]) -> Any:
+    def _unpack_sparse(self, node: Node) -> Any:
         if node["class"] not in SPARSE:
             raise SavingError(f"it holds a sparse matrix of the unknown kind {node['class']!r}.")
         parts = tuple(self.unpack(node[part]) for part in ("data", "indices", "indptr"))
+        if any(type(part) is not np.ndarray for part in parts) or parts[0].dtype.kind not in "biuf":
+            raise SavingError("it holds a sparse matrix that is not made of arrays of numbers.")
         matrix = getattr(import_module("scipy.sparse"), node["class"])(parts, shape=tuple(node["shape"]))
         # Compiled code trusts these indices, so they are checked to the last one.
         matrix.check_format(full_check=True)
         return matrix
 
-    def _unpack_object(self, node: dict[str, Any]) -> Any:
+    def _unpack_object(self, node: Node) -> Any:
         cls: Any = known_class(node["class"])
         state = self.unpack(node["state"])
         if issubclass(cls, Enum):
             return cls[state]
         if hasattr(cls, "from_dict"):
-            return cls.from_dict(state)
-        if is_dataclass(cls) or hasattr(cls, "_asdict"):
-            return cls(**state)
-        raise SavingError(f"it calls {node['class']!r} a value, which it is not.")
+            made = cls.from_dict(state)
+        elif is_dataclass(cls) or hasattr(cls, "_asdict"):
+            _refuse(cls, state_faults(cls, state))
+            made = cls(**state)
+        else:
+            raise SavingError(f"it calls {node['class']!r} a value, which it is not.")
+        _refuse(cls, check_fitted(made))
+        return made
 
-    def _unpack_model(self, node: dict[str, Any]) -> Any:
+    def _unpack_model(self, node: Node) -> Any:
         cls: Any = known_class(node["class"])
         if not issubclass(cls, BaseEstimator):
             raise SavingError(f"it calls {node['class']!r} a model, which it is not.")
         params = self.unpack(node["params"])
-        _check_memory(cls.__name__, params)
+        check_params(cls.__name__, params)
         strange = sorted(set(params) - set(cls._get_param_names()))
         if strange:
             raise SavingError(f"{cls.__name__} has no parameter {strange[0]!r}: the file is of another version of qed.")
@@ -267,4 +286,33 @@ class Unpacker:
             setattr(model, name, self.unpack(item))
         if "output" in node:
             model.set_output(**self.unpack(node["output"]))
+        if node["fitted"]:
+            given = {
+                name: rule for name, rule in getattr(cls, "parameters", {}).items() if params.get(name) is not None
+            }
+            check_parameters(model, given)
+            _refuse(cls, faults(model))
         return model
+
+
+def _plain_dtype(text: object, kinds: str) -> np.dtype[np.generic]:
+    dtype = np.dtype(str(text))
+    if dtype.kind not in kinds or dtype.names is not None or dtype.itemsize > 1 << 16:
+        raise SavingError(f"it holds a value of the type {dtype}, which is not one.")
+    return dtype
+
+
+def _is_cell(item: object) -> bool:
+    return type(item) in (*PLAIN, float) or isinstance(item, np.generic)
+
+
+def _apart(pairs: Pairs) -> Pairs:
+    """Refuse keys that collide: made on purpose, ten thousand of them take a dict a minute."""
+    if max(Counter(hash(key) for key, _ in pairs).values(), default=0) > COLLISIONS:
+        raise SavingError("it holds keys that are equal, or that were made to collide.")
+    return pairs
+
+
+def _refuse(cls: type, found: list[str]) -> None:
+    if found:
+        raise SavingError(f"{cls.__name__} is not as it was saved: {found[0].rstrip('.')}.")

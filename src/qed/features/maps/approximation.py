@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import overflowed, refuse_missing
@@ -34,6 +35,10 @@ HELD = 256
 class ApproximateMap(Transformer):
     """An approximate feature map of a kernel, with its error measured on held rows."""
 
+    attributes: ClassVar = {
+        "seed_": integers(),
+        "error_": floats(low=0),
+    }
     passes: ClassVar[str] = "one"
     sparse: ClassVar[bool] = True
     random_state: Any

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import each, integers, size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
@@ -88,6 +89,10 @@ class FeatureMap(Transformer):
     qed.base.errors.InputError: The features of row 1 depend on the rows around it, so new rows would not be treated ...
     """
 
+    attributes: ClassVar = {
+        "n_output_features_": size("outputs"),
+        "widths_": each(integers()),
+    }
     parameters: ClassVar = {
         "function": Parameter("a function, a list or dict of functions, or None", _is_function, "model"),
         "names": array() | Parameter("None", lambda value: value is None),

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, integer, number, random_state
 from qed.base.random import generator
@@ -77,6 +78,10 @@ class RandomFourierFeatures(ApproximateMap):
     (True, True)
     """
 
+    attributes: ClassVar = {
+        "gamma_": floats(above=0),
+        "random_weights_": floats("features", "waves"),
+    }
     parameters: ClassVar = {
         "gamma": number(0, above=True, kind="model") | Parameter("None", lambda value: value is None),
         "n_components": integer(1, kind="model"),
@@ -102,6 +107,11 @@ class RandomFourierFeatures(ApproximateMap):
     def _make(self, drawn: np.ndarray, numbers: np.ndarray) -> None:
         self.gamma_ = 1 / drawn.shape[1] if self.gamma is None else float(self.gamma)
         self.random_weights_ = self._waves()
+
+    def _disagreement(self) -> str:
+        return (
+            "" if self.random_weights_.shape[1] == self.n_components else "random_weights_ are not n_components waves"
+        )
 
     def _waves(self) -> np.ndarray:
         shape = self.n_features_in_, int(self.n_components)

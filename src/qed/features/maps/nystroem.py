@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.engine import blas_for
 from qed.base.errors import InputError
@@ -76,6 +77,11 @@ class Nystroem(ApproximateMap):
     ((500, 60), True, True)
     """
 
+    attributes: ClassVar = {
+        "components_": floats("landmarks", "features"),
+        "component_indices_": integers("landmarks"),
+        "normalization_": floats("landmarks", "landmarks"),
+    }
     parameters: ClassVar = {
         "kernel": kernel_rule(),
         "gamma": number(0, above=True, kind="model") | Parameter("None", lambda value: value is None),

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
@@ -118,6 +119,9 @@ class PolynomialFeatures(Filling):
     """
 
     sparse: ClassVar[bool] = True
+    attributes: ClassVar = {
+        "n_output_features_": size("outputs", low=1),
+    }
     parameters: ClassVar = {
         "degree": Parameter(
             "a whole number >= 0, or a pair (min_degree, max_degree)",
@@ -160,8 +164,7 @@ class PolynomialFeatures(Filling):
         """Count the new columns, and refuse those that are too many."""
         p, (lowest, highest) = rows.n_features, self._range()
         every = monomial_count(p, highest, interaction_only=self.interaction_only)
-        count = every - monomial_count(p, min(lowest - 1, highest), interaction_only=self.interaction_only)
-        count += self.include_bias
+        count = self._count_for(p)
         if count == 0:
             raise ParameterError(
                 f"PolynomialFeatures: degree {self.degree} of {p} feature(s) without include_bias leaves no columns at all."
@@ -174,13 +177,31 @@ class PolynomialFeatures(Filling):
             )
         return count
 
+    def _count_for(self, p: int) -> int:
+        lowest, highest = self._range()
+        every = monomial_count(p, highest, interaction_only=self.interaction_only)
+        low = monomial_count(p, min(lowest - 1, highest), interaction_only=self.interaction_only)
+        return every - low + self.include_bias
+
+    def _disagreement(self) -> str:
+        # Beyond that the number has hundreds of digits, and counting takes longer than any transform.
+        wanted = self._count_for(self.n_features_in_) if min(self.n_features_in_, self._range()[1]) < 64 else 0
+        return (
+            ""
+            if self.n_output_features_ == wanted
+            else f"n_output_features_ is {self.n_output_features_}, not {wanted}"
+        )
+
     def _width(self) -> int:
+        # The loops write that many columns, whatever the attribute was set to.
+        if wrong := self._disagreement():
+            raise InputError(f"PolynomialFeatures: {wrong}. Fit it anew.")
         return self.n_output_features_
 
     def _filled(self, rows: Rows) -> Any:
         needed, memory = 0, _memory()
         if rows.in_memory and not rows.is_sparse:
-            needed = rows.count() * self.n_output_features_ * rows.dtype.itemsize
+            needed = rows.count() * self._width() * rows.dtype.itemsize
         if memory is not None and needed > memory:
             raise InputError(
                 f"The {self.n_output_features_} products of {rows.count()} rows need {_bytes(needed)}, but this machine has "
@@ -195,7 +216,7 @@ class PolynomialFeatures(Filling):
         if not is_sparse(block.X):
             return super()._change(block)
         lead, skip, bias = self._lead(), int(self.interaction_only), int(self.include_bias)
-        made = expand_sparse(block.X, lead, self._range()[0], skip, bias, self.n_output_features_)
+        made = expand_sparse(block.X, lead, self._range()[0], skip, bias, self._width())
         if not self._is_finite(block.X, made):
             self._refuse_in(block)
         return made

@@ -8,9 +8,11 @@ files and clusters, and depends neither on the blocks nor on the threads, but on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers, of
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
@@ -43,6 +45,13 @@ class Sample:
     (3, True)
     """
 
+    attributes: ClassVar = {
+        "size": integers(),
+        "lots": integers("rows"),
+        "numbers": integers("rows"),
+        "X": floats("rows", "columns"),
+        "summary": of(Summary),
+    }
     size: int
     lots: np.ndarray  # the lots of the rows drawn, in ascending order
     numbers: np.ndarray  # their numbers

@@ -81,6 +81,8 @@ def fill_numbers(X: np.ndarray, values: np.ndarray, marked: np.ndarray) -> np.nd
     >>> fill_numbers(np.array([[np.nan, np.nan]]), np.array([np.nan, 7.0]), np.array([1]))
     array([[7., 1.]])
     """
+    if values.shape != X.shape[1:]:
+        raise InputError(f"{X.shape[1]} columns can not be filled with {values.size} values: fit anew.")
     kept = ~np.isnan(values)
     filled = np.array(X if kept.all() else X[:, kept])
     np.copyto(filled, values[kept], where=np.isnan(filled), casting="same_kind")

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from qed.base.attributes import floats, integers, labels
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.models.checks import check_rows, check_table
@@ -80,6 +81,10 @@ class SimpleImputer(Transformer):
     ['red', 'red', 'red']
     """
 
+    attributes: ClassVar = {
+        "statistics_": floats("features", finite=False) | labels("features", missing=True, dtypes="O"),
+        "indicator_features_": integers("marked", below="features"),
+    }
     parameters: ClassVar = {
         "missing_values": anything("a value"),
         "strategy": choice("mean", "median", "most_frequent", "constant", kind="model"),

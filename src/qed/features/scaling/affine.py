@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from qed.base.errors import InputError
+
 COMPILED_FROM = 1 << 15
 STRIP_VALUES = 1 << 15
 
@@ -15,6 +17,11 @@ def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out
     >>> affine(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0.5]), 0.0, out), out.tolist()
     (True, [[-0.5], [0.5]])
     """
+    p = X.shape[1]
+    if shift.shape != (p,) or factor.shape != (p,) or out.shape != X.shape:
+        raise InputError(
+            f"There are {p} columns, but {shift.size} shifts and {factor.size} factors were learned: fit anew."
+        )
     if X.size >= COMPILED_FROM and X.flags.c_contiguous and out.flags.c_contiguous:
         from qed.features.scaling.affine_kernel import affine_kernel
 

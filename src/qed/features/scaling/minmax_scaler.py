@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import refuse_missing
@@ -75,6 +76,14 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
     [-0.5, 1.0]
     """
 
+    attributes: ClassVar = {
+        "data_min_": floats("features"),
+        "data_max_": floats("features"),
+        "data_range_": floats("features", low=0),
+        "scale_": floats("features", above=0),
+        "min_": floats("features"),
+        "n_samples_seen_": floats(above=0),
+    }
     parameters: ClassVar = {
         "feature_range": Parameter("a pair (low, high) of finite numbers with low < high", _is_range, "model"),
         "clip": boolean(),

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
@@ -77,6 +78,12 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     True
     """
 
+    attributes: ClassVar = {
+        "n_samples_seen_": floats(above=0),
+        "mean_": floats("features") | nothing(),
+        "var_": floats("features", low=0) | nothing(),
+        "scale_": floats("features", above=0) | nothing(),
+    }
     parameters: ClassVar = {"with_mean": boolean(), "with_std": boolean()}
     sparse_advice: ClassVar[str] = "shifted columns would not stay sparse. Give with_mean=False, or a dense array"
     mean_: Any
@@ -123,6 +130,12 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         self.mean_ = statistic.mean.copy() if self.with_mean or self.with_std else None
         self.var_ = statistic.variance if self.with_std else None
         self.scale_ = np.where(_is_constant(statistic), 1.0, np.sqrt(statistic.variance)) if self.with_std else None
+
+    def _disagreement(self) -> str:
+        kept = (self.mean_ is not None, self.scale_ is not None, self.var_ is not None)
+        return (
+            "" if kept == (self.with_mean or self.with_std, self.with_std, self.with_std) else "with_std says otherwise"
+        )
 
     def _change(self, block: Block) -> Any:
         return self._scale_sparse(block.X) if is_sparse(block.X) else super()._change(block)

@@ -7,10 +7,12 @@ new columns, and name them.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from qed.base.attributes import booleans, each, floats, integers, labels, one_of
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
 from qed.features.tables.slots import Slots
@@ -32,6 +34,15 @@ class NumberColumn:
            [2., 1.]])
     """
 
+    attributes: ClassVar = {
+        "place": integers(),
+        "fill": floats(),
+        "marked": booleans(),
+        "kept": booleans(),
+        "shift": floats(),
+        "scale": floats(above=0),
+        "parsed": booleans(),
+    }
     place: int
     fill: float  # what holes are filled with
     marked: bool = False  # whether a column of zeros and ones says where the holes were
@@ -68,6 +79,16 @@ class DateColumn:
     array([[2.]])
     """
 
+    attributes: ClassVar = {
+        "place": integers(),
+        "parts": each(one_of(*PARTS), "parts"),
+        "fill": floats("parts"),
+        "shift": floats("parts"),
+        "scale": floats("parts", above=0),
+        "origin": floats(),
+        "marked": booleans(),
+        "parsed": booleans(),
+    }
     place: int
     parts: tuple[str, ...]  # the parts that vary
     # For each part, what holes are filled with, and how it is scaled.
@@ -121,6 +142,13 @@ class LevelColumn:
     (['color_blue', 'color_red', 'color_missing'], [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     """
 
+    attributes: ClassVar = {
+        "place": integers(),
+        "levels": labels("_", missing=True),
+        "rare": labels("_", missing=True),
+        "first_left_out": booleans(),
+        "unknown": one_of("other", "zeros", "error"),
+    }
     place: int
     levels: np.ndarray  # all levels that were seen and kept apart or together, a missing value last
     rare: np.ndarray  # those that share a column

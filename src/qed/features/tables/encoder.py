@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import each, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError
-from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
+from qed.base.models.parameters import Parameter, array, boolean, choice, integer, number, numeric_type
 from qed.base.models.problem import TableProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -25,7 +26,7 @@ from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
-from qed.features.tables.columns import writes_as
+from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn, writes_as
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
@@ -106,6 +107,11 @@ class ColumnEncoder(TableTransformer):
     ['age', 'age_missing', 'pet_cat', 'pet_dog']
     """
 
+    attributes: ClassVar = {
+        "reading_": of(Reading),
+        "decisions_": each(text(), "features"),
+        "columns_": each(of(NumberColumn, DateColumn, LevelColumn)),
+    }
     parameters: ClassVar = {
         "numeric": _COLUMNS,
         "categorical": _COLUMNS,
@@ -122,7 +128,7 @@ class ColumnEncoder(TableTransformer):
         "max_levels": integer(1, kind="model"),
         "unknown": choice("other", "zeros", "error", kind="model"),
         "full_rank": boolean(),
-        "dtype": anything("a floating-point type"),
+        "dtype": numeric_type(),
     }
 
     def __init__(
@@ -208,6 +214,12 @@ class ColumnEncoder(TableTransformer):
             seen = "only 1 sample (row)" if inspection.count == 1 else f"{inspection.count} rows"
             raise DegenerateError(f"No column is left to learn from in {seen}. " + "; ".join(self.decisions_) + ".")
         problem.seen = inspection, evidence
+
+    def _disagreement(self) -> str:
+        kinds = {NumberColumn: ("number", "flag"), DateColumn: ("date",), LevelColumn: ("levels",)}
+        wrong = [one.place for one in self.columns_ if one.place not in self.reading_.places(*kinds[type(one)])]
+        right = len(self.reading_.kinds) == self.n_features_in_ and not wrong
+        return "" if right else "columns_ are not those of reading_"
 
     def _wishes(self) -> Wishes:
         return Wishes(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from qed.base.attributes import each, integers, one_of
 from qed.base.errors import ParameterError
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
@@ -29,6 +30,11 @@ class Reading:
     Its kind is number, flag, date, levels, drop (as asked), or other (nested or binary: can not be read).
     """
 
+    attributes: ClassVar = {
+        "kinds": each(one_of("number", "flag", "date", "levels", "drop", "other")),
+        "asked": each(integers()),
+        "parsed": each(integers()),
+    }
     kinds: tuple[str, ...]
     asked: frozenset[int] = frozenset()  # the columns whose kind the user gave
     parsed: frozenset[int] = frozenset()  # the columns of numbers or dates that are written as text

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.attributes import each, integers, labels, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
-from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
+from qed.base.models.parameters import Parameter, array, boolean, choice, integer, number, numeric_type
 from qed.base.models.problem import TableProblem
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
@@ -79,11 +80,16 @@ class OneHotEncoder(TableTransformer):
     array([['banana']], dtype=object)
     """
 
+    attributes: ClassVar = {
+        "categories_": each(labels("_", missing=True), "features"),
+        "infrequent_categories_": each(labels("_", missing=True) | nothing(), "features"),
+        "drop_idx_": each(integers() | nothing(), "features") | nothing(),
+    }
     parameters: ClassVar = {
         "categories": choice("auto", kind="model") | array(),
         "drop": Parameter("None, 'first', 'if_binary' or a list with a level for each column", _is_drop, "model"),
         "sparse_output": boolean(),
-        "dtype": anything("a numeric type"),
+        "dtype": numeric_type(),
         "handle_unknown": choice("error", "ignore", "infrequent_if_exist", kind="model"),
         "min_frequency": choice(None, kind="model") | integer(1) | number(0, 1, above=True),
     }
@@ -186,6 +192,11 @@ class OneHotEncoder(TableTransformer):
                 )
             places.append(known.index(wanted))
         return np.array(places, dtype=object)
+
+    def _disagreement(self) -> str:
+        drop = [None] * len(self.categories_) if self.drop_idx_ is None else self.drop_idx_
+        far = [j for j, gone in enumerate(drop) if gone is not None and gone >= len(self.categories_[j])]
+        return f"drop_idx_ names a level that column {self._named(far[0])} does not have" if far else ""
 
     def _rare(self) -> list[Any]:
         return [() if rare is None else rare for rare in self.infrequent_categories_]

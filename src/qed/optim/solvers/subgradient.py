@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.numbers import EPS
@@ -136,6 +137,11 @@ class LowerModel:
     (0.0, -1.0)
     """
 
+    attributes: ClassVar = {
+        "origin": floats("parameters"),
+        "slope": floats("parameters"),
+        "mean": floats("parameters"),
+    }
     origin: np.ndarray
     strong_convexity: float
     # The sum of the weights, and the weighted means of f(w_s) - g_s'w_s and of ||w_s||^2.

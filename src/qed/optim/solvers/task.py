@@ -9,10 +9,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.running.stepped import Stepped
 from qed.base.running.steps import Ending, Rule, Step
@@ -24,6 +25,10 @@ from qed.base.saving.known import savable
 class Beginning:
     """What tells one function from another in a checkpoint: its value at the start."""
 
+    attributes: ClassVar = {
+        "point": floats("parameters"),
+        "value": floats(finite=False),
+    }
     point: np.ndarray
     value: float
 

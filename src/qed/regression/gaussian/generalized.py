@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers, of
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, choice, number
@@ -33,6 +34,7 @@ from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.precise import solve_by_factor
 from qed.stats.agreement import remembered_claim
 from qed.stats.distributions.covariance import Whitening
+from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
 
@@ -82,6 +84,15 @@ class GeneralizedLeastSquares(Regressor):
     """
 
     passes: ClassVar[str] = "in memory"
+    attributes: ClassVar = {
+        "statistic_": of(Factor, n_features="features"),
+        "log_determinant_": floats(),
+        "n_rows_": floats(above=0),
+        "rank_": integers(below="features+1"),
+        "condition_": floats(low=0, finite=False),
+        "coef_": floats("features"),
+        "intercept_": floats(),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "covariance": choice(None, kind="model") | number(0, above=True) | array(),
         "fit_intercept": boolean(),

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
@@ -92,6 +93,9 @@ class GaussianMAP(LinearModel):
     (array([2.]), array([1.4142]))
     """
 
+    attributes: ClassVar = {
+        "covariance_": floats("features", "features"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "prior_mean": number() | array(),
         "prior_covariance": number(0) | array(),

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, choice, integer
@@ -77,6 +78,13 @@ class BestSubset(LinearModel):
     (175, True)
     """
 
+    attributes: ClassVar = {
+        "subsets_": integers("sizes", "most", low=-1, below="features"),
+        "n_visited_": integers(),
+        "n_subsets_": integers(),
+        "path_": floats("sizes", "features"),
+        "errors_": floats("sizes", low=0),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_nonzero_coefs": integer(1, kind="model") | choice(None),
         "fit_intercept": boolean(),

@@ -20,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, integer
 from qed.base.running.steps import Step
@@ -76,6 +77,10 @@ class MatchingPursuit(Pursuit):
     array([5.  , 0.5 , 0.25])
     """
 
+    attributes: ClassVar = {
+        "picks_": integers("outputs?", "turns", low=-1, below="features"),
+        "moves_": floats("outputs?", "turns"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {**Pursuit.parameters, "max_iter": integer(1)}
     _picks: ClassVar[str] = "picks_"
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.running.steps import Step
 from qed.regression.greedy.atoms import Atoms, size_of
@@ -83,6 +84,11 @@ class OrthogonalMatchingPursuit(Pursuit):
     """
 
     _picks: ClassVar[str] = "active_"
+
+    attributes: ClassVar = {
+        "active_": integers("outputs?", "turns", low=-1, below="features"),
+        "path_": floats("outputs?", "turns+1", "turns"),
+    }
 
     def __init__(
         self, *, n_nonzero_coefs: int | None = None, tol: float | None = None, fit_intercept: bool = True

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
+from qed.base.attributes import floats, integers, nothing
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread
 from qed.base.errors import ParameterError
@@ -147,6 +148,10 @@ class Pursuit(LinearPredictor, Iterative):
     """A linear model whose columns are chosen one after another."""
 
     passes: ClassVar[str] = "one"
+    attributes: ClassVar = {
+        "n_nonzero_coefs_": integers(low=1) | nothing(),
+        "errors_": floats("outputs?", "turns+1", low=0),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_nonzero_coefs": integer(1, kind="model") | choice(None),
         "tol": number(0) | choice(None),

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.errors import DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, choice
 from qed.kernels.names import KERNEL_PARAMETERS
@@ -78,6 +79,9 @@ class KernelInterpolator(KernelRidge):
     (True, 3)
     """
 
+    attributes: ClassVar = {
+        "condition_": floats(low=0, finite=False),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {**KERNEL_PARAMETERS, "form": choice("auto", "primal", "dual")}
     _wants_condition: ClassVar[bool] = True
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
@@ -95,6 +96,10 @@ def columns(values: Any) -> np.ndarray:
 class KernelModel(WithKernel, Regressor):
     """A regression whose predictions are weighted similarities to the rows fitted, for one output or several."""
 
+    attributes: ClassVar = {
+        "X_fit_": floats("rows", "features"),
+        "dual_coef_": floats("rows", "outputs?"),
+    }
     passes: ClassVar[str] = "in memory"
     sparse: ClassVar[bool] = True
     dual_coef_: np.ndarray

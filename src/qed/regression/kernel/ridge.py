@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.attributes import floats, integers, maybe, one_of, text
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
@@ -90,6 +91,12 @@ class KernelRidge(KernelModel):
     True
     """
 
+    attributes: ClassVar = {
+        "form_": one_of("primal", "dual"),
+        "reason_": text(),
+        "coef_": maybe(floats("outputs?", "map_features")),
+        "rank_": integers(),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0) | array(),
         **KERNEL_PARAMETERS,
@@ -186,6 +193,12 @@ class KernelRidge(KernelModel):
 
     def _search(self, question: Question[Self]) -> Answer | None:
         return kernel_search(self, question)
+
+    def _disagreement(self) -> str:
+        if self.form_ == "dual":
+            return ""
+        wanted, found = self._kernel().n_features(self.n_features_in_), np.shape(getattr(self, "coef_", 0.0))
+        return "" if found and found[-1] == wanted else f"coef_ has the shape {found} for {wanted} features"
 
     def _predict(self, block: Block) -> np.ndarray:
         if self.form_ == "dual":

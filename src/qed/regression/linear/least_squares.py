@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers, nothing, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
@@ -78,6 +79,12 @@ class LinearRegression(LeastSquaresModel):
     ∎
     """
 
+    attributes: ClassVar = {
+        "factor_": of(Factor, n_features="features", n_targets="outputs") | nothing(),
+        "solver_": text(),
+        "rank_": integers(below="features+1"),
+        "condition_": floats(low=0, finite=False),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {"fit_intercept": boolean()}
     compare_grid: ClassVar[Mapping[str, Any]] = {}
     compare_encoder: ClassVar[Mapping[str, Any]] = {"full_rank": True}

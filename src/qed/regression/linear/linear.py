@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.attributes import Attributes, floats, of
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
 from qed.base.models.problem import StatisticProblem
@@ -17,6 +18,7 @@ from qed.base.sources.rows import Rows
 from qed.regression.linear.evidence import Evidence, about_zero
 from qed.regression.linear.problem import LeastSquaresProblem, LinearProblem
 from qed.regression.linear.search import linear_search
+from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 
 
@@ -24,6 +26,7 @@ class LinearPredictor(Regressor):
     """A model that predicts ``X @ coef_ + intercept_``, for one output or several."""
 
     sparse = True
+    attributes: ClassVar[Attributes] = {"coef_": floats("outputs?", "features"), "intercept_": floats("outputs?")}
     coef_: np.ndarray
     intercept_: Any
     fit_intercept: bool
@@ -85,6 +88,7 @@ class LinearModel(LinearPredictor, OnePass):
     """A linear predictor that is learned from moments."""
 
     statistic_parameters = ()
+    attributes: ClassVar[Attributes] = {"statistic_": of(Moments, KeptRows, n_features="features", n_targets="outputs")}
 
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)

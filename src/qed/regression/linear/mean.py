@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, of
 from qed.base.certificate import Claim
 from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import Parameter
@@ -52,6 +53,10 @@ class MeanRegressor(Regressor, OnePass):
     """
 
     sparse = True
+    attributes: ClassVar = {
+        "statistic_": of(Both),
+        "mean_": floats("outputs?"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     compare_grid: ClassVar[Mapping[str, Any]] = {}
     compare_name: ClassVar[str] = "Mean (baseline)"

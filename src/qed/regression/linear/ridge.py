@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
@@ -67,6 +68,9 @@ class Ridge(LeastSquaresModel):
     True
     """
 
+    attributes: ClassVar = {
+        "solver_": text(),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {"alpha": number(0) | array(), "fit_intercept": boolean()}
     compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [10.0 ** (j / 4) for j in range(-12, 25)]}
     compare_degrees: ClassVar[tuple[int, ...]] = (1, 2)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import each, floats, nothing, text
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.estimator import Iterative
@@ -120,6 +121,14 @@ class NonlinearLeastSquares(Regressor, Iterative):
     array([21.87])
     """
 
+    attributes: ClassVar = {
+        "parameter_names_": each(text(), "parameters"),
+        "coef_": floats("parameters"),
+        "start_": floats("parameters"),
+        "cost_": floats(low=0),
+        "residual_variance_": floats(low=0) | nothing(),
+        "covariance_": floats("parameters", "parameters") | nothing(),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "function": Parameter("a function of X and w", callable, "model"),
         "start": anything("a number for each parameter"),

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
@@ -89,6 +90,11 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
     True
     """
 
+    attributes: ClassVar = {
+        "smooth_coef_": floats("features"),
+        "smooth_intercept_": floats(),
+        "delta_": floats(low=0),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "fit_intercept": boolean(),
         "tol": number(0),

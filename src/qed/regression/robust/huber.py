@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import booleans, floats
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
@@ -88,6 +89,10 @@ class HuberRegressor(LinearPredictor, Iterative):
     (True, True)
     """
 
+    attributes: ClassVar = {
+        "scale_": floats(low=0),
+        "outliers_": booleans("rows"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "epsilon": number(1, kind="model"),
         "max_iter": integer(1),

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from qed.base.attributes import floats, text
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
@@ -107,6 +108,11 @@ class ElasticNet(LinearPredictor, Iterative):
 
     passes = "one"
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
+    attributes: ClassVar = {
+        "dual_gap_": floats("outputs?"),
+        "alpha_max_": floats(low=0, finite=False),
+        "solver_": text(),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "l1_ratio": number(0, 1),

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.parameters import Parameter
@@ -40,6 +41,10 @@ class PrunedModel(LinearPredictor):
         That this is so.
     """
 
+    attributes: ClassVar = {
+        "columns_": integers("features"),
+        "dropped_": floats(low=0),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:

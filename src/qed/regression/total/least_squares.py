@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
@@ -95,6 +96,12 @@ class TotalLeastSquares(LinearModel):
     (array([1.5, 1.5]), array([1.5, 1.5]))
     """
 
+    attributes: ClassVar = {
+        "singular_values_": floats("features+outputs", low=0),
+        "smallest_": floats(low=0),
+        "rank_": integers(below="features+1"),
+        "error_": floats(low=0),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {"fit_intercept": boolean()}
 
     def __init__(self, *, fit_intercept: bool = True) -> None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import each, model, nothing, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.checks import check_table
@@ -68,6 +69,12 @@ class TableModel(Estimator):
     """
 
     passes: ClassVar[str] = "each iteration"
+    attributes: ClassVar = {
+        "fingerprint_": of(Fingerprint),
+        "changes_": each(model("transform")),
+        "model_": model("predict"),
+        "target_name_": text() | nothing(),
+    }
     parameters: ClassVar[dict[str, Parameter]] = {
         "model": anything("an estimator of qed"),
         "encoder": anything("None or a transformer of qed"),

@@ -23,7 +23,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.certificate import Claim
+from qed.base.attributes import booleans, floats, function, integers, maybe, model, of, size, table, text
+from qed.base.certificate import Certificate, Claim
 from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
@@ -163,6 +164,21 @@ class Search(Estimator):
     True
     """
 
+    attributes: ClassVar = {
+        "n_features_in_": maybe(size("features")),
+        "certificate_": maybe(of(Certificate)),
+        "scorer_": function() | table(function()),
+        "multimetric_": booleans(),
+        "cv_results_": table(),
+        "how_": text(),
+        "n_splits_": integers(low=1),
+        "best_index_": maybe(integers()),
+        "best_params_": maybe(table()),
+        "best_score_": maybe(floats(finite=False)),
+        "standard_error_": maybe(floats(low=0, finite=False)),
+        "refit_time_": maybe(floats(low=0)),
+        "best_estimator_": maybe(model("get_params")),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "model": _model(),
         "grid": anything("a dict of lists"),

@@ -17,11 +17,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
 
+from qed.base.attributes import floats
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.numbers import EPS
 from qed.base.random import generator, seed_of
@@ -53,6 +54,10 @@ class Gaussian:
     array([1.9108, 1.1032])
     """
 
+    attributes: ClassVar = {
+        "mean": floats("size"),
+        "covariance": floats("size", "size"),
+    }
     mean: Any
     covariance: Any
 
