@@ -58,6 +58,8 @@ class Certificate:
         What is claimed.
     source : {"data", "statistics"}
         Whether the values were computed from the rows themselves, or from the statistics folded from them during the fit.
+    difference : str, optional
+        How the data differ from those of the fit, in words; empty where they are the same, None where nobody looked.
 
     Examples
     --------
@@ -72,10 +74,12 @@ class Certificate:
 
     claims: tuple[Claim, ...]
     source: str = "data"
+    difference: str | None = None
 
-    def __init__(self, claims: Iterable[Claim], source: str = "data") -> None:
+    def __init__(self, claims: Iterable[Claim], source: str = "data", difference: str | None = None) -> None:
         object.__setattr__(self, "claims", tuple(claims))
         object.__setattr__(self, "source", source)
+        object.__setattr__(self, "difference", difference)
 
     def __bool__(self) -> bool:
         return bool(self.claims) and all(claim.holds for claim in self.claims)
@@ -97,13 +101,23 @@ class Certificate:
     def failures(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if not claim.holds)
 
+    @property
+    def verdict(self) -> str:
+        """Say what to blame for a proof that fails: the data, or the model; empty where it holds, or where nobody looked."""
+        if self or self.difference is None:
+            return ""
+        if self.difference:
+            return f"These are not the data of the fit: {self.difference}."
+        return "These are the data of the fit: it is the model whose numbers do not follow from them."
+
     def to_dict(self) -> dict[str, Any]:
-        return {"holds": bool(self), "source": self.source, "claims": [claim.to_dict() for claim in self.claims]}
+        claims = [claim.to_dict() for claim in self.claims]
+        return {"holds": bool(self), "source": self.source, "difference": self.difference, "claims": claims}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
         claims = (Claim(item["says"], float(item["value"]), float(item["bound"])) for item in content["claims"])
-        return cls(claims, content.get("source", "data"))
+        return cls(claims, content.get("source", "data"), content.get("difference"))
 
     def __str__(self) -> str:
         width = max([len(claim.says) for claim in self.claims], default=5) + 2
@@ -113,5 +127,5 @@ class Certificate:
             lines.append(f"{claim.says:<{width}}{claim.value:>9.1e}{claim.bound:>10.1e}{answer:>7}")
         if not self.claims:
             lines.append("nothing is claimed")
-        lines.append("∎" if self else "not proven")
+        lines.append("∎" if self else f"not proven. {self.verdict}".rstrip())
         return "\n".join(lines)

@@ -25,6 +25,7 @@ from qed.base.errors import InputError, NotFittedError
 from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
+from qed.base.models.proof import difference_from, examine, missing_numbers
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.stepped import Stepped
@@ -103,6 +104,14 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     @abstractmethod
     def _prove(self, problem: Any) -> list[Claim]:
         """Compute the claims from the model's public attributes and the problem."""
+
+    def _numbers_missing(self) -> list[str]:
+        """Name the fitted attributes that hold a NaN where there should be a number."""
+        return missing_numbers(self._attributes())
+
+    def _difference(self, problem: Any) -> str | None:
+        """Say how the rows of a problem differ from those of the fit; empty where they do not, None where that is not known."""
+        return difference_from(self, problem.fingerprint)
 
     def _search(self, question: Question[Self]) -> Answer | None:
         """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""
@@ -272,7 +281,8 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
 def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
     """Recompute a model's certificate from its public attributes and the data.
 
-    Nothing the solver believed is used: whoever has the model and the data can check the proof.
+    Nothing the solver believed is used: whoever has the model and the data can check the proof. Where it fails, the certificate says
+    which it is: other data than those of the fit, or a model whose numbers do not follow from them.
 
     Parameters
     ----------
@@ -294,9 +304,11 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     >>> bool(qed.certify(model, X, y))
     True
     >>> model.coef_[0] *= 1.001
-    >>> bool(qed.certify(model, X, y))
-    False
+    >>> qed.certify(model, X, y).verdict
+    'These are the data of the fit: it is the model whose numbers do not follow from them.'
+    >>> qed.certify(model, X, 2 * y).verdict
+    'These are not the data of the fit: another target.'
     """
     model._check_fitted()
     rows = model._open(X, y, sample_weight, reset=False, target=model.target)
-    return Certificate(model._prove(model._evidence(rows)))
+    return examine(model, rows)

@@ -27,6 +27,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
+from qed.base.models.proof import SAME_DATA, examine
 from qed.base.models.scoring import Scoring
 from qed.base.running.callbacks import calling_back
 from qed.base.sources.rows import Rows
@@ -365,7 +366,11 @@ class Search(Estimator):
         return self._best()._evidence(rows)
 
     def _prove(self, problem: Any) -> list[Claim]:
-        return list(self._best()._prove(problem))
+        return [claim for claim in examine(self._best(), problem) if claim.says != SAME_DATA]
+
+    def _difference(self, problem: Any) -> str | None:
+        found: str | None = self._best()._difference(problem)
+        return found
 
     def _max_tasks(self) -> int:
         return 2
