@@ -14,6 +14,9 @@ from typing import Any
 
 from qed.base.saving.known import savable
 
+# The most that a claim of a relative error may allow rounding to do.
+MOST_ROUNDING = 1e-4
+
 
 @savable
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,28 @@ class Claim:
     value: float
     bound: float
 
+    @classmethod
+    def within(cls, says: str, value: float, tol: float, rounding: float) -> Claim:
+        """Claim that a relative value is at most `tol`, but for what rounding can do to it.
+
+        Where rounding could hide more than ``MOST_ROUNDING`` the value says nothing. Then what rounding can do is counted in, and the
+        claim does not hold: a bound that anything would meet proves nothing.
+
+        Examples
+        --------
+        >>> Claim.within("above the minimum, at most", 2e-9, 1e-9, 1e-8).holds
+        True
+        >>> Claim.within("above the minimum, at most", 2e-9, 1e-9, 1300.0)
+        Claim(says='above the minimum, at most', value=1300.000000002, bound=0.000100001)
+        """
+        lost = rounding if not rounding <= MOST_ROUNDING else 0.0
+        return cls(says, value + lost, tol + min(rounding, MOST_ROUNDING))
+
     @property
     def holds(self) -> bool:
         return math.isfinite(self.value) and self.value <= self.bound
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {"says": self.says, "value": self.value, "bound": self.bound, "holds": self.holds}
 
 

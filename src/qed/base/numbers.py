@@ -6,6 +6,7 @@ import math
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # The distance from one to the next number, and the smallest normal number.
 EPS = float(np.finfo(np.float64).eps)
@@ -38,7 +39,8 @@ def ratio(top: Any, bottom: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.equal(top, 0), 0.0, np.divide(top, bottom))
 
-def largest_share(then: Any, now: Any, scale: Any) -> float:
+
+def largest_share(then: ArrayLike, now: ArrayLike, scale: ArrayLike) -> float:
     """Give the largest difference of two arrays, as a share of what their entries are measured by.
 
     Examples

@@ -21,11 +21,11 @@ from sklearn.utils.validation import _is_fitted
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
-from qed.base.errors import InputError, NotFittedError
+from qed.base.errors import InputError, NotAvailableError, NotFittedError
 from qed.base.models.checks import check_rows, finite
 from qed.base.models.parameters import Parameter, check_parameters
-from qed.base.models.problem import RowsProblem, StatisticProblem
-from qed.base.models.proof import difference_from, examine, missing_numbers
+from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
+from qed.base.models.proof import difference_from, examine
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.stepped import Stepped
@@ -46,12 +46,18 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         Whether sparse matrices are taken.
     parameters : mapping of str to Parameter
         The rule and the kind of each parameter.
+    may_be_missing : tuple of str
+        The fitted attributes in which NaN means something.
+    no_inference : str
+        Why there is no ``inference_``, for models that have none.
     """
 
     passes: ClassVar[str] = "one"
     target: ClassVar[str | None] = None
     sparse: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    may_be_missing: ClassVar[tuple[str, ...]] = ()
+    no_inference: ClassVar[str] = "it estimates no coefficients whose sampling distribution is known"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -105,11 +111,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _prove(self, problem: Any) -> list[Claim]:
         """Compute the claims from the model's public attributes and the problem."""
 
-    def _numbers_missing(self) -> list[str]:
-        """Name the fitted attributes that hold a NaN where there should be a number."""
-        return missing_numbers(self._attributes())
+    def _restate(self, problem: Any) -> list[Claim]:
+        """Compare attributes that follow from the data and the others with what they should be; ``certify`` alone asks for it."""
+        return []
 
-    def _difference(self, problem: Any) -> str | None:
+    def _difference(self, problem: Problem) -> str | None:
         """Say how the rows of a problem differ from those of the fit; empty where they do not, None where that is not known."""
         return difference_from(self, problem.fingerprint)
 
@@ -124,6 +130,13 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _attributes(self) -> dict[str, Any]:
         """Give the fitted attributes: what ends in an underscore, as scikit-learn has it."""
         return {name: value for name, value in vars(self).items() if name.endswith("_") and not name.startswith("_")}
+
+    @property
+    def inference_(self) -> object:
+        """Standard errors and tests, where theory gives them; refused with the reason where it does not."""
+        raise NotAvailableError(
+            f"Standard errors and p-values are not defined for {type(self).__name__}: {self.no_inference}."
+        )
 
     def _check_fitted(self) -> None:
         if not _is_fitted(self):

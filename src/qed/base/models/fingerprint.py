@@ -18,7 +18,6 @@ import numpy as np
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 
-
 # Sums of the same rows in another order agree at least so well, relative to what they are sums of.
 SAME = 1e-9
 
@@ -87,7 +86,7 @@ class Fingerprint:
     def matches(self, other: Fingerprint) -> bool:
         return not self.difference(other)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {
             "count": self.count,
             "weight": self.weight,

@@ -80,6 +80,7 @@ class SimpleImputer(Transformer):
     ['red', 'red', 'red']
     """
 
+    may_be_missing: ClassVar[tuple[str, ...]] = ("statistics_",)
     parameters: ClassVar = {
         "missing_values": anything("a value"),
         "strategy": choice("mean", "median", "most_frequent", "constant", kind="model"),

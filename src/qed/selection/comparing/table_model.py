@@ -20,7 +20,7 @@ from qed.base.models.checks import check_table
 from qed.base.models.estimator import Estimator
 from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.parameters import Parameter, anything, boolean, integer
-from qed.base.models.problem import TableProblem
+from qed.base.models.problem import Problem, TableProblem
 from qed.base.models.proof import SAME_DATA, difference_from, examine
 from qed.base.models.roles import Transformer
 from qed.base.sources.rows import Rows
@@ -153,7 +153,9 @@ class TableModel(Estimator):
         found: list[Claim] = []
         for part, claims in zip((None, *self.changes_), certificates):
             words = "" if part is None else f"{type(part).__name__}: "
-            found += [Claim(words + claim.says, claim.value, claim.bound) for claim in claims if claim.says != SAME_DATA]
+            found += [
+                Claim(words + claim.says, claim.value, claim.bound) for claim in claims if claim.says != SAME_DATA
+            ]
         return found
 
     def _prove(self, problem: TableProblem) -> list[Claim]:
@@ -168,7 +170,7 @@ class TableModel(Estimator):
         others = sum(bool(one.difference) for one in certificates)
         return [*self._together(certificates), Claim("its parts have seen other data", float(others), 0.0)]
 
-    def _difference(self, problem: TableProblem) -> str | None:
+    def _difference(self, problem: Problem) -> str | None:
         found = difference_from(self, self.fingerprint_of(problem.rows))
         return f"{found}, or they are encoded otherwise" if found and "columns" in found else found
 
