@@ -15,6 +15,9 @@ from typing import Any, ClassVar
 from qed.base.attributes import each, floats, of, table, text
 from qed.base.saving.known import savable
 
+# The most that a claim of a relative error may allow rounding to do.
+MOST_ROUNDING = 1e-4
+
 
 @savable
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,28 @@ class Claim:
     value: float
     bound: float
 
+    @classmethod
+    def within(cls, says: str, value: float, tol: float, rounding: float) -> Claim:
+        """Claim that a relative value is at most `tol`, but for what rounding can do to it.
+
+        Where rounding could hide more than ``MOST_ROUNDING`` the value says nothing. Then what rounding can do is counted in, and the
+        claim does not hold: a bound that anything would meet proves nothing.
+
+        Examples
+        --------
+        >>> Claim.within("above the minimum, at most", 2e-9, 1e-9, 1e-8).holds
+        True
+        >>> Claim.within("above the minimum, at most", 2e-9, 1e-9, 1300.0)
+        Claim(says='above the minimum, at most', value=1300.000000002, bound=0.000100001)
+        """
+        lost = rounding if not rounding <= MOST_ROUNDING else 0.0
+        return cls(says, value + lost, tol + min(rounding, MOST_ROUNDING))
+
     @property
     def holds(self) -> bool:
         return math.isfinite(self.value) and self.value <= self.bound
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {"says": self.says, "value": self.value, "bound": self.bound, "holds": self.holds}
 
 
@@ -64,6 +84,8 @@ class Certificate:
         What is claimed.
     source : {"data", "statistics"}
         Whether the values were computed from the rows themselves, or from the statistics folded from them during the fit.
+    difference : str, optional
+        How the data differ from those of the fit, in words; empty where they are the same, None where nobody looked.
 
     Examples
     --------
@@ -82,10 +104,12 @@ class Certificate:
     }
     claims: tuple[Claim, ...]
     source: str = "data"
+    difference: str | None = None
 
-    def __init__(self, claims: Iterable[Claim], source: str = "data") -> None:
+    def __init__(self, claims: Iterable[Claim], source: str = "data", difference: str | None = None) -> None:
         object.__setattr__(self, "claims", tuple(claims))
         object.__setattr__(self, "source", source)
+        object.__setattr__(self, "difference", difference)
 
     def __bool__(self) -> bool:
         return bool(self.claims) and all(claim.holds for claim in self.claims)
@@ -121,13 +145,23 @@ class Certificate:
         worst = max(self.failures, key=_how_far)
         return f"'{worst.says}' is {worst.value:.1e}, wanted at most {worst.bound:.1e}."
 
+    @property
+    def verdict(self) -> str:
+        """Say what to blame for a proof that fails: the data, or the model; empty where it holds, or where nobody looked."""
+        if self or self.difference is None:
+            return ""
+        if self.difference:
+            return f"These are not the data of the fit: {self.difference}."
+        return "These are the data of the fit: it is the model whose numbers do not follow from them."
+
     def to_dict(self) -> dict[str, Any]:
-        return {"holds": bool(self), "source": self.source, "claims": [claim.to_dict() for claim in self.claims]}
+        claims = [claim.to_dict() for claim in self.claims]
+        return {"holds": bool(self), "source": self.source, "difference": self.difference, "claims": claims}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
         claims = (Claim(item["says"], float(item["value"]), float(item["bound"])) for item in content["claims"])
-        return cls(claims, content.get("source", "data"))
+        return cls(claims, content.get("source", "data"), content.get("difference"))
 
     def __str__(self) -> str:
         width = max([len(claim.says) for claim in self.claims], default=5) + 2
@@ -137,7 +171,7 @@ class Certificate:
             lines.append(f"{claim.says:<{width}}{claim.value:>9.1e}{claim.bound:>10.1e}{answer:>7}")
         if not self.claims:
             lines.append("nothing is claimed")
-        lines.append("∎" if self else "not proven")
+        lines.append("∎" if self else f"not proven. {self.verdict}".rstrip())
         return "\n".join(lines)
 
 

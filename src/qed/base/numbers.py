@@ -6,6 +6,7 @@ import math
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # The distance from one to the next number, and the smallest normal number.
 EPS = float(np.finfo(np.float64).eps)
@@ -30,3 +31,19 @@ def ratio(top: Any, bottom: Any) -> Any:
         return float(top / bottom) if bottom != 0 else math.copysign(math.inf, top)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.equal(top, 0), 0.0, np.divide(top, bottom))
+
+
+def largest_share(then: ArrayLike, now: ArrayLike, scale: ArrayLike) -> float:
+    """Give the largest difference of two arrays, as a share of what their entries are measured by.
+
+    Examples
+    --------
+    >>> largest_share(np.array([1.0, 2.0]), np.array([1.0, 2.5]), np.array([1.0, 5.0]))
+    0.1
+    """
+    then, now = np.asarray(then, dtype=np.float64), np.asarray(now, dtype=np.float64)
+    if then.shape != now.shape:
+        return math.inf
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(then == now, 0.0, np.abs(then - now) / scale)
+    return float(np.where(np.isnan(share), math.inf, share).max(initial=0.0))

@@ -14,6 +14,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.models.fingerprint import Fingerprint, mixture
+from qed.base.numbers import TINY, largest_share
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
 
@@ -182,6 +183,18 @@ class Summary:
         weight = float(self.weight.max(initial=0.0))
         target = None if target is None else target / max(weight, 1e-300)
         return Fingerprint(self.count, weight, self.mean, self.variance, target)
+
+    def apart(self, other: Summary) -> float:
+        """Give the largest difference from another summary, as a share of each column's spread; ranges that were lost are not compared."""
+        spread = np.sqrt(other.variance) + 1e-6 * np.abs(other.mean) + TINY
+        ranges = [] if np.isnan([self.low, self.high]).all() else [(self.low, other.low), (self.high, other.high)]
+        shares = [
+            largest_share(np.append(self.weight, self.count), np.append(other.weight, other.count), other.count + TINY),
+            largest_share(self.missing, other.missing, other.count + TINY),
+            largest_share(self.deviation, other.deviation, other.weight * spread**2 + TINY),
+            *(largest_share(then, now, spread) for then, now in [(self.mean, other.mean), *ranges]),
+        ]
+        return max(shares)
 
     @property
     def is_finite(self) -> bool:

@@ -275,8 +275,10 @@ def _labels_and_cost(block: Block, centers: np.ndarray) -> tuple[np.ndarray, flo
 
 def _excess(block: Block, centers: np.ndarray, labels: np.ndarray) -> float:
     """Give the most by which a row is farther from its own centre than from the nearest, in squared distance."""
-    own = labels[block.start : block.start + len(block)]
-    if len(own) != len(block):
+    own = np.asarray(labels)[block.start : block.start + len(block)]
+    if len(own) != len(block) or own.ndim != 1 or own.dtype.kind != "i":
+        return math.inf
+    if len(own) and not (own.min() >= 0 and own.max() < len(centers)):
         return math.inf
     best, square = nearest(block.X, centers)
     wrong = (own != best) if block.weight is None else (own != best) & (block.weight > 0)

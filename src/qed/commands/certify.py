@@ -13,12 +13,10 @@ import numpy as np
 from qed.base.certificate import Certificate
 from qed.base.errors import InputError
 from qed.base.models.estimator import certify as recompute
-from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.models import load
 from qed.base.sources.block import Block
 from qed.base.sources.open import rows
 from qed.base.sources.rows import Rows
-from qed.base.summary import Summary
 from qed.commands.predict import columns_of
 from qed.commands.source import find, missing
 from qed.stats.parts import Part
@@ -47,11 +45,10 @@ def certify(model_path: str, data: str, target: str | None = None) -> Checked:
     """
     model = load(model_path)
     source, n_lost = _opened(model, data, target)
-    fingerprint = _fingerprint(model, source)
-    known = getattr(model, "fingerprint_", None)
-    difference = "the model has no fingerprint of its data" if known is None else known.difference(fingerprint)
+    found = recompute(model, source)
+    difference = "the model has no fingerprint of its data" if found.difference is None else found.difference
     kind = type(getattr(model, "model_", model)).__name__
-    return Checked(kind, recompute(model, source), difference, fingerprint.count, n_lost)
+    return Checked(kind, found, difference, source.count(), n_lost)
 
 
 def _opened(model: Any, data: str, target: str | None) -> tuple[Rows, int]:
@@ -76,10 +73,3 @@ def _viewed(model: Any, source: Rows) -> Rows:
 
 def _without_target(block: Block) -> np.ndarray:
     return missing(block.y)
-
-
-def _fingerprint(model: Any, source: Rows) -> Fingerprint:
-    if hasattr(model, "fingerprint_of"):
-        found: Fingerprint = model.fingerprint_of(source)
-        return found
-    return source.fold(Summary.of).fingerprint()

@@ -124,6 +124,8 @@ def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
 def _write_proof(screen: Screen, certificate: Certificate) -> None:
     screen.show(certificate_table(certificate))
     screen.show(Text(PROVEN, style="green") if certificate else Text(NOT_PROVEN, style="bold red"))
+    if certificate.verdict:
+        screen.show(certificate.verdict)
 
 
 def _write_effects(screen: Screen, found: Explanation, most: int) -> None:

@@ -41,6 +41,10 @@ class Both:
         """Tell these rows from others, by their features and by mean and mean square of their target."""
         return self.features.fingerprint(self.target.sums())
 
+    def apart(self, other: Both) -> float:
+        """Give the largest difference from other such statistics, as a share of what each is measured by."""
+        return max(self.features.apart(other.features), self.target.apart(other.target))
+
     @property
     def is_finite(self) -> bool:
         """Say whether nothing is missing and the means and spreads are finite."""

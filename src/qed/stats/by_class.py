@@ -133,6 +133,12 @@ class ByClass:
         """How many rows there are."""
         return sum(int(part.count) for part in self)
 
+    def apart(self, other: ByClass) -> float:
+        """Give the largest difference of the statistic of a class from another; infinite where the classes differ."""
+        if list(self.parts) != list(other.parts) or self.classes.tolist() != other.classes.tolist():
+            return np.inf
+        return max((part.apart(other[label]) for label, part in self.parts.items()), default=0.0)
+
     @property
     def is_finite(self) -> bool:
         """Whether the statistics of all classes are finite."""

@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.numbers import TINY, largest_share
 
 
 class Centred:
@@ -43,6 +44,17 @@ class Centred:
     def _moved(self, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give the mean and its rest after a step."""
         return exact_sum(self.mean, self.rest + way)
+
+    def _apart(self, other: Self, scatter: np.ndarray, now: np.ndarray) -> float:
+        """Give the largest difference of weight, mean and scatter, as a share of the spread of the columns."""
+        counted = [self.weight, self.count, self.n_features], [other.weight, other.count, other.n_features]
+        mean = other.mean + other.rest
+        spread = np.sqrt(np.abs(now.diagonal()) / max(other.weight, TINY)) + 1e-6 * np.abs(mean) + TINY
+        return max(
+            largest_share(*counted, max(other.weight, 1.0)),
+            largest_share(self.mean + self.rest, mean, spread),
+            largest_share(scatter, now, max(other.weight, TINY) * np.outer(spread, spread)),
+        )
 
     @property
     def n_targets(self) -> int:

@@ -123,6 +123,10 @@ class Factor(Centred):
         R = _triangle(np.vstack([self.R, other.R, step]))
         return Factor(weight, self.count + other.count, mean, R, self.n_features, rest)
 
+    def apart(self, other: Factor) -> float:
+        """Give the largest difference from another factor, as a share of the spread of the columns."""
+        return self._apart(other, self.R.T @ self.R, other.R.T @ other.R)
+
     @property
     def is_finite(self) -> bool:
         """Whether all numbers are finite; if not, some value was missing, infinite or too large to be squared."""

@@ -199,6 +199,10 @@ class Moments(Centred):
                 "not among those that were added. Subtract only rows that were added, each once."
             )
 
+    def apart(self, other: Moments) -> float:
+        """Give the largest difference from other moments, as a share of the spread of the columns."""
+        return self._apart(other, self.scatter, other.scatter)
+
     @property
     def xx(self) -> np.ndarray:
         """The scatter of the features, of shape (p, p)."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.sources.block import Block
+from qed.base.summary import Summary
 
 COMPILED_FROM = 1 << 20
 CHUNK_ROWS, CHUNK_VALUES = 64, 1 << 16
@@ -122,3 +124,8 @@ def _sparse_gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarr
         total[k:, k:] = Z.T @ Z
     order = np.argsort(np.concatenate([kept, shifted, np.arange(p, len(shift) + 1)]))
     return total[np.ix_(order, order)]
+
+
+def target_summary(block: Block) -> Summary:
+    """Summarise the target of a block."""
+    return Summary.of(Block(np.asarray(block.y, dtype=np.float64).reshape(len(block), -1), weight=block.weight))

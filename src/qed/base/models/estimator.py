@@ -23,11 +23,19 @@ from sklearn.utils.validation import _is_fitted
 from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
-from qed.base.errors import InputError, NotFittedError, UnprovenWarning, enough_memory, level_of_user
+from qed.base.errors import (
+    InputError,
+    NotAvailableError,
+    NotFittedError,
+    UnprovenWarning,
+    enough_memory,
+    level_of_user,
+)
 from qed.base.models.checks import check_rows, finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, check_parameters
-from qed.base.models.problem import RowsProblem, StatisticProblem
+from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
+from qed.base.models.proof import difference_from, examine
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.stepped import Stepped
@@ -50,6 +58,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         The rule and the kind of each parameter.
     attributes : mapping of str to Attribute
         What a fit leaves behind: the shape, kind and range of each attribute. Those of the base classes are added.
+    no_inference : str
+        Why there is no ``inference_``, for models that have none.
     """
 
     passes: ClassVar[str] = "one"
@@ -62,6 +72,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         "fingerprint_": maybe(of(Fingerprint, mean="features")),
         "certificate_": of(Certificate),
     }
+    no_inference: ClassVar[str] = "it estimates no coefficients whose sampling distribution is known"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -122,6 +133,14 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _prove(self, problem: Any) -> list[Claim]:
         """Compute the claims from the model's public attributes and the problem."""
 
+    def _restate(self, problem: Any) -> list[Claim]:
+        """Compare attributes that follow from the data and the others with what they should be; ``certify`` alone asks for it."""
+        return []
+
+    def _difference(self, problem: Problem) -> str | None:
+        """Say how the rows of a problem differ from those of the fit; empty where they do not, None where that is not known."""
+        return difference_from(self, problem.fingerprint)
+
     def _search(self, question: Question[Self]) -> Answer | None:
         """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""
         return None
@@ -137,6 +156,13 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _attributes(self) -> dict[str, Any]:
         """Give the fitted attributes: what ends in an underscore, as scikit-learn has it."""
         return {name: value for name, value in vars(self).items() if name.endswith("_") and not name.startswith("_")}
+
+    @property
+    def inference_(self) -> object:
+        """Standard errors and tests, where theory gives them; refused with the reason where it does not."""
+        raise NotAvailableError(
+            f"Standard errors and p-values are not defined for {type(self).__name__}: {self.no_inference}."
+        )
 
     def _check_fitted(self) -> None:
         if not _is_fitted(self):
@@ -306,7 +332,8 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
 def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
     """Recompute a model's certificate from its public attributes and the data.
 
-    Nothing the solver believed is used: whoever has the model and the data can check the proof.
+    Nothing the solver believed is used: whoever has the model and the data can check the proof. Where it fails, the certificate says
+    which it is: other data than those of the fit, or a model whose numbers do not follow from them.
 
     Parameters
     ----------
@@ -328,9 +355,11 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     >>> bool(qed.certify(model, X, y))
     True
     >>> model.coef_[0] *= 1.001
-    >>> bool(qed.certify(model, X, y))
-    False
+    >>> qed.certify(model, X, y).verdict
+    'These are the data of the fit: it is the model whose numbers do not follow from them.'
+    >>> qed.certify(model, X, 2 * y).verdict
+    'These are not the data of the fit: another target.'
     """
     model._check_fitted()
     rows = model._open(X, y, sample_weight, reset=False, target=model.target)
-    return Certificate(model._prove(model._evidence(rows)))
+    return examine(model, rows)

@@ -20,6 +20,7 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.models.parameters import Parameter, anything, array, boolean
 from qed.base.models.problem import RowsProblem
+from qed.base.models.proof import restated
 from qed.base.models.roles import Transformer
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -208,6 +209,13 @@ class FeatureMap(Transformer):
         return [
             Claim("rows keep their features in other company", float(gap), float(bound)),
             Claim("all blocks give the same number of finite features", 0.0, 0.0),
+        ]
+
+    def _restate(self, problem: RowsProblem) -> list[Claim]:
+        widths = [part.shape[1] for part in self._parts(first_block(problem.rows))]
+        return [
+            restated("n_output_features_", self.n_output_features_, sum(widths)),
+            restated("widths_", self.widths_, widths),
         ]
 
     def inverse_transform(self, X: Any) -> np.ndarray:

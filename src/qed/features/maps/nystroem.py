@@ -21,8 +21,9 @@ from qed.base.certificate import Claim
 from qed.base.engine import blas_for
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter, anything, integer, number, random_state
-from qed.base.numbers import EPS
-from qed.features.maps.approximation import ApproximateMap
+from qed.base.models.proof import restated
+from qed.base.numbers import EPS, TINY
+from qed.features.maps.approximation import ApproximateMap, SampleProblem
 from qed.features.maps.sampling import Sample
 from qed.kernels.kernel import Kernel
 from qed.kernels.mercer import check_gram
@@ -135,24 +136,44 @@ class Nystroem(ApproximateMap):
     def _map(self, X: Any) -> np.ndarray:
         return np.asarray(self._exact()(X, self.components_).astype(np.float64, copy=False) @ self.normalization_)
 
+    def _restate(self, problem: SampleProblem) -> list[Claim]:
+        root = self.normalization_
+        least = float(np.linalg.eigvalsh((root + root.T) / 2).min(initial=0.0))
+        size = max(_largest(root), TINY)
+        return [
+            restated("component_indices_", self.component_indices_, problem.sample.numbers[: self.n_components]),
+            Claim("normalization_ is symmetric (relative)", _largest(root - root.T) / size, len(root) * EPS),
+            Claim("normalization_ is positive semidefinite (relative)", -least / size, 4 * len(root) ** 2 * EPS),
+        ]
+
     def _promises(self, sample: Sample, K: np.ndarray, Z: np.ndarray) -> list[Claim]:
         drawn = sample.X[: self.n_components]
         same = drawn.shape == self.components_.shape
         strangers = float(np.abs(drawn - self.components_).max(initial=0.0)) if same else np.inf
         landmarks, own = self._exact()(self.components_), self._map(self.components_)
         rest = check_gram(K - Z @ Z.T)
-        scale = len(landmarks) * float(np.trace(landmarks))
         return [
             Claim("landmarks differ from the rows that the seed draws", strangers, 0.0),
             Claim(
-                "the kernel matrix of the landmarks is reproduced", _largest(own @ own.T - landmarks), 8 * EPS * scale
+                "the kernel matrix of the landmarks is reproduced",
+                _largest(own @ own.T - landmarks),
+                self._rounding(landmarks),
             ),
             Claim(
                 "the kernel minus the approximation is positive semidefinite",
                 -rest.smallest,
-                1e-10 * float(np.trace(K)),
+                1e-10 * float(np.trace(K)) + self._rounding(K),
             ),
         ]
+
+    def _rounding(self, K: np.ndarray) -> float:
+        r"""Bound what rounding does to ``Z Z'``: a product of n terms, times what the root of an ill-conditioned matrix stretches.
+
+        With :math:`\hat Z = KR` off by :math:`n \varepsilon \|K\| \|R\|` and :math:`\|Z\| \le \|K\|^{1/2}`, ``Z Z'`` is off by twice
+        their product; what was left out of R is below :math:`n \varepsilon \|K\|` itself.
+        """
+        n, size = len(K) + len(self.components_), float(np.trace(K))
+        return 8 * EPS * n * size * (1 + float(np.linalg.norm(self.normalization_, 2)) * float(np.sqrt(size)))
 
 
 def _largest(values: np.ndarray) -> float:

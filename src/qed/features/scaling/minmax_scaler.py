@@ -20,6 +20,7 @@ from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
+from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
@@ -161,6 +162,13 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
             return self._judge(found, scaled.low, scaled.high)
         low = self.feature_range[0]
         return self._judge(found, *((end - self.data_min_) * self.scale_ + low for end in (found.low, found.high)))
+
+    def _restate(self, problem: StatisticProblem) -> list[Claim]:
+        found = problem.statistic
+        return [
+            restated("n_samples_seen_", self.n_samples_seen_, found.count),
+            restated("data_range_", self.data_range_, found.high - found.low, scale=found.high - found.low),
+        ]
 
     def _in_double(self, block: Block) -> np.ndarray:
         return np.asarray((block.X - self.data_min_) * self.scale_ + self.feature_range[0])

@@ -21,6 +21,7 @@ from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import boolean
 from qed.base.models.problem import StatisticProblem
+from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
@@ -184,6 +185,20 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         scale = np.ones_like(found.mean) if self.scale_ is None else self.scale_
         seen = found.mean if self.mean_ is None else found.mean - self.mean_
         return self._judge(found, seen / scale, found.variance / scale**2)
+
+    def _restate(self, problem: StatisticProblem) -> list[Claim]:
+        found = problem.statistic
+        claims = [restated("n_samples_seen_", self.n_samples_seen_, float(found.weight[0]))]
+        if not self.with_std:
+            return claims
+        # Both are sums of n squares, and may be of rows that were added and taken away again.
+        size = np.maximum(found.variance, TINY)
+        root = np.where(_is_constant(found), 1.0, np.sqrt(found.variance))
+        return [
+            *claims,
+            restated("var_", self.var_, found.variance, scale=size),
+            restated("scale_", self.scale_, root, scale=root),
+        ]
 
     def _as_claimed(self, block: Block) -> np.ndarray:
         """Shift and stretch in double precision, shifting also where the model itself does not: then all claims are about zero and one."""

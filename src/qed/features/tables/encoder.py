@@ -30,7 +30,7 @@ from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn, w
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
-from qed.features.tables.proof import learned_amounts, level_claim, matrix_claims, only
+from qed.features.tables.proof import decision_claim, learned_amounts, level_claim, matrix_claims, only
 from qed.features.tables.table import TableTransformer
 
 _COLUMNS = Parameter("a list of columns, or None", lambda value: value is None or array().accepts(value), "model")
@@ -302,6 +302,15 @@ class ColumnEncoder(TableTransformer):
         names = input_names(self, input_features)
         found = [label for column in self.columns_ for label in column.labels(str(names[column.place]))]
         return np.array(told_apart(found), dtype=object)
+
+    def _restate(self, problem: TableProblem) -> list[Claim]:
+        inspection, _ = problem.seen
+        places, values = learned_amounts(self.columns_, self.reading_)
+        fill = np.full(len(inspection.amounts.mean), np.nan)
+        fill[places] = values
+        decider = Decider(self.reading_, inspection, fill, self._wishes())
+        decided = [decider.decide(j, name)[0] for j, name in enumerate(self._quoted())]
+        return [decision_claim(self.columns_, [column for column in decided if column is not None])]
 
     def _prove(self, problem: TableProblem) -> list[Claim]:
         inspection, evidence = problem.seen

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.numbers import EPS
+from qed.base.models.proof import ALIKE
+from qed.base.numbers import EPS, largest_share
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -53,6 +54,23 @@ def level_claim(columns: list[Column], decider: Decider) -> Claim:
             levels, rare = (set(), set()) if again is None else (set(keys(again.levels)), set(keys(again.rare)))
             wrong += len(levels ^ set(keys(column.levels))) + len(rare ^ set(keys(column.rare)))
     return Claim("levels, common and rare ones, are those of the data", float(wrong), 0.0)
+
+
+def decision_claim(columns: list[Column], again: list[Column]) -> Claim:
+    """Claim that the data, looked at again, are encoded in the same way: by the largest relative difference of any number."""
+    says = "columns_ are what the data ask for (difference, relative)"
+    if [type(column) for column in columns] != [type(column) for column in again]:
+        return Claim(says, np.inf, ALIKE)
+    off = 0.0
+    for column, other in zip(columns, again):
+        size = 0.0 if isinstance(other, LevelColumn) else np.abs(other.shift) + np.abs(other.scale)
+        for field in fields(column):
+            then, now = getattr(column, field.name), getattr(other, field.name)
+            if field.name in ("fill", "shift", "scale", "origin"):
+                off = max(off, largest_share(then, now, size))
+            elif not isinstance(now, np.ndarray):
+                off = max(off, 0.0 if type(then) is type(now) and then == now else np.inf)
+    return Claim(says, off, ALIKE)
 
 
 def matrix_claims(encoder: Any, rows: Rows) -> list[Claim]:

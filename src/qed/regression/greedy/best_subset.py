@@ -25,6 +25,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, choice, integer
 from qed.base.models.problem import StatisticProblem
+from qed.base.models.proof import restated
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.regression.greedy.few_rows import few_rows
@@ -85,6 +86,9 @@ class BestSubset(LinearModel):
         "path_": floats("sizes", "features"),
         "errors_": floats("sizes", low=0),
     }
+    no_inference: ClassVar[str] = (
+        "the same data chose the columns. Fit qed.LinearRegression to rows that had no part in the choice"
+    )
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_nonzero_coefs": integer(1, kind="model") | choice(None),
         "fit_intercept": boolean(),
@@ -161,6 +165,17 @@ class BestSubset(LinearModel):
             Claim("coefficients outside of the subsets", float(sum(outside)), 0.0),
             Claim("squared errors are as said", float((np.abs(error - self.errors_) / reach**2).max()), TOLERANCE),
             Claim("an exact search finds better subsets, by at most", float(better.max()), 2 * TOLERANCE),
+        ]
+
+    def _restate(self, problem: StatisticProblem) -> list[Claim]:
+        coef, _ = self._columns()
+        sizes = (self.subsets_ >= 0).sum(axis=1)
+        return [
+            restated("n_subsets_", self.n_subsets_, self._count(self._most())),
+            restated("path_", self.path_[-1], coef[:, 0], slack=0.0),
+            restated("subsets_", sizes, np.minimum(np.arange(len(sizes)), sizes), slack=0.0),
+            Claim("numbers in path_ that are not finite", float(np.count_nonzero(~np.isfinite(self.path_))), 0.0),
+            Claim("numbers in subsets_ below -1", float(np.count_nonzero(self.subsets_ < -1)), 0.0),
         ]
 
 

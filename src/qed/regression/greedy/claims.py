@@ -23,7 +23,7 @@ from qed.linalg.normal import solve
 from qed.regression.greedy.atoms import noise
 from qed.regression.linear.evidence import about_zero
 from qed.stats.moments import Moments
-from qed.stats.products import dense, present_rows
+from qed.stats.products import dense, present_rows, target_summary
 
 TOLERANCE = 1e-9
 TURNS = 256
@@ -135,9 +135,14 @@ def claims_of_path(
     ``settled(picks, t)`` gives the columns to which the residual has to be orthogonal after t turns.
     """
     astray = touching = rise = 0.0
+    farthest = 1.0
     for output, path in enumerate(paths):
-        before = np.inf
+        before, size = np.inf, float(np.sqrt(max(seen.yy[output], 0.0))) or 1.0
         for part, near, error in seen.turns(output, path.coef):
+            # Measured by the target, not by how far the coefficients reach: those of nearly equal columns can reach anywhere.
+            stretch = seen.reach(output, path.coef[part]) / size
+            farthest = max(farthest, float(stretch.max()))
+            near *= stretch
             least = np.minimum.accumulate(np.concatenate([[before], error]))
             rise = max(rise, float((error - least[:-1]).max()) / max(seen.yy[output], TINY))
             before = float(least[-1])
@@ -148,9 +153,12 @@ def claims_of_path(
                 chosen = near[settled(path.picks, turn), turn - part.start]
                 touching = max(touching, float(chosen.max(initial=0.0)))
     return [
-        Claim("every column was the nearest to the residual at its turn", astray, seen.bound),
-        Claim("squared residual never grows", rise, seen.bound),
-        Claim("residual is orthogonal to what was just fitted, at every turn", touching, seen.bound),
+        Claim.within(says, value, TOLERANCE, seen.rounding * farthest**power)
+        for says, value, power in (
+            ("every column was the nearest to the residual at its turn", astray, 1),
+            ("squared residual never grows", rise, 2),
+            ("residual is orthogonal to what was just fitted, at every turn", touching, 1),
+        )
     ]
 
 
@@ -200,11 +208,6 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
 def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
     """Give the columns that the model or its path uses."""
     return np.union1d(np.flatnonzero(coef.any(axis=1)), picks[picks >= 0]).astype(np.int64)
-
-
-def target_summary(block: Block) -> Summary:
-    """Summarise the target of a block."""
-    return Summary.of(Block(np.asarray(block.y, dtype=np.float64).reshape(len(block), -1), weight=block.weight))
 
 
 def _lengths(square: np.ndarray, center: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:

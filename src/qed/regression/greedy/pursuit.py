@@ -18,6 +18,7 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
+from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
@@ -30,10 +31,10 @@ from qed.regression.greedy.claims import (
     claim_of_coefficients,
     claim_of_constant,
     claim_of_end,
-    target_summary,
 )
 from qed.regression.linear.linear import LinearPredictor
 from qed.stats.moments import Moments
+from qed.stats.products import target_summary
 
 
 class Trail(Protocol):
@@ -147,6 +148,9 @@ class PursuitProblem(Problem):
 class Pursuit(LinearPredictor, Iterative):
     """A linear model whose columns are chosen one after another."""
 
+    no_inference: ClassVar[str] = (
+        "the same data chose the columns. Fit qed.LinearRegression to rows that had no part in the choice"
+    )
     passes: ClassVar[str] = "one"
     attributes: ClassVar = {
         "n_nonzero_coefs_": integers(low=1) | nothing(),
@@ -193,8 +197,8 @@ class Pursuit(LinearPredictor, Iterative):
             return PursuitProblem(StatisticProblem(self, rows), centered=self.fit_intercept)
         return PursuitProblem(RowsProblem(rows.cached(), self), centered=self.fit_intercept)
 
-    def _evidence(self, rows: Rows) -> StatisticProblem:
-        return StatisticProblem(self, rows, source="data")
+    def _evidence(self, rows: Rows) -> RowsProblem:
+        return RowsProblem(rows, self)
 
     def _statistic(self, block: Block) -> Moments:
         return Moments.of(block)
@@ -256,7 +260,25 @@ class Pursuit(LinearPredictor, Iterative):
     def _claims_about(self, seen: Evidence, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
         """Make the claims of the method."""
 
-    def _prove(self, problem: PursuitProblem | StatisticProblem) -> list[Claim]:
+    def _prove(self, problem: PursuitProblem | RowsProblem) -> list[Claim]:
+        seen, coefs, paths = self._followed(problem)
+        claims = [claim_of_constant(seen, coefs)] if self.fit_intercept else []
+        with one_blas_thread:
+            claims += self._claims_about(seen, coefs, paths)
+        end = claim_of_end(seen, paths, self._wanted(), self.tol)
+        return [*claims, claim_of_coefficients(seen, coefs, paths), end]
+
+    def _restate(self, problem: PursuitProblem | RowsProblem) -> list[Claim]:
+        seen, _, paths = self._followed(problem)
+        errors = [np.concatenate([part for _, _, part in seen.turns(t, path.coef)]) for t, path in enumerate(paths)]
+        wanted = self._wanted() if self.tol is None else None
+        return [
+            restated("n_nonzero_coefs_", self.n_nonzero_coefs_, wanted),
+            restated("errors_", self._outputs("errors_"), padded(errors), scale=seen.yy[:, None], slack=seen.bound),
+        ]
+
+    def _followed(self, problem: PursuitProblem | RowsProblem) -> tuple[Evidence, list[np.ndarray], list[Path]]:
+        """Give what is seen of the rows, the coefficients of the columns used, and the path, for every output."""
         coef, intercept = self._columns()
         known = (coef, intercept, self._outputs(self._picks))
         if isinstance(problem, PursuitProblem) and problem.moments is not None:
@@ -265,12 +287,7 @@ class Pursuit(LinearPredictor, Iterative):
             assert problem.rows is not None
             seen = Evidence.of(problem.rows, *known, centered=self.fit_intercept)
         coefs = list(coef[seen.used].T)
-        paths = [self._path_of(output, seen) for output in range(len(coefs))]
-        claims = [claim_of_constant(seen, coefs)] if self.fit_intercept else []
-        with one_blas_thread:
-            claims += self._claims_about(seen, coefs, paths)
-        end = claim_of_end(seen, paths, self._wanted(), self.tol)
-        return [*claims, claim_of_coefficients(seen, coefs, paths), end]
+        return seen, coefs, [self._path_of(output, seen) for output in range(len(coefs))]
 
     def _search(self, question: Question[Self]) -> Answer | None:
         """Score all numbers of atoms from one fit per fold: the path of many atoms begins with that of few."""

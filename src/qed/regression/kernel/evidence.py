@@ -6,8 +6,10 @@ coefficients are scaled residuals. For any :math:`c` the gap between the two is 
 
 .. math:: J(c) - D(c) = u^\top \Sigma^{-1} u, \qquad u = y - Kc - \alpha\Sigma c,
 
-so that the objective is above its minimum by no more than that. Here :math:`\Sigma` is the identity, or one over the weights, or a
-covariance of the noise. What rounding does to :math:`u` is known by Cauchy and Schwarz: :math:`|K_{ij}| \le \sqrt{K_{ii} K_{jj}}`.
+so that the objective is above its minimum by no more than that. With :math:`\Sigma^{-1}(y - Kc)/\alpha` in the place of the
+second :math:`c` it is :math:`u^\top \Sigma^{-1} K\, \Sigma^{-1} u / \alpha`, which is less where :math:`u` lies in directions that the
+kernel hardly knows. Here :math:`\Sigma` is the identity, or one over the weights, or a covariance of the noise. What rounding does to
+:math:`u` is known by Cauchy and Schwarz: :math:`|K_{ij}| \le \sqrt{K_{ii} K_{jj}}`.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from qed.base.certificate import Claim
-from qed.base.numbers import EPS
+from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.numbers import EPS, TINY
 
 TOLERANCE = 1e-10
 
@@ -28,6 +30,11 @@ def reach_of(diagonal: np.ndarray, coef: np.ndarray) -> np.ndarray:
     return np.outer(length, length @ np.abs(coef))
 
 
+def rounding_of(count: int) -> float:
+    """Say how far rounding may carry a sum of `count` products, relative to the sum of their sizes: as the root of their number."""
+    return EPS * (8 + float(np.sqrt(count)))
+
+
 def dual_claims(
     Y: np.ndarray,
     fitted: np.ndarray,
@@ -36,6 +43,7 @@ def dual_claims(
     diagonal: np.ndarray,
     whiten: Callable[[np.ndarray], np.ndarray],
     alphas: np.ndarray,
+    slope: np.ndarray | None = None,
 ) -> list[Claim]:
     r"""Claim that the equations hold and that the objective is minimal.
 
@@ -48,20 +56,39 @@ def dual_claims(
     diagonal : ndarray of shape (n,)
         The diagonal of the kernel matrix.
     whiten : callable
-        Multiplies by a root of :math:`\Sigma^{-1}`.
+        Multiplies by a root of :math:`\Sigma^{-1}`, which is symmetric where there is a slope.
     alphas : ndarray of shape (q,)
         The penalty of each output.
+    slope : ndarray of shape (n, q), optional
+        :math:`K \Sigma^{-1} u`, where directions were left out: then the equations hold in the others only.
     """
-    left = Y - fitted - noise
-    scale = np.abs(Y) + np.abs(noise) + reach_of(diagonal, coef)
-    claims = [equation_claim(left, scale)]
-    if alphas.any():
-        gap = (whiten(left) ** 2).sum(axis=0)
-        value = (whiten(Y - fitted) ** 2).sum(axis=0) + alphas * np.maximum((coef * fitted).sum(axis=0), 0.0)
-        least = value + EPS * (whiten(scale) ** 2).sum(axis=0)
-        excess = np.divide(gap, least, out=np.zeros_like(gap), where=(gap > 0) & (alphas > 0))
-        claims.append(Claim("objective above its minimum (duality gap)", float(excess.max(initial=0.0)), 1e-9))
+    left, reach = Y - fitted - noise, reach_of(diagonal, coef)
+    scale = np.abs(Y) + np.abs(noise) + reach
+    claims = [] if slope is not None else [equation_claim(left, scale)]
+    held, each = alphas > 0, rounding_of(len(Y))
+    if held.any():
+        whitened = whiten(left)
+        gap, blur = (whitened**2).sum(axis=0), each**2 * (whiten(scale) ** 2).sum(axis=0)
+        if slope is not None:
+            gap = np.minimum(gap, np.maximum((whiten(whitened) * slope).sum(axis=0), 0.0) / np.where(held, alphas, 1.0))
+        error = (whiten(Y - fitted) ** 2).sum(axis=0)
+        length = np.maximum((coef * fitted).sum(axis=0) - each * (np.abs(coef) * reach).sum(axis=0), 0.0)
+        claims.append(gap_claim(gap[held], (error + alphas * length)[held], blur[held]))
+    if not held.all() and slope is None:
+        error, size = (whiten(Y - fitted) ** 2).sum(axis=0), (whiten(Y) ** 2).sum(axis=0)
+        says = "squared residual of an interpolation, relative to the target"
+        claims.append(gap_claim(error[~held], size[~held], each**2 * (whiten(scale) ** 2).sum(axis=0)[~held], says))
     return claims
+
+
+def gap_claim(
+    gap: np.ndarray, value: np.ndarray, blur: np.ndarray, says: str = "objective above its minimum (duality gap)"
+) -> Claim:
+    """Claim that squares `gap`, known but for squares `blur`, are small against `value`, for the worst of the outputs."""
+    size = np.maximum(value, TINY)
+    share, rounding = gap / size, (2 * np.sqrt(gap * blur) + blur) / size
+    worst = int(np.argmax(np.maximum(share - rounding, rounding - MOST_ROUNDING)))
+    return Claim.within(says, float(share[worst]), 1e-9, float(rounding[worst]))
 
 
 def equation_claim(left: np.ndarray, scale: np.ndarray) -> Claim:
@@ -73,9 +100,12 @@ def equation_claim(left: np.ndarray, scale: np.ndarray) -> Claim:
 
 def slope_claim(slope: np.ndarray, Y: np.ndarray, coef: np.ndarray, diagonal: np.ndarray, weight: np.ndarray) -> Claim:
     """Claim that the gradient ``K S (y - Kc - alpha c / s)`` vanishes: all that holds where directions were left out."""
-    length = np.sqrt(np.maximum(diagonal, 0.0))
-    inner = weight[:, None] * (np.abs(Y) + reach_of(diagonal, coef))
-    scale = np.linalg.norm(length) * (length @ inner)
-    size = np.linalg.norm(slope, axis=0)
-    value = np.divide(size, scale, out=np.zeros_like(size), where=size > 0)
-    return Claim("gradient of the penalised error vanishes", float(value.max(initial=0.0)), TOLERANCE)
+    length, w = np.sqrt(np.maximum(diagonal, 0.0)), weight[:, None]
+    unit = np.linalg.norm(length) * (length @ (w * np.abs(Y)))
+    reach = np.linalg.norm(length) * (length @ (w * reach_of(diagonal, coef)))
+    unit = np.where(unit > 0, unit, 1.0)
+    value = np.linalg.norm(slope, axis=0) / unit
+    rounding = rounding_of(len(Y)) * (1 + reach / unit)
+    worst = int(np.argmax(np.maximum(value - rounding, rounding - MOST_ROUNDING)))
+    says = "gradient of the penalised error vanishes"
+    return Claim.within(says, float(value[worst]), TOLERANCE, float(rounding[worst]))

@@ -21,8 +21,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats
+from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, choice
+from qed.base.models.proof import restated
+from qed.base.numbers import EPS
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import Dual
 from qed.regression.kernel.model import KernelProblem
@@ -113,6 +116,12 @@ class KernelInterpolator(KernelRidge):
                 DegenerateWarning,
                 stacklevel=level_of_user(),
             )
+
+    def _again(self, problem: KernelProblem, again: Dual | Primal, unsure: int) -> list[Claim]:
+        found = float(again.condition or 1.0)
+        # The least eigenvalue is known to rounding of the largest; next to the cut it may have been left out elsewhere.
+        slack = np.inf if unsure else min(0.5, 1e-9 + len(problem.Y) * EPS * found)
+        return [*super()._again(problem, again, unsure), restated("condition_", self.condition_, found, slack=slack)]
 
     def _words(self, rank: int, n: int) -> str:
         return (

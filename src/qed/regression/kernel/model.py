@@ -100,6 +100,7 @@ class KernelModel(WithKernel, Regressor):
         "X_fit_": floats("rows", "features"),
         "dual_coef_": floats("rows", "outputs?"),
     }
+    no_inference: ClassVar[str] = "its coefficients belong to rows, not to columns"
     passes: ClassVar[str] = "in memory"
     sparse: ClassVar[bool] = True
     dual_coef_: np.ndarray
@@ -116,6 +117,12 @@ class KernelModel(WithKernel, Regressor):
     def _settle(self, problem: KernelProblem) -> None:
         self.X_fit_ = problem.given
         super()._settle(problem)
+
+    def _restate(self, problem: KernelProblem) -> list[Claim]:
+        kept, given = as_double(self.X_fit_), as_double(problem.given)
+        if kept.shape != given.shape or is_sparse(kept) != is_sparse(given):
+            return [Claim("X_fit_ are the rows (difference)", np.inf, 0.0)]
+        return [Claim("X_fit_ are the rows (difference)", float(abs(kept - given).max()), 0.0)]
 
     def _similar(self, X: Any, right: np.ndarray) -> np.ndarray:
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""

@@ -21,7 +21,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.kernels.features import feature_rows
 from qed.kernels.kernel import Kernel
-from qed.regression.kernel.evidence import TOLERANCE, equation_claim, slope_claim
+from qed.regression.kernel.evidence import TOLERANCE, equation_claim, gap_claim, rounding_of, slope_claim
 from qed.regression.kernel.model import KernelProblem
 from qed.regression.linear.evidence import Evidence, least_squares_claims
 from qed.regression.linear.ridge import Ridge
@@ -50,6 +50,7 @@ def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> 
         fitted, size = _images(features, problem, found.coef[:, held])
         found.dual[:, held] = problem.counts[:, None] * (problem.Y[:, held] - fitted) / alphas[held]
         claims = [*ridge.certificate_, _residual_claim(problem, fitted, size, found.dual, alphas)]
+        claims.append(_gap_claim(features, problem, found.coef, fitted, size, found.dual, alphas))
     if not held.all():
         Z = dense(kernel.features(problem.X))
         free = _without_penalty(Z, problem.Y[:, ~held], problem.counts)
@@ -90,7 +91,9 @@ def primal_claims(
         part = replace(seen, y_mean=seen.y_mean[held], r_mean=seen.r_mean[held], xr=seen.xr[:, held])
         part = replace(part, yy=seen.yy[held], rr=seen.rr[held], noise=seen.noise[:, held], slip=seen.slip[held])
         claims = least_squares_claims(part, w[:, held], alpha=alphas[held], centered=False)
-        claims.append(_residual_claim(problem, *_images(features, problem, w[:, held]), dual, alphas))
+        fitted, size = _images(features, problem, w[:, held])
+        claims.append(_residual_claim(problem, fitted, size, dual, alphas))
+        claims.append(_gap_claim(features, problem, w, fitted, size, dual, alphas))
     if not held.all():
         claims += _free_claims(problem, dense(kernel.features(problem.X)), w[:, ~held], dual[:, ~held], ~held)
     return claims
@@ -103,6 +106,37 @@ def _residual_claim(
     held = alphas > 0
     Y, noise = problem.Y[:, held], (alphas * dual)[:, held] / problem.counts[:, None]
     return equation_claim(Y - fitted - noise, np.abs(Y) + np.abs(noise) + size)
+
+
+def _gap_claim(
+    features: Rows,
+    problem: KernelProblem,
+    w: np.ndarray,
+    fitted: np.ndarray,
+    size: np.ndarray,
+    dual: np.ndarray,
+    alphas: np.ndarray,
+) -> Claim:
+    r"""Claim that the objective is minimal, by its distance from that of the dual coefficients.
+
+    It is a sum of squares, :math:`\|S^{1/2}(y - \Phi w - \alpha S^{-1} c)\|^2 + \alpha \|w - \Phi^\top c\|^2`.
+    """
+    held, root = alphas > 0, np.sqrt(problem.counts)[:, None]
+    alpha, dual, Y, w = alphas[held], dual[:, held], problem.Y[:, held], w[:, held]
+    noise = alpha * dual / problem.counts[:, None]
+    back = features.fold(_backward, problem.spread(dual))
+    q, each = back.shape[1] // 2, rounding_of(len(Y) + len(w))
+    gap = ((root * (Y - fitted - noise)) ** 2).sum(axis=0) + alpha * ((w - back[:, :q]) ** 2).sum(axis=0)
+    blur = ((root * (np.abs(Y) + size + np.abs(noise))) ** 2).sum(axis=0)
+    blur += alpha * ((np.abs(w) + back[:, q:]) ** 2).sum(axis=0)
+    value = ((root * (Y - fitted)) ** 2).sum(axis=0) + alpha * (w**2).sum(axis=0)
+    return gap_claim(gap, value, each**2 * blur)
+
+
+def _backward(block: Block, dual: np.ndarray) -> np.ndarray:
+    """Give the sums of the features, each times the dual coefficients of its row, and of the sizes of these products."""
+    own = dual[block.start : block.start + len(block)]
+    return np.hstack([block.X.T @ own, abs(block.X).T @ np.abs(own)])
 
 
 def _free_claims(

@@ -26,6 +26,7 @@ from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, choice, number
 from qed.base.models.searching import Answer, Question
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.kernels.inputs import as_double
 from qed.kernels.kernel import Kernel
@@ -223,7 +224,26 @@ class KernelRidge(KernelModel):
     def _claims_about(
         self, problem: KernelProblem, found: Dual, diagonal: np.ndarray, alphas: np.ndarray
     ) -> list[Claim]:
-        if found.slope is not None:
-            return [slope_claim(found.slope, problem.Y, found.dual, diagonal, problem.counts)]
         root, noise = np.sqrt(problem.counts)[:, None], alphas * found.dual / problem.counts[:, None]
-        return dual_claims(problem.Y, found.fitted, found.dual, noise, diagonal, lambda v: root * v, alphas)
+        claims = dual_claims(
+            problem.Y, found.fitted, found.dual, noise, diagonal, lambda v: root * v, alphas, found.slope
+        )
+        if found.slope is not None:
+            claims.insert(0, slope_claim(found.slope, problem.Y, found.dual, diagonal, problem.counts))
+        return claims
+
+    def _restate(self, problem: KernelProblem) -> list[Claim]:
+        alphas = self._alphas(problem.Y.shape[1])
+        if self.form_ == "primal":
+            primal, _ = solve_primal(problem, self._kernel(), alphas)
+            return [*super()._restate(problem), *self._again(problem, primal, 0)]
+        K = self._similarity.gram(problem.X)
+        spectrum = np.linalg.eigvalsh(np.sqrt(problem.counts)[:, None] * K * np.sqrt(problem.counts)) + alphas.min()
+        cut = 4 * len(K) * EPS * spectrum[-1]
+        unsure = int(np.count_nonzero((spectrum > cut / 4) & (spectrum < 4 * cut)))
+        again = solve_dual(K, problem.Y, alphas, problem.weight, condition=self._wants_condition)
+        return [*super()._restate(problem), *self._again(problem, again, unsure)]
+
+    def _again(self, problem: KernelProblem, again: Dual | Primal, unsure: int) -> list[Claim]:
+        """Compare what was said of the kernel matrix; so many directions are `unsure`, that rounding may count or not."""
+        return [Claim("directions that rank_ counts otherwise", float(abs(self.rank_ - again.rank)), float(unsure))]

@@ -24,7 +24,9 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number
+from qed.base.models.proof import restated
 from qed.base.models.roles import Regressor
+from qed.base.numbers import TINY
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -261,6 +263,25 @@ class NonlinearLeastSquares(Regressor, Iterative):
         w = np.asarray(self.coef_, dtype=np.float64)
         curve = best_curve(self._given(self.jacobian), some_rows(problem.rows), w)
         return nonlinear_claims(RowResiduals(problem.rows, curve), w, self.cost_, problem.starts, self.tol)
+
+    def _restate(self, problem: CurveProblem) -> list[Claim]:
+        w = np.asarray(self.coef_, dtype=np.float64)
+        curve = best_curve(self._given(self.jacobian), some_rows(problem.rows), w)
+        plane = RowResiduals(problem.rows, curve).tangent(w)
+        spare = plane.factor.weight - len(w)
+        variance = 2 * plane.cost / spare if spare > 0 else None
+        began = min(float(np.abs(start - self.start_).max()) for start in problem.starts)
+        claims = [
+            restated("residual_variance_", self.residual_variance_, variance, slack=1e-9 + plane.noise(w)),
+            Claim("start_ is one of the starts (difference)", began, 0.0),
+        ]
+        if variance is None or plane.undetermined(w, curve.scale).any():
+            return [*claims, restated("covariance_", self.covariance_, None)]
+        wanted = variance * plane.covariance()
+        root = np.sqrt(np.maximum(wanted.diagonal(), TINY))
+        # Slopes by differences have half the digits, and what is nearly undetermined has fewer still.
+        slack = min(1e-4, 1e-7 / max(plane.spread, 1e-7))
+        return [*claims, restated("covariance_", self.covariance_, wanted, scale=np.outer(root, root), slack=slack)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import booleans, floats
-from qed.base.certificate import Claim
+from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.running.steps import Step
@@ -93,6 +93,9 @@ class HuberRegressor(LinearPredictor, Iterative):
         "scale_": floats(low=0),
         "outliers_": booleans("rows"),
     }
+    no_inference: ClassVar[str] = (
+        "they would depend on how the outliers are spread, which nobody knows. Fit the model to bootstrap samples"
+    )
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "epsilon": number(1, kind="model"),
         "max_iter": integer(1),
@@ -138,7 +141,7 @@ class HuberRegressor(LinearPredictor, Iterative):
             if start is None:
                 relative, rounding = problem.gap(point)
                 plane = point.plane
-                gap = max(0.0, relative - rounding)
+                gap = max(0.0, relative - min(rounding, MOST_ROUNDING))
                 yield Step(point.objective, gap, coef=plane.coef, intercept=plane.intercept, scale=point.scale)
             start = None
             point = problem.descend(point)
@@ -152,4 +155,16 @@ class HuberRegressor(LinearPredictor, Iterative):
     def _prove(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
         relative, rounding = problem.gap(problem.at(plane, float(self.scale_)))
-        return [Claim("objective above its minimum, at most (relative)", relative, self.tol + rounding)]
+        return [Claim.within("objective above its minimum, at most (relative)", relative, self.tol, rounding)]
+
+    def _restate(self, problem: HuberProblem) -> list[Claim]:
+        plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
+        cut = float(self.epsilon) * float(self.scale_)
+        # A row so near to the cut that rounding decides may be on either side of it.
+        numbers, _ = problem.design.rounding(plane, float(np.abs(problem.design.total.y_mean).sum()))
+        clear = [problem.rows.map(is_outlier, plane, cut + way * 64 * numbers) for way in (1.0, -1.0)]
+        told = np.asarray(self.outliers_)
+        if told.shape != clear[0].shape or told.dtype != bool:
+            return [Claim("rows that outliers_ tells wrongly", np.inf, 0.0)]
+        wrong = (clear[0] & ~told) | (~clear[1] & told)
+        return [Claim("rows that outliers_ tells wrongly", float(np.count_nonzero(wrong)), 0.0)]

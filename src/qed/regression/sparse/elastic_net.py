@@ -25,9 +25,10 @@ from qed.base.attributes import floats, text
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
-from qed.base.models.problem import Problem, StatisticProblem
+from qed.base.models.problem import Problem, RowsProblem
+from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.numbers import ratio
+from qed.base.numbers import TINY, largest_share, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -39,6 +40,7 @@ from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_fo
 from qed.regression.sparse.search import sparse_search
 from qed.regression.sparse.solvers import method_rounds
 from qed.stats.moments import Moments
+from qed.stats.products import target_summary
 
 WORDS = {
     "auto": "coordinate descent, then Newton steps on the support",
@@ -113,6 +115,10 @@ class ElasticNet(LinearPredictor, Iterative):
         "alpha_max_": floats(low=0, finite=False),
         "solver_": text(),
     }
+    no_inference: ClassVar[str] = (
+        "the penalty shrinks the coefficients, and the same data chose which are zero. Fit qed.LinearRegression to rows that had "
+        "no part in the choice"
+    )
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "l1_ratio": number(0, 1),
@@ -156,8 +162,8 @@ class ElasticNet(LinearPredictor, Iterative):
     def _known(self, rows: Rows | None, statistic: Moments, target_ndim: int = 1) -> SparseProblem:
         return GramProblem(statistic, rows, centered=bool(self.fit_intercept))
 
-    def _evidence(self, rows: Rows) -> StatisticProblem:
-        return StatisticProblem(self, rows, source="data")
+    def _evidence(self, rows: Rows) -> RowsProblem:
+        return RowsProblem(rows, self)
 
     def _steps(self, problem: SparseProblem, start: Step | None = None) -> Iterator[Step]:
         penalty = self._penalty(problem.weight)
@@ -224,6 +230,25 @@ class ElasticNet(LinearPredictor, Iterative):
             if lengths or (self.alpha * self.l1_ratio > 0 and all(claim.holds for claim in claims)):
                 break
         return claims
+
+    def _restate(self, problem: Problem) -> list[Claim]:
+        coef, _ = self._columns()
+        rows, centered, share = problem.rows, bool(self.fit_intercept), float(self.l1_ratio)
+        assert rows is not None
+        zero = np.zeros_like(coef)
+        level = rows.fold(target_summary).mean if centered else np.zeros(coef.shape[1])
+        nothing = SparseEvidence.from_rows(rows, zero, level, centered=centered, lengths=True)
+        largest = max(float((nothing.xr if self.positive else np.abs(nothing.xr)).max(initial=0.0)), 0.0)
+        gap = np.atleast_1d(np.asarray(self.dual_gap_, dtype=np.float64)) * nothing.weight
+        # A gap is proven to tol of the objective, and that of no coefficients is at least as large.
+        return [
+            restated("alpha_max_", self.alpha_max_, largest / (nothing.weight * share) if share > 0 else np.inf),
+            Claim(
+                "dual_gap_ is no larger than claimed (relative)",
+                largest_share(gap, np.zeros(coef.shape[1]), np.maximum(0.5 * nothing.yy, TINY)),
+                self.tol,
+            ),
+        ]
 
     def _claims_about(self, seen: SparseEvidence) -> list[Claim]:
         coef, _ = self._columns()

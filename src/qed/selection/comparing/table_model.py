@@ -9,6 +9,7 @@ and it is saved as one file, so whoever predicts with it needs the raw table onl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,9 +19,10 @@ from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.checks import check_table
 from qed.base.models.estimator import Estimator
-from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.parameters import Parameter, anything, boolean, integer
-from qed.base.models.problem import TableProblem
+from qed.base.models.problem import Problem, TableProblem
+from qed.base.models.proof import SAME_DATA, difference_from, examine
 from qed.base.models.roles import Transformer
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -127,7 +129,11 @@ class TableModel(Estimator):
         rows = rows if self.model.passes == "one" else rows.cached()
         self.model_ = fresh(self.model).fit(rows)
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
-        self.fingerprint_ = (*self.changes_, self.model_)[1].fingerprint_
+        target = getattr(self.model_.fingerprint_, "target", None)
+        # Of products of the target with columns nothing is known in the units of the first ones.
+        self.fingerprint_ = replace(
+            (*self.changes_, self.model_)[1].fingerprint_, target=None if target is None else target[:2]
+        )
         problem.seen = [part.certificate_ for part in (self.model_, *self.changes_)]
         problem.source = "data" if {part.source for part in problem.seen} == {"data"} else "statistics"
 
@@ -146,7 +152,9 @@ class TableModel(Estimator):
         found: list[Claim] = []
         for part, claims in zip((None, *self.changes_), certificates):
             words = "" if part is None else f"{type(part).__name__}: "
-            found += [Claim(words + claim.says, claim.value, claim.bound) for claim in claims]
+            found += [
+                Claim(words + claim.says, claim.value, claim.bound) for claim in claims if claim.says != SAME_DATA
+            ]
         return found
 
     def _prove(self, problem: TableProblem) -> list[Claim]:
@@ -154,10 +162,16 @@ class TableModel(Estimator):
             return self._together(problem.seen)
         certificates, rows = [], problem.rows.cached()
         for part in self.changes_:
-            certificates.append(part._prove(part._evidence(part._open(rows, reset=False))))
+            certificates.append(examine(part, part._open(rows, reset=False)))
             rows = changed(part, rows).cached()
         inside = self.model_._open(rows, reset=False, target=self.model_.target)
-        return self._together([self.model_._prove(self.model_._evidence(inside)), *certificates])
+        certificates.insert(0, examine(self.model_, inside))
+        others = sum(bool(one.difference) for one in certificates)
+        return [*self._together(certificates), Claim("its parts have seen other data", float(others), 0.0)]
+
+    def _difference(self, problem: Problem) -> str | None:
+        found = difference_from(self, self.fingerprint_of(problem.rows))
+        return f"{found}, or they are encoded otherwise" if found and "columns" in found else found
 
     def encoded(self, X: Any) -> Rows:
         """Give the rows as the model sees them, without making them all at once.
@@ -186,7 +200,8 @@ class TableModel(Estimator):
         self._check_fitted()
         # Of the encoded columns in their own units: after scaling, all would look alike.
         rows = self._changed(self._open(X, reset=False), self.changes_[:1])
-        return rows.fold(Summary.of).fingerprint()
+        known = self.target is not None and rows.has_target
+        return rows.fold(Summary.of).fingerprint(rows.fold(target_sums)[:2] if known else None)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target (the cluster, if the model is a clusterer) of every row.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from qed.base.models.scoring import Scores
 from qed.selection.searching.fits import Evaluation
 
 MOST_COLUMNS = 1000
+Column: TypeAlias = Any  # an array, or a list of dicts
 
 
-def results_of(candidates: list[dict[str, Any]], found: Evaluation) -> dict[str, Any]:
+def results_of(candidates: list[dict[str, Any]], found: Evaluation) -> dict[str, Column]:
     """Make scikit-learn's ``cv_results_`` of tables of scores.
 
     >>> scores = {"score": Scores.of(np.array([[0.5, 0.7], [0.9, 0.7]]))}
@@ -21,15 +23,20 @@ def results_of(candidates: list[dict[str, Any]], found: Evaluation) -> dict[str,
     >>> results["rank_test_score"], results["param_alpha"].tolist()
     (array([2, 1], dtype=int32), [1.0, 2.0])
     """
-    results: dict[str, Any] = {}
+    results: dict[str, Column] = {}
     for name, seconds in (("fit_time", found.fit_time), ("score_time", found.score_time)):
         results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=1), seconds.std(axis=1)
-    for name in sorted({name for candidate in candidates for name in candidate}):
-        results[f"param_{name}"] = _column([candidate.get(name, _ABSENT) for candidate in candidates])
+    results |= parameter_columns(candidates)
     results["params"] = candidates
     for name, scores in found.scores.items():
         results |= _columns_of(name, scores)
     return results
+
+
+def parameter_columns(candidates: Sequence[Mapping[str, object]]) -> dict[str, Column]:
+    """Give the column of each parameter that some candidate sets."""
+    names = sorted({name for candidate in candidates for name in candidate})
+    return {f"param_{name}": _column([candidate.get(name, _ABSENT) for candidate in candidates]) for name in names}
 
 
 def _columns_of(name: str, scores: Scores) -> dict[str, np.ndarray]:
@@ -40,7 +47,7 @@ def _columns_of(name: str, scores: Scores) -> dict[str, np.ndarray]:
             results |= {f"split{fold}_{part}_{name}": each[:, fold] for fold in range(each.shape[1])}
     results[f"mean_test_{name}"], results[f"std_test_{name}"] = scores.mean, scores.std
     results[f"standard_error_test_{name}"] = scores.standard_error
-    results[f"rank_test_{name}"] = _ranks(scores.mean)
+    results[f"rank_test_{name}"] = ranks(scores.mean)
     if scores.train is not None:
         results[f"mean_train_{name}"] = scores.train.mean(axis=1)
         results[f"std_train_{name}"] = scores.train.std(axis=1)
@@ -50,7 +57,7 @@ def _columns_of(name: str, scores: Scores) -> dict[str, np.ndarray]:
 _ABSENT = object()
 
 
-def _column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
+def _column(values: list[object]) -> np.ma.MaskedArray[Any, Any]:
     """Give the values of one parameter, masked where a candidate does not set it."""
     there = [value for value in values if value is not _ABSENT]
     plain = all(isinstance(value, (bool, int, float, np.generic)) for value in there)
@@ -62,7 +69,7 @@ def _column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
     return column
 
 
-def _ranks(scores: np.ndarray) -> np.ndarray:
+def ranks(scores: np.ndarray) -> np.ndarray:
     """Rank scores, the greatest first, equal ones alike; those that are not numbers come last."""
     order = np.sort(-np.where(np.isnan(scores), -np.inf, scores))
     return (np.searchsorted(order, -np.where(np.isnan(scores), -np.inf, scores)) + 1).astype(np.int32)

@@ -28,11 +28,14 @@ from qed.base.certificate import Certificate, Claim
 from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
+from qed.base.models.problem import Problem
+from qed.base.models.proof import SAME_DATA, examine
 from qed.base.models.scoring import Scoring
 from qed.base.running.callbacks import calling_back
 from qed.base.sources.rows import Rows
 from qed.selection.scoring import default_scorer
 from qed.selection.searching.candidates import Grid, candidates_of, fresh, made_with
+from qed.selection.searching.claims import table_claims
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
 from qed.selection.searching.reporting import Reporter, task_inside
 from qed.selection.searching.results import results_of
@@ -358,6 +361,11 @@ class Search(Estimator):
         """The proof of the best model's fit."""
         return self._of_best("certificate_")
 
+    @property
+    def inference_(self) -> object:
+        """Standard errors and tests of the best model, where theory gives them."""
+        return self._of_best("inference_")
+
     def _of_best(self, name: str) -> Any:
         if not hasattr(self, "best_estimator_"):
             raise AttributeError(f"This Search has no {name} before it is fitted with refit=True.")
@@ -380,7 +388,14 @@ class Search(Estimator):
         return self._best()._evidence(rows)
 
     def _prove(self, problem: Any) -> list[Claim]:
-        return list(self._best()._prove(problem))
+        return [claim for claim in examine(self._best(), problem.rows) if claim.says != SAME_DATA]
+
+    def _restate(self, problem: Problem) -> list[Claim]:
+        return table_claims(self)
+
+    def _difference(self, problem: Problem) -> str | None:
+        found: str | None = self._best()._difference(problem)
+        return found
 
     def _max_tasks(self) -> int:
         return 2

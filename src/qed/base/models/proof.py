@@ -1,0 +1,114 @@
+"""What every certificate is checked for, whatever the model: usable numbers, a true statistic, and the data of the fit.
+
+A model says in ``_prove`` what its theory claims. Three things need no theory. A number that is missing, or that no claim can be
+computed from, is a claim that fails, not an error. What was folded from the rows (``statistic_``) is what they give again. And where a
+proof fails, the fingerprint tells whether the data are others or the model is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qed.base.attributes import check_fitted
+from qed.base.certificate import Certificate, Claim
+from qed.base.errors import InputError
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.problem import Problem
+from qed.base.numbers import TINY, largest_share
+from qed.base.sources.rows import Rows
+
+# What wrong values of fitted attributes can raise, here and in the libraries below.
+FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+# Two passes over the same rows in another order, or rows that were added and taken away again, agree at least so well.
+ALIKE = 1e-6
+SAME_DATA = "the data are those of the fit"
+
+
+class Examined(Protocol):
+    """What is asked of a model that is certified."""
+
+    def _attributes(self) -> dict[str, object]: ...
+    def _evidence(self, rows: Rows) -> Problem: ...
+    def _prove(self, problem: Problem) -> list[Claim]: ...
+    def _restate(self, problem: Problem) -> list[Claim]: ...
+    def _difference(self, problem: Problem) -> str | None: ...
+
+
+def examine(model: Examined, rows: Rows) -> Certificate:
+    """Compute a fitted model's claims from rows, and compare what it remembers of its own with these.
+
+    Parameters
+    ----------
+    model : Estimator
+        A fitted model, whatever its attributes have become.
+    rows : Rows
+        Checked rows, as ``_open`` gives them.
+    """
+    claims = [Claim(f"attributes are as declared ({fault.rstrip('.')})", math.inf, 0.0) for fault in check_fitted(model)]
+    problem, difference = None, None
+    try:
+        problem = model._evidence(rows)
+        claims += [*model._prove(problem), *model._restate(problem), *_remembered(model, problem)]
+    except FAULTS as error:
+        if problem is None and isinstance(error, InputError):
+            raise  # the rows are to blame, not the model
+        claims.append(_spoilt(error))
+    try:
+        difference = None if problem is None else model._difference(problem)
+    except FAULTS as error:
+        claims.append(_spoilt(error))
+    if difference is not None:
+        claims.append(Claim(SAME_DATA, float(bool(difference)), 0.0))
+    return Certificate(claims, difference=difference)
+
+
+def _spoilt(error: Exception) -> Claim:
+    words = " ".join(str(error).split())
+    return Claim(f"claims can be computed from the attributes ({words[:60]})", math.inf, 0.0)
+
+
+def difference_from(model: object, now: Fingerprint | None) -> str | None:
+    """Say how data differ from those that a model was fitted on; None where that is not known."""
+    then: Fingerprint | None = getattr(model, "fingerprint_", None)
+    if then is None or now is None:
+        return None
+    try:
+        return then.difference(now)
+    except FAULTS:
+        return "what the model remembers of them can not be read"
+
+
+def _remembered(model: object, problem: Problem) -> Iterator[Claim]:
+    """Compare the statistic that a model has kept with that of the rows."""
+    kept = getattr(model, "statistic_", None)
+    if kept is None or not hasattr(problem, "statistic"):
+        return
+    now, says = problem.statistic, "statistic_ is that of the data (difference, relative)"
+    if isinstance(kept, type(now)) and hasattr(kept, "apart"):
+        yield Claim(says, kept.apart(now), ALIKE)
+    elif hasattr(kept, "fingerprint") and hasattr(now, "fingerprint"):
+        yield Claim(says, float(bool(kept.fingerprint().difference(now.fingerprint()))), 0.0)
+
+
+def restated(
+    name: str, value: ArrayLike | None, wanted: ArrayLike | None, *, scale: ArrayLike | None = None, slack: float = 1e-9
+) -> Claim:
+    """Claim that an attribute is what follows from the data, relative to its largest entry or to `scale`.
+
+    Examples
+    --------
+    >>> restated("var_", np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    Claim(says='var_ follows from the data (difference, relative)', value=0.5, bound=1e-09)
+    >>> restated("rank_", 3, 3).holds, restated("rank_", None, 3).holds, restated("var_", None, None).holds
+    (True, False, True)
+    """
+    says = f"{name} follows from the data (difference, relative)"
+    if value is None or wanted is None:
+        return Claim(says, 0.0 if value is wanted else math.inf, slack)
+    size = np.abs(np.asarray(wanted, dtype=np.float64)).max(initial=0.0) if scale is None else scale
+    return Claim(says, largest_share(value, wanted, np.maximum(size, TINY)), slack)
