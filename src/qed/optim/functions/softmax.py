@@ -92,6 +92,10 @@ class Curve:
         Pieces of the Hessian in the scores' coordinates, by pairs of classes.
     diagonal : ndarray of shape (m, q)
         The Hessian's diagonal.
+    missed : float
+        The sum of the chances that the model gave to other classes than that of the row.
+    least : float
+        A lower bound of the least eigenvalue of the constants' Hessian.
     low : ndarray of shape (directions, K)
         For each direction and class, the least lead of a row's own class over all others.
     high : ndarray of shape (directions,)
@@ -102,6 +106,8 @@ class Curve:
     gradient: np.ndarray
     blocks: dict[tuple[int, int], np.ndarray]
     diagonal: np.ndarray
+    missed: float
+    least: float
     low: np.ndarray
     high: np.ndarray
 
@@ -111,6 +117,8 @@ class Curve:
             self.gradient + other.gradient,
             {pair: block + other.blocks[pair] for pair, block in self.blocks.items()},
             self.diagonal + other.diagonal,
+            self.missed + other.missed,
+            self.least + other.least,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
@@ -159,34 +167,39 @@ class SoftmaxLoss:
         return [(k, k) for k in classes] if kind == "blocks" else []
 
     def of(self, block: Block, theta: np.ndarray, kind: str = "none", directions: tuple[np.ndarray, ...] = ()) -> Curve:
-        """Give the loss of a block at the parameters `theta`, its gradient, and the curvature of the `kind` asked for."""
+        """Give the loss of a block at the parameters `theta`, its gradient, and the curvature of the `kind` asked for.
+
+        The kind is "full", "blocks", "diagonal" or "none".
+        """
         X, codes, weight = self._present(block)
-        value, gradient, diagonal = 0.0, np.zeros(self.shape), np.zeros(self.shape)
+        value, missed, least, gradient, diagonal = 0.0, 0.0, 0.0, np.zeros(self.shape), np.zeros(self.shape)
         low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
         chance = np.empty((len(codes), self.coding.shape[1]))
         for place, x in self._tiles(X):
-            loss, chance[place], residual = cross_entropy(self._scores(x, theta), codes[place])
-            value += float(weight[place] @ loss)
-            gradient += self._gathered(x, weight[place, None] * (residual @ self.coding.T), self.scale)
-            if kind == "none":
+            heavy, own = weight[place], codes[place]
+            loss, chance[place], residual = cross_entropy(self.scores(x, theta), own)
+            value += float(heavy @ loss)
+            missed -= float(heavy @ residual[np.arange(len(own)), own])
+            least += float(heavy @ _flattest(chance[place]))
+            gradient += self.rows_times(x, heavy[:, None] * (residual @ self.coding.T))
+            if kind == "diagonal":
                 spread = chance[place] @ (self.coding**2).T - (chance[place] @ self.coding.T) ** 2
-                diagonal += self._gathered(_squared(x), weight[place, None] * spread, self.scale**2)
+                diagonal += self.rows_times(_squared(x), heavy[:, None] * spread, self.scale**2)
             for number, direction in enumerate(directions):
-                least, most = _leads(self._scores(x, direction), codes[place])
-                np.minimum.at(low[number], codes[place], least)
+                first, most = _leads(self.scores(x, direction), own)
+                np.minimum.at(low[number], own, first)
                 high[number] = max(high[number], most.max(initial=-np.inf))
         pieces = {pair: self._piece(X, weight, chance, *pair) for pair in self.pairs(kind)}
-        return Curve(value, gradient, pieces, diagonal, low, high)
+        return Curve(value, gradient, pieces, diagonal, missed, least, low, high)
 
     def times(self, block: Block, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with `direction`, of shape (m, q)."""
-        X, codes, weight = self._present(block)
         total = np.zeros(self.shape)
-        for place, x in self._tiles(X):
-            chance = cross_entropy(self._scores(x, theta), codes[place])[1]
-            change = self._scores(x, direction)
+        for x, codes, weight in self.tiles(block):
+            chance = cross_entropy(self.scores(x, theta), codes)[1]
+            change = self.scores(x, direction)
             moved = chance * (change - (chance * change).sum(axis=1, keepdims=True))
-            total += self._gathered(x, weight[place, None] * (moved @ self.coding.T), self.scale)
+            total += self.rows_times(x, weight[:, None] * (moved @ self.coding.T))
         return total
 
     def joined(self, pieces: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
@@ -208,26 +221,42 @@ class SoftmaxLoss:
         kept = weight > 0
         return X[kept], codes[kept], weight[kept]
 
+    @property
+    def tile_rows(self) -> int:
+        """How many dense rows are worked on at a time: they fit the cache."""
+        return max(64, TILE_VALUES // max(1, len(self.scale)))
+
+    def tiles(self, block: Block) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+        """Give the shifted columns, the class numbers and the weights of the rows that count, tile by tile."""
+        X, codes, weight = self._present(block)
+        return ((x, codes[place], weight[place]) for place, x in self._tiles(X))
+
     def _tiles(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        """Give the shifted columns, in tiles that fit the cache; a sparse block is one tile."""
+        """Give the shifted columns, tile by tile; a sparse block is one tile."""
         if not isinstance(X, np.ndarray):
             yield slice(0, X.shape[0]), X
             return
-        size = max(64, TILE_VALUES // max(1, X.shape[1]))
-        for start in range(0, len(X), size):
-            place = slice(start, min(start + size, len(X)))
+        for start in range(0, len(X), self.tile_rows):
+            place = slice(start, min(start + self.tile_rows, len(X)))
             yield place, X[place] - self.shift
 
-    def _scores(self, x: Any, theta: np.ndarray) -> np.ndarray:
+    def scores(self, x: Any, theta: np.ndarray) -> np.ndarray:
+        """Give the scores of shifted columns, one for each class."""
         p = len(self.scale)
         scores = np.asarray(x @ (theta[:, :p] / self.scale).T)
         if self.intercept:
             scores = scores + theta[:, p]
         return np.asarray(scores @ self.coding)
 
-    def _gathered(self, x: Any, values: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    def columns_times(self, x: Any, values: np.ndarray) -> np.ndarray:
+        """Compute ``[x / scale, 1] values`` for a vector of length q."""
+        p = len(self.scale)
+        found = np.asarray(x @ (values[:p] / self.scale))
+        return found + values[p] if self.intercept else found
+
+    def rows_times(self, x: Any, values: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
         """Compute ``values' [x / scale, 1]``, of shape (m, q)."""
-        found = np.asarray(x.T @ values).T / scale
+        found = np.asarray(x.T @ values).T / (self.scale if scale is None else scale)
         return np.hstack([found, values.sum(axis=0)[:, None]]) if self.intercept else found
 
     def _piece(self, X: Any, weight: np.ndarray, chance: np.ndarray, k: int, l: int) -> np.ndarray:
@@ -241,6 +270,11 @@ class SoftmaxLoss:
 
 def _squared(x: Any) -> Any:
     return x**2 if isinstance(x, np.ndarray) else x.multiply(x).tocsr()
+
+
+def _flattest(chance: np.ndarray) -> np.ndarray:
+    """Bound the least eigenvalue of each row's Hessian, but for that of adding the same to all scores."""
+    return np.asarray(chance.prod(axis=1) if chance.shape[1] == 2 else chance.min(axis=1))
 
 
 def _leads(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
