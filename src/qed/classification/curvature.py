@@ -30,16 +30,19 @@ class LowerBound(NamedTuple):
     root : ndarray of shape (d, d) or (d,)
         W; a vector where it is diagonal.
     sizes : ndarray of shape (d,)
-        The lengths of its columns: no component of a solution is longer than this times the length of the right-hand side.
+        At least the lengths of its columns: no component of a solution is longer than this times the length of the right-hand side.
+    slack : float
+        What lengths are multiplied with, so that they are bounds whatever rounding did.
     """
 
     root: np.ndarray
     sizes: np.ndarray
+    slack: float = 1.0
 
     def norm(self, vector: np.ndarray) -> float:
         """Bound the root of ``v' A^-1 v``."""
         flat = vector.ravel()
-        return float(np.linalg.norm(self.root * flat if self.root.ndim == 1 else self.root @ flat))
+        return self.slack * float(np.linalg.norm(self.root * flat if self.root.ndim == 1 else self.root @ flat))
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve with the bound in the place of the Hessian."""
@@ -49,7 +52,7 @@ class LowerBound(NamedTuple):
 
     def weaker(self, factor: float) -> LowerBound:
         """Give the bound of a Hessian that is at least one over the square of `factor` times this one."""
-        return LowerBound(self.root * factor, self.sizes * factor)
+        return LowerBound(self.root, self.sizes * factor, self.slack * factor)
 
 
 def from_sums(total: np.ndarray, moved: np.ndarray, rounding: float, absent: np.ndarray) -> LowerBound | None:
@@ -125,5 +128,6 @@ def _inverted(lower: np.ndarray, length: np.ndarray, off: float, kept: np.ndarra
     if lost > (TELLING if off == 0 else 0.1):
         return None
     root = np.zeros((d, size))
-    root[:, kept] = np.tril(inverse) / length * ((1 + TELLING) / (1 - lost))
-    return LowerBound(root, np.linalg.norm(root, axis=0))
+    root[:, kept] = np.tril(inverse) / length
+    slack = (1 + TELLING) / (1 - lost)
+    return LowerBound(root, slack * np.linalg.norm(root, axis=0), slack)

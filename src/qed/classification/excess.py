@@ -60,7 +60,7 @@ class Rounding:
             self.dropped + other.dropped,
         )
 
-    def length(self, base: float, bound: LowerBound, errors: np.ndarray) -> float:
+    def length(self, base: float, bound: LowerBound, errors: np.ndarray, moved: float) -> float:
         """Bound the length of Newton's step; infinite where it may be too long to prove anything.
 
         Parameters
@@ -71,12 +71,17 @@ class Rounding:
             Of the curvature.
         errors : ndarray of shape (m, q)
             What the gradient may be off by, but for errors of the scores.
+        moved : float
+            By how much the step that was computed moves a score at most; infinite where it was not solved with the Hessian of all rows.
         """
         if not (self.worst <= 0.1 and self.dropped <= 0.5):
             return np.inf
         less = 1 / np.sqrt(1 - self.dropped)
         found = (base + float(bound.sizes @ errors.ravel()) + np.sqrt(self.square)) * np.exp(4 * self.worst) * less
-        return float(found) if found * self.reach * less <= 1 else np.inf
+        # The exact step differs from the computed one by what rounding did, and by the slack of the bound.
+        apart = found - base + (bound.slack**2 - 1) * base
+        reach = less * self.reach * found if self.dropped > 0 else min(self.reach * found, moved + self.reach * apart)
+        return float(found) if reach <= 1 else np.inf
 
 
 def roughly(

@@ -16,23 +16,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.classification.curvature import UNIT, LowerBound, from_rows, from_sums
 from qed.classification.excess import Rounding, magnitudes, roughly, sharply, summed, triangle_of
-from qed.linalg.conjugate import conjugate_gradients
+from qed.classification.products import SparseSums, Sums
+from qed.linalg.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
 from qed.optim.searches.downhill import downhill
 
 # Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
 FULL_PRICE = 2048
+SPARSE_PRICE = 256
 WIDEST_BLOCK = 512
 # Leads smaller than this share of the largest are taken to be zero when a separating hyperplane is looked for.
 ON_THE_PLANE = 1e-7
@@ -64,12 +67,24 @@ class Point:
         return None
 
 
-@dataclass(frozen=True)
 class Newton:
-    """A direction, and the relative distance from the minimum that it proves, at most one."""
+    """The relative distance from the minimum that a point is proven to have at most, at most one; and the way on, if it is asked for.
 
-    direction: np.ndarray
-    gap: float
+    Parameters
+    ----------
+    gap : float
+        The distance.
+    find : callable
+        Gives Newton's direction.
+    """
+
+    def __init__(self, gap: float, find: Callable[[], np.ndarray]) -> None:
+        self.gap, self._find = gap, find
+
+    @cached_property
+    def direction(self) -> np.ndarray:
+        """Newton's direction."""
+        return self._find()
 
 
 class Likelihood:
@@ -77,8 +92,8 @@ class Likelihood:
 
     Parameters
     ----------
-    fold : callable
-        Folds a function over blocks whose target holds class numbers.
+    rows : Rows
+        Their target holds class numbers.
     summary : Summary
         Of these rows, for the range of the columns.
     class_weight : ndarray of shape (K,)
@@ -89,16 +104,22 @@ class Likelihood:
         Whether there is a constant.
     centred : bool
         Whether columns may be shifted, which sparse ones may not.
+    part : Rows, optional
+        Some of the rows, whose curvature stands for that of all.
+    tol : float
+        A gap that is small enough.
     """
 
     def __init__(
         self,
-        fold: Callable[..., Any],
+        rows: Rows,
         summary: Summary,
         class_weight: np.ndarray,
         C: float,
         intercept: bool,
         centred: bool,
+        part: Rows | None = None,
+        tol: float = 1e-14,
     ) -> None:
         shift = np.zeros(len(summary.mean))
         if centred and intercept:
@@ -106,8 +127,9 @@ class Likelihood:
         width = np.maximum(np.abs(summary.high - shift), np.abs(summary.low - shift))
         # Powers of two, so that scaling rounds nothing.
         scale = np.where(width > 0, np.exp2(np.ceil(np.log2(np.maximum(width, 1e-150)))), 1.0)
-        self.fold, self.count, self.centred = fold, summary.count, centred
+        self.rows, self.count, self.centred, self.part = rows, summary.count, centred, part
         self.loss = SoftmaxLoss(coding_of(len(class_weight)), shift, scale, intercept, class_weight)
+        self.sums = SparseSums(rows, self.loss) if SparseSums.suits(rows, self.loss) else Sums(rows, self.loss)  # type: ignore[arg-type]
         self.penalised = np.isfinite(C)
         self.factor = float(C) if self.penalised else 1.0
         slopes = 1.0 / scale**2 if self.penalised else np.zeros(len(scale))
@@ -118,10 +140,12 @@ class Likelihood:
         total = float(summary.weight.max(initial=0.0))
         self.squares = 1.01 * heaviest * np.append(squares, [total] * int(intercept))
         self.kind = self._kind()
+        self.tol = tol
+        self._seen: Point | None = None
 
     def _kind(self) -> str:
         m, q = self.loss.shape
-        if len(self.loss.pairs("full")) * q <= FULL_PRICE or (not self.penalised and m * q <= 2 * FULL_PRICE):
+        if len(self.loss.pairs("full")) * q <= (FULL_PRICE if self.centred else SPARSE_PRICE) or (not self.penalised and m * q <= 2 * FULL_PRICE):
             return "full"
         return "blocks" if q <= WIDEST_BLOCK else "diagonal"
 
@@ -141,11 +165,16 @@ class Likelihood:
 
     def at(self, coef: np.ndarray, intercept: np.ndarray, direction: np.ndarray | None = None) -> Point:
         """Work out the objective and its derivatives; without a penalty, also whether `direction` separates the classes."""
+        seen = self._seen
+        if seen is not None and np.array_equal(seen.coef, coef) and np.array_equal(seen.intercept, intercept):
+            return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
-        curve = self.fold(self.loss.of, theta, self.kind, lines)
+        kind = "none" if self.part is not None or self.kind == "diagonal" else self.kind
+        curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + 0.5 * float((self.ridge * theta**2).sum())
-        return Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
+        self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
+        return self._seen
 
     def newton(self, point: Point) -> Newton:
         """Find Newton's direction and the gap that it proves."""
@@ -154,9 +183,9 @@ class Likelihood:
             if self.kind != "full":
                 return self._conjugate(point, bound)
             if bound is None:
-                return Newton(self._least_squares(point), 1.0)
-            direction = -bound.solve(point.gradient)
-            return Newton(direction, self._gap(point, bound, bound.norm(point.gradient)))
+                return Newton(1.0, lambda: self._least_squares(point))
+            gap = self._gap(point, bound, bound.norm(point.gradient))
+            return Newton(gap, lambda: -bound.solve(point.gradient))
 
     def bound(self, point: Point) -> LowerBound | None:
         """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
@@ -164,20 +193,35 @@ class Likelihood:
         absent = np.tile(self.absent & (self.ridge == 0), m)
         if self.kind != "full":
             return self._separate(point)
-        pieces = point.curve.blocks
-        total = self.factor * self.loss.joined(pieces)
-        total[np.diag_indices_from(total)] += np.tile(self.ridge, m)
-        own = {k: np.sqrt(np.maximum(piece.diagonal(), 0.0)) for (k, l), piece in pieces.items() if k == l}
-        moved = np.abs(self.loss.coding[:, list(own)]) @ np.array(list(own.values()))
-        rounding = self.factor * (self.count + len(self.loss.coding) ** 2 + 32) * UNIT
-        found = from_sums(total, moved.ravel(), rounding, absent)
+        if self.part is not None:
+            return self._sampled(point, absent)
+        found = self._summed(point.curve.blocks, self.factor, absent)
         if found is None and self.count * (m + 1) * (m * q) ** 2 <= LARGEST_TRIANGLE:
-            triangle = self.fold(triangle_of, self.loss, point.theta, self.factor).R
+            triangle = self.rows.fold(triangle_of, self.loss, point.theta, self.factor).R
             triangle = np.vstack([triangle, np.diag(np.sqrt(np.tile(self.ridge, m)))])
             tile = min(self.count, self.loss.tile_rows)
             rows, tiles = (m + 1) * tile + 2 * m * q, 2 + self.count / max(tile, 1)
             found = from_rows(triangle, 4 * rows * m * q * tiles * UNIT, absent)
         return found
+
+    def _sampled(self, point: Point, absent: np.ndarray) -> LowerBound | None:
+        """Give the bound that some of the rows are: with their curvature for that of all, and then less again."""
+        assert self.part is not None
+        more = self.count / max(1, self.part.count())
+        pieces = self.part.fold(self.loss.of, point.theta, "full").blocks
+        found = self._summed(pieces, more * self.factor, absent)
+        return None if found is None else found.weaker(np.sqrt(more))
+
+    def _summed(
+        self, pieces: dict[tuple[int, int], np.ndarray], factor: float, absent: np.ndarray
+    ) -> LowerBound | None:
+        """Give the bound that the pieces of a Hessian are, with the penalty."""
+        total = factor * self.loss.joined(pieces)
+        total[np.diag_indices_from(total)] += np.tile(self.ridge, self.loss.shape[0])
+        own = {k: np.sqrt(np.maximum(piece.diagonal(), 0.0)) for (k, l), piece in pieces.items() if k == l}
+        moved = np.abs(self.loss.coding[:, list(own)]) @ np.array(list(own.values()))
+        rounding = factor * (self.count + len(self.loss.coding) ** 2 + 32) * UNIT
+        return from_sums(total, moved.ravel(), rounding, absent)
 
     def _separate(self, point: Point) -> LowerBound | None:
         """Give the bound that the penalty is, with the curvature of the constants; None where there is no penalty."""
@@ -200,18 +244,21 @@ class Likelihood:
         """
         loss, shape = self.loss, self.loss.shape
         magnitude, sizes = magnitudes(loss, point.coef, point.intercept), bound.sizes.reshape(shape)
-        unit = summed(loss, self.count, not self.centred)
+        unit, moved = summed(loss, self.count, not self.centred), np.inf
+        if self.kind == "full" and self.part is None:
+            change = loss.coding.T @ bound.solve(point.gradient)
+            moved = float((change.max(axis=0) - change.min(axis=0)).sum())
 
         def length(rounding: Rounding) -> float:
             errors = 2 * unit * rounding.terms + 8 * UNIT * np.abs(self.ridge * point.theta)
-            return rounding.length(base, bound, errors + sum(images, np.zeros(shape)))
+            return rounding.length(base, bound, errors + sum(images, np.zeros(shape)), moved)
 
         rough = roughly(loss, point.curve.missed, self.squares, magnitude, sizes, self.factor)
         found = length(rough)
-        near = base**2 <= 1e-6 * point.objective
+        near = base**2 <= max(10 * self.tol, 1e-9) * point.objective
         if near and not found <= 2 * base:
             most = min(found, 2 * base + 1e-3 * np.sqrt(point.objective))
-            sharp = self.fold(sharply, loss, point.theta, magnitude, sizes, self.factor, most)
+            sharp = self.rows.fold(sharply, loss, point.theta, magnitude, sizes, self.factor, most)
             exact = length(sharp)
             found = min(found, exact if exact <= most else np.inf)
         value = point.objective - self.factor * point.curve.missed * 2 * rough.worst
@@ -224,28 +271,35 @@ class Likelihood:
         return solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef.reshape(self.loss.shape)
 
     def _conjugate(self, point: Point, bound: LowerBound | None) -> Newton:
+        """Bound the gap by the penalty alone; where that is not enough, by Newton's direction as well."""
+        plain = 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
+        if plain <= self.tol:
+            return Newton(plain, lambda: self._solved(point).solution)
+        found = self._solved(point)
+        if bound is None:
+            return Newton(plain, lambda: found.solution)
+        bent = max(0.0, -float(((point.gradient + found.left) * found.solution).sum()))
+        lost = 4 * summed(self.loss, self.count, not self.centred) * np.sqrt(bent * self.factor * self.squares)
+        base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
+        sharper = self._gap(point, bound, base, np.broadcast_to(lost, self.loss.shape))
+        return Newton(min(plain, sharper), lambda: found.solution)
+
+    def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
         precondition = self._preconditioner(point)
         promised = float((point.gradient * precondition(point.gradient)).sum())
-        found = conjugate_gradients(
-            lambda search: self.factor * self.fold(self.loss.times, point.theta, search) + self.ridge * search,
+        return conjugate_gradients(
+            lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
             max(min(0.1, np.sqrt(max(promised, 0.0) / max(point.objective, 1e-300))), EPS),
             MOST_PRODUCTS,
             precondition,
         )
-        if bound is None:
-            return Newton(found.solution, 1.0)
-        plain = self._gap(point, bound, bound.norm(point.gradient))
-        bent = max(0.0, -float(((point.gradient + found.left) * found.solution).sum()))
-        lost = 4 * summed(self.loss, self.count, not self.centred) * np.sqrt(bent * self.factor * self.squares)
-        base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
-        return Newton(found.solution, min(plain, self._gap(point, bound, base, np.broadcast_to(lost, self.loss.shape))))
 
     def _preconditioner(self, point: Point) -> Callable[[np.ndarray], np.ndarray]:
         """Give a cheap stand-in for the inverse Hessian: by its blocks, one for each class, or by its diagonal."""
         if self.kind == "diagonal":
-            diagonal = self.factor * point.curve.diagonal + self.ridge
+            diagonal = self.factor * self.sums.diagonal(point.theta) + self.ridge
             inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
             return lambda residual: residual * inverse
         factors = []

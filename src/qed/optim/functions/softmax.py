@@ -27,6 +27,7 @@ from qed.base.sources.block import Block
 from qed.stats.products import gram
 
 TILE_VALUES = 1 << 16
+COMPILED_FROM = 1 << 16
 
 
 def cross_entropy(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -172,8 +173,10 @@ class SoftmaxLoss:
         The kind is "full", "blocks", "diagonal" or "none".
         """
         X, codes, weight = self._present(block)
+        low, high = self._lines(X, codes, directions)
+        if self._is_compiled(X) and kind in ("full", "blocks", "none"):
+            return self._compiled(X, codes, weight, theta, kind, low, high)
         value, missed, least, gradient, diagonal = 0.0, 0.0, 0.0, np.zeros(self.shape), np.zeros(self.shape)
-        low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
         chance = np.empty((len(codes), self.coding.shape[1]))
         for place, x in self._tiles(X):
             heavy, own = weight[place], codes[place]
@@ -185,12 +188,39 @@ class SoftmaxLoss:
             if kind == "diagonal":
                 spread = chance[place] @ (self.coding**2).T - (chance[place] @ self.coding.T) ** 2
                 diagonal += self.rows_times(_squared(x), heavy[:, None] * spread, self.scale**2)
-            for number, direction in enumerate(directions):
-                first, most = _leads(self.scores(x, direction), own)
-                np.minimum.at(low[number], own, first)
-                high[number] = max(high[number], most.max(initial=-np.inf))
-        pieces = {pair: self._piece(X, weight, chance, *pair) for pair in self.pairs(kind)}
+        pieces = {(k, l): self._piece(X, weight * _share(chance, k, l), k == l) for k, l in self.pairs(kind)}
         return Curve(value, gradient, pieces, diagonal, missed, least, low, high)
+
+    def _is_compiled(self, X: Any) -> bool:
+        """Whether there are two classes, and so many values that a compiled pass is worth its compilation."""
+        return isinstance(X, np.ndarray) and self.coding.shape[1] == 2 and X.size >= COMPILED_FROM
+
+    def _compiled(
+        self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray, theta: np.ndarray, kind: str, *leads: np.ndarray
+    ) -> Curve:
+        from qed.optim.functions.logistic_kernel import logistic_rows
+
+        X, p = np.ascontiguousarray(X), len(self.scale)
+        gradient, part, curvature = np.zeros(p + 1), np.empty(p + 1), np.empty(0 if kind == "none" else len(X))
+        constant = float(theta[0, p]) if self.intercept else 0.0
+        line = (X, codes, weight, self.shift, theta[0, :p] / self.scale, constant, part, gradient, curvature)
+        value, missed, least = logistic_rows(*line)
+        gradient[:p] /= self.scale
+        pieces = {pair: self._piece(X, curvature, True) for pair in self.pairs(kind)}
+        q = self.shape[1]
+        return Curve(value, gradient[None, :q], pieces, np.zeros(self.shape), missed, least, *leads)
+
+    def _lines(
+        self, X: Any, codes: np.ndarray, directions: tuple[np.ndarray, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give the least lead of each class, and the largest lead of any, for each direction."""
+        low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
+        for place, x in self._tiles(X) if directions else ():
+            for number, direction in enumerate(directions):
+                least, most = _leads(self.scores(x, direction), codes[place])
+                np.minimum.at(low[number], codes[place], least)
+                high[number] = max(high[number], most.max(initial=-np.inf))
+        return low, high
 
     def times(self, block: Block, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with `direction`, of shape (m, q)."""
@@ -200,6 +230,31 @@ class SoftmaxLoss:
             change = self.scores(x, direction)
             moved = chance * (change - (chance * change).sum(axis=1, keepdims=True))
             total += self.rows_times(x, weight[:, None] * (moved @ self.coding.T))
+        return total
+
+    def chances(self, block: Block, theta: np.ndarray) -> np.ndarray:
+        """Give the probabilities of all classes for each row of a block, also for those that do not count."""
+        X, codes, counted = block.X, np.asarray(block.y), np.arange(len(block))
+        if block.weight is not None and not block.weight.all():
+            counted = np.flatnonzero(block.weight)
+            X, codes = X[counted], codes[counted]
+        found = np.zeros((len(block), self.coding.shape[1]))
+        for place, x in self._tiles(X):
+            found[counted[place]] = cross_entropy(self.scores(x, theta), codes[place])[1]
+        return found
+
+    def times_known(self, block: Block, chances: np.ndarray, first: int, direction: np.ndarray) -> np.ndarray:
+        """Give the product of the Hessian with `direction`, where the chances of all rows are known."""
+        X, codes, weight = self._present(block)
+        chance = chances[block.start - first : block.start - first + len(block)]
+        if len(weight) < len(chance):
+            factor = self.class_weight[np.asarray(block.y)]
+            chance = chance[(factor if block.weight is None else factor * block.weight) > 0]
+        total = np.zeros(self.shape)
+        for place, x in self._tiles(X):
+            change, sure = self.scores(x, direction), chance[place]
+            moved = sure * (change - (sure * change).sum(axis=1, keepdims=True))
+            total += self.rows_times(x, weight[place, None] * (moved @ self.coding.T))
         return total
 
     def joined(self, pieces: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
@@ -259,13 +314,18 @@ class SoftmaxLoss:
         found = np.asarray(x.T @ values).T / (self.scale if scale is None else scale)
         return np.hstack([found, values.sum(axis=0)[:, None]]) if self.intercept else found
 
-    def _piece(self, X: Any, weight: np.ndarray, chance: np.ndarray, k: int, l: int) -> np.ndarray:
-        """Give the piece of the Hessian that belongs to the scores of the classes k and l."""
-        share = chance[:, k] * (np.delete(chance, k, axis=1).sum(axis=1) if k == l else chance[:, l])
-        total = gram(X, np.empty((len(weight), 0)), np.sqrt(weight * share), self.shift)
+    def _piece(self, X: Any, weight: np.ndarray, own: bool) -> np.ndarray:
+        """Give the piece of the Hessian that belongs to the scores of a class, or to those of two classes."""
+        total = gram(X, np.empty((len(weight), 0)), np.sqrt(weight), self.shift)
         q = self.shape[1]
         scale = np.append(self.scale, 1.0)[:q]
-        return (1.0 if k == l else -1.0) * total[:q, :q] / np.outer(scale, scale)
+        return (1.0 if own else -1.0) * total[:q, :q] / np.outer(scale, scale)
+
+
+def _share(chance: np.ndarray, k: int, l: int) -> np.ndarray:
+    """Give the curvature of the scores of the classes k and l in each row, without its sign."""
+    other = np.delete(chance, k, axis=1).sum(axis=1) if k == l else chance[:, l]
+    return np.asarray(chance[:, k] * other)
 
 
 def _squared(x: Any) -> Any:
