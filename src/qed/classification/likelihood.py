@@ -6,47 +6,42 @@ in coordinates in which all columns lie in :math:`[-1, 1]`. Newton's step solves
 Hessian :math:`H` of the first sum: by factorising it, or, where it is large, by conjugate gradients, a fold over the rows
 for each product.
 
-The bound is a duality gap. Any probabilities :math:`q_i` in the place of the model's :math:`p_i` give a lower bound of the
-minimum, and it lies below :math:`F(\theta)` by
+How far from the minimum a point can be at most follows from the same step (:mod:`qed.classification.excess`): the squared Newton decrement
+:math:`g^\top (H + \Lambda)^{-1} g` is a duality gap, with a penalty or without one, and costs no pass of its own.
 
-.. math:: C \sum_i w_i \operatorname{KL}(q_i \,\|\, p_i) + \tfrac12 \sum_j r_j^2 / \lambda_j, \qquad
-          r = \Lambda\theta + C \sum_i w_i\, (q_i - y_i)\,\tilde x_i,
-
-where :math:`r_j` has to vanish if :math:`\lambda_j = 0`. At :math:`q = p` this is :math:`\tfrac12 \sum g_j^2 / \lambda_j`.
-Much better is what Newton's step predicts,
-
-.. math:: q_i = p_i + (\operatorname{diag} p_i - p_i p_i^\top)\, d^\top \tilde x_i:
-
-these are probabilities if the step is short, the divergence is at most :math:`d^\top H d`, and :math:`r = g + Hd =
--\Lambda d`. So the squared Newton decrement :math:`d^\top (H + \Lambda)\,d` is a proven bound, with a penalty or without
-one, and costs no pass of its own.
-
-Nocedal and Wright (2006), Numerical Optimization, chapters 6 and 7; Boyd and Vandenberghe (2004), Convex Optimization, section 5.
+Nocedal and Wright (2006), Numerical Optimization, chapters 6 and 7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
+from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.linalg.conjugate import conjugate_gradients
+from qed.classification.curvature import UNIT, LowerBound, from_rows, from_sums
+from qed.classification.excess import Rounding, magnitudes, roughly, sharply, summed, triangle_of
+from qed.classification.products import SparseSums, Sums
+from qed.linalg.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
 from qed.optim.searches.downhill import downhill
 
 # Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
 FULL_PRICE = 2048
+SPARSE_PRICE = 256
 WIDEST_BLOCK = 512
 # Leads smaller than this share of the largest are taken to be zero when a separating hyperplane is looked for.
 ON_THE_PLANE = 1e-7
 MOST_PRODUCTS = 500
+# The most operations that a QR decomposition of the rows may take.
+LARGEST_TRIANGLE = 1e11
 
 
 @dataclass(frozen=True)
@@ -72,12 +67,24 @@ class Point:
         return None
 
 
-@dataclass(frozen=True)
 class Newton:
-    """A direction, and the relative distance from the minimum that it proves, at most one."""
+    """The relative distance from the minimum that a point is proven to have at most, at most one; and the way on, if it is asked for.
 
-    direction: np.ndarray
-    gap: float
+    Parameters
+    ----------
+    gap : float
+        The distance.
+    find : callable
+        Gives Newton's direction.
+    """
+
+    def __init__(self, gap: float, find: Callable[[], np.ndarray]) -> None:
+        self.gap, self._find = gap, find
+
+    @cached_property
+    def direction(self) -> np.ndarray:
+        """Newton's direction."""
+        return self._find()
 
 
 class Likelihood:
@@ -85,8 +92,8 @@ class Likelihood:
 
     Parameters
     ----------
-    fold : callable
-        Folds a function over blocks whose target holds class numbers.
+    rows : Rows
+        Their target holds class numbers.
     summary : Summary
         Of these rows, for the range of the columns.
     class_weight : ndarray of shape (K,)
@@ -97,35 +104,50 @@ class Likelihood:
         Whether there is a constant.
     centred : bool
         Whether columns may be shifted, which sparse ones may not.
+    part : Rows, optional
+        Some of the rows, whose curvature stands for that of all.
+    tol : float
+        A gap that is small enough.
     """
 
     def __init__(
         self,
-        fold: Callable[..., Any],
+        rows: Rows,
         summary: Summary,
         class_weight: np.ndarray,
         C: float,
         intercept: bool,
         centred: bool,
+        part: Rows | None = None,
+        tol: float = 1e-14,
     ) -> None:
         shift = np.zeros(len(summary.mean))
         if centred and intercept:
             shift = np.where(summary.high > summary.low, summary.mean, summary.low)
         width = np.maximum(np.abs(summary.high - shift), np.abs(summary.low - shift))
-        scale = np.where(width > 0, np.maximum(width, 1e-150), 1.0)
-        self.fold = fold
+        # Powers of two, so that scaling rounds nothing.
+        scale = np.where(width > 0, np.exp2(np.ceil(np.log2(np.maximum(width, 1e-150)))), 1.0)
+        self.rows, self.count, self.centred, self.part = rows, summary.count, centred, part
         self.loss = SoftmaxLoss(coding_of(len(class_weight)), shift, scale, intercept, class_weight)
+        self.sums = SparseSums(rows, self.loss) if SparseSums.suits(rows, self.loss) else Sums(rows, self.loss)  # type: ignore[arg-type]
         self.penalised = np.isfinite(C)
         self.factor = float(C) if self.penalised else 1.0
         slopes = 1.0 / scale**2 if self.penalised else np.zeros(len(scale))
         self.ridge = np.append(slopes, np.zeros(int(intercept)))
+        self.absent = np.append(width == 0, np.zeros(int(intercept), dtype=bool))
+        heaviest = float(class_weight.max())
+        squares = (summary.deviation + summary.weight * (summary.mean - shift) ** 2) / scale**2
+        total = float(summary.weight.max(initial=0.0))
+        self.squares = 1.01 * heaviest * np.append(squares, [total] * int(intercept))
         self.kind = self._kind()
+        self.tol = tol
+        self._seen: Point | None = None
 
     def _kind(self) -> str:
-        q = self.loss.shape[1]
-        if len(self.loss.pairs("full")) * q <= FULL_PRICE:
+        m, q = self.loss.shape
+        if len(self.loss.pairs("full")) * q <= (FULL_PRICE if self.centred else SPARSE_PRICE) or (not self.penalised and m * q <= 2 * FULL_PRICE):
             return "full"
-        return "blocks" if q <= WIDEST_BLOCK else "none"
+        return "blocks" if q <= WIDEST_BLOCK else "diagonal"
 
     def inside(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the inner coordinates of coefficients, of shape (m, q)."""
@@ -143,55 +165,141 @@ class Likelihood:
 
     def at(self, coef: np.ndarray, intercept: np.ndarray, direction: np.ndarray | None = None) -> Point:
         """Work out the objective and its derivatives; without a penalty, also whether `direction` separates the classes."""
+        seen = self._seen
+        if seen is not None and np.array_equal(seen.coef, coef) and np.array_equal(seen.intercept, intercept):
+            return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
-        curve = self.fold(self.loss.of, theta, self.kind, lines)
+        kind = "none" if self.part is not None or self.kind == "diagonal" else self.kind
+        curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + 0.5 * float((self.ridge * theta**2).sum())
-        return Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
+        self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
+        return self._seen
 
     def newton(self, point: Point) -> Newton:
         """Find Newton's direction and the gap that it proves."""
         with one_blas_thread:
-            direction, image = self._factorised(point) if self.kind == "full" else self._conjugate(point)
-        gap = self._gap(point.gradient, direction, image)
-        return Newton(direction, min(1.0, gap / point.objective) if point.objective > 0 else 0.0)
+            bound = self.bound(point)
+            if self.kind != "full":
+                return self._conjugate(point, bound)
+            if bound is None:
+                return Newton(1.0, lambda: self._least_squares(point))
+            gap = self._gap(point, bound, bound.norm(point.gradient))
+            return Newton(gap, lambda: -bound.solve(point.gradient))
 
-    def _factorised(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
-        """Solve for Newton's direction with the Hessian itself; give the direction and its product with the Hessian."""
+    def bound(self, point: Point) -> LowerBound | None:
+        """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
+        m, q = self.loss.shape
+        absent = np.tile(self.absent & (self.ridge == 0), m)
+        if self.kind != "full":
+            return self._separate(point)
+        if self.part is not None:
+            return self._sampled(point, absent)
+        found = self._summed(point.curve.blocks, self.factor, absent)
+        if found is None and self.count * (m + 1) * (m * q) ** 2 <= LARGEST_TRIANGLE:
+            triangle = self.rows.fold(triangle_of, self.loss, point.theta, self.factor).R
+            triangle = np.vstack([triangle, np.diag(np.sqrt(np.tile(self.ridge, m)))])
+            tile = min(self.count, self.loss.tile_rows)
+            rows, tiles = (m + 1) * tile + 2 * m * q, 2 + self.count / max(tile, 1)
+            found = from_rows(triangle, 4 * rows * m * q * tiles * UNIT, absent)
+        return found
+
+    def _sampled(self, point: Point, absent: np.ndarray) -> LowerBound | None:
+        """Give the bound that some of the rows are: with their curvature for that of all, and then less again."""
+        assert self.part is not None
+        more = self.count / max(1, self.part.count())
+        pieces = self.part.fold(self.loss.of, point.theta, "full").blocks
+        found = self._summed(pieces, more * self.factor, absent)
+        return None if found is None else found.weaker(np.sqrt(more))
+
+    def _summed(
+        self, pieces: dict[tuple[int, int], np.ndarray], factor: float, absent: np.ndarray
+    ) -> LowerBound | None:
+        """Give the bound that the pieces of a Hessian are, with the penalty."""
+        total = factor * self.loss.joined(pieces)
+        total[np.diag_indices_from(total)] += np.tile(self.ridge, self.loss.shape[0])
+        own = {k: np.sqrt(np.maximum(piece.diagonal(), 0.0)) for (k, l), piece in pieces.items() if k == l}
+        moved = np.abs(self.loss.coding[:, list(own)]) @ np.array(list(own.values()))
+        rounding = factor * (self.count + len(self.loss.coding) ** 2 + 32) * UNIT
+        return from_sums(total, moved.ravel(), rounding, absent)
+
+    def _separate(self, point: Point) -> LowerBound | None:
+        """Give the bound that the penalty is, with the curvature of the constants; None where there is no penalty."""
+        if not self.penalised:
+            return None
+        p = len(self.loss.scale)
+        root = np.sqrt(2 / self.ridge[:p]) if self.loss.intercept else np.sqrt(1 / self.ridge)
+        if self.loss.intercept:
+            # The columns' Hessian is at most this, in units of the penalty; so much of it may be spent on the constants.
+            steepest = self.factor * float(self.squares[:p] @ (1 / self.ridge[:p]))
+            curvature = self.factor * point.curve.least / max(1.0, steepest)
+            root = np.append(root, np.sqrt(2 / curvature) if curvature > 0 else np.inf)
+        whole = np.tile(root, self.loss.shape[0])
+        return LowerBound(whole, whole)
+
+    def _gap(self, point: Point, bound: LowerBound, base: float, *images: np.ndarray) -> float:
+        """Bound the relative distance of the objective from its minimum; at most one.
+
+        `base` is the length of Newton's step by itself; `images` are products with the Hessian that it was worked out with.
+        """
+        loss, shape = self.loss, self.loss.shape
+        magnitude, sizes = magnitudes(loss, point.coef, point.intercept), bound.sizes.reshape(shape)
+        unit, moved = summed(loss, self.count, not self.centred), np.inf
+        if self.kind == "full" and self.part is None:
+            change = loss.coding.T @ bound.solve(point.gradient)
+            moved = float((change.max(axis=0) - change.min(axis=0)).sum())
+
+        def length(rounding: Rounding) -> float:
+            errors = 2 * unit * rounding.terms + 8 * UNIT * np.abs(self.ridge * point.theta)
+            return rounding.length(base, bound, errors + sum(images, np.zeros(shape)), moved)
+
+        rough = roughly(loss, point.curve.missed, self.squares, magnitude, sizes, self.factor)
+        found = length(rough)
+        near = base**2 <= max(10 * self.tol, 1e-9) * point.objective
+        if near and not found <= 2 * base:
+            most = min(found, 2 * base + 1e-3 * np.sqrt(point.objective))
+            sharp = self.rows.fold(sharply, loss, point.theta, magnitude, sizes, self.factor, most)
+            exact = length(sharp)
+            found = min(found, exact if exact <= most else np.inf)
+        value = point.objective - self.factor * point.curve.missed * 2 * rough.worst
+        return min(1.0, found**2 / value) if value > 0 else float(found > 0)
+
+    def _least_squares(self, point: Point) -> np.ndarray:
+        """Solve for Newton's direction without what rounding can not tell from zero: a way on, but no proof."""
         H = self.factor * self.loss.joined(point.curve.blocks)
         ridge = np.broadcast_to(self.ridge, self.loss.shape)
-        direction = solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef
-        return direction.reshape(self.loss.shape), (H @ direction).reshape(self.loss.shape)
+        return solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef.reshape(self.loss.shape)
 
-    def _gap(self, gradient: np.ndarray, direction: np.ndarray, image: np.ndarray) -> float:
-        """Bound the distance of the objective from its minimum; `image` is the Hessian's product with `direction`."""
-        change = self.loss.coding.T @ direction
-        reach = float((change.max(axis=0) - change.min(axis=0)).sum())
-        if not reach <= 1:
-            return np.inf
-        left = np.abs(gradient + image)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            proven = np.where(left > 0, left**2 / (2 * self.ridge), 0.0)
-        # What rounding leaves of an equation that no penalty softens is charged at the length of the step.
-        return float((direction * image).sum() + np.minimum(proven, left * reach).sum())
+    def _conjugate(self, point: Point, bound: LowerBound | None) -> Newton:
+        """Bound the gap by the penalty alone; where that is not enough, by Newton's direction as well."""
+        plain = 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
+        if plain <= self.tol:
+            return Newton(plain, lambda: self._solved(point).solution)
+        found = self._solved(point)
+        if bound is None:
+            return Newton(plain, lambda: found.solution)
+        bent = max(0.0, -float(((point.gradient + found.left) * found.solution).sum()))
+        lost = 4 * summed(self.loss, self.count, not self.centred) * np.sqrt(bent * self.factor * self.squares)
+        base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
+        sharper = self._gap(point, bound, base, np.broadcast_to(lost, self.loss.shape))
+        return Newton(min(plain, sharper), lambda: found.solution)
 
-    def _conjugate(self, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
         precondition = self._preconditioner(point)
         promised = float((point.gradient * precondition(point.gradient)).sum())
-        found = conjugate_gradients(
-            lambda search: self.factor * self.fold(self.loss.times, point.theta, search) + self.ridge * search,
+        return conjugate_gradients(
+            lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
             max(min(0.1, np.sqrt(max(promised, 0.0) / max(point.objective, 1e-300))), EPS),
             MOST_PRODUCTS,
             precondition,
         )
-        return found.solution, -point.gradient - found.left - self.ridge * found.solution
 
     def _preconditioner(self, point: Point) -> Callable[[np.ndarray], np.ndarray]:
         """Give a cheap stand-in for the inverse Hessian: by its blocks, one for each class, or by its diagonal."""
-        if self.kind == "none":
-            diagonal = self.factor * point.curve.diagonal + self.ridge
+        if self.kind == "diagonal":
+            diagonal = self.factor * self.sums.diagonal(point.theta) + self.ridge
             inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
             return lambda residual: residual * inverse
         factors = []

@@ -32,6 +32,7 @@ from qed.base.models.roles import Classifier
 from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.classification.beginning import dual_minimum, on_a_part, part_of, suits_dual
 from qed.classification.evidence import likelihood_claims
 from qed.classification.likelihood import Likelihood
 from qed.stats.inference.coefficients import Inference
@@ -65,6 +66,8 @@ class LogisticRegression(Classifier, Iterative):
         Without a penalty, the covariance of constants and coefficients, class by class; else None.
     inference_ : Inference
         Without a penalty, standard errors, z and p values and intervals.
+    solver_ : str
+        How the minimum was found: by what costs least for this shape.
     n_iter_ : int
         Iterations made.
     ending_ : Ending
@@ -109,6 +112,7 @@ class LogisticRegression(Classifier, Iterative):
     coef_: np.ndarray
     intercept_: np.ndarray
     covariance_: np.ndarray | None
+    solver_: str
 
     def __init__(
         self,
@@ -151,7 +155,7 @@ class LogisticRegression(Classifier, Iterative):
         if len(self.classes_) > 2:
             coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
         self.coef_, self.intercept_ = coef, intercept
-        self.covariance_ = None
+        self.covariance_, self.solver_ = None, problem.solver
         if self.C in (None, np.inf):
             self.covariance_ = problem.objective.covariance(problem.objective.at(step.coef, step.intercept))
 
@@ -228,17 +232,43 @@ class ClassProblem(RowsProblem):
         self.classes = found if classes is None else classes
         weight = dict(zip(found.tolist(), totals.tolist()))
         self.totals = np.array([weight.get(label, 0.0) for label in self.classes.tolist()])
-        self.objective = Likelihood(
-            coded(rows, self.classes).fold,
-            self.summary,
-            class_factors(model.class_weight, self.classes, self.totals),
-            np.inf if model.C is None else float(model.C),
-            bool(model.fit_intercept),
-            centred=not rows.is_sparse,
-        )
+        factors = class_factors(model.class_weight, self.classes, self.totals)
+        numbered, C = coded(rows, self.classes), np.inf if model.C is None else float(model.C)
+        given = (self.summary, factors, C, bool(model.fit_intercept), not rows.is_sparse)
+        self.objective = Likelihood(numbered, *given, tol=model.tol)
+        if self.objective.kind == "full" and self.objective.penalised:
+            self.objective.part = part_of(numbered, self.objective.ridge.size * len(self.objective.loss.coding))
+        self._given = given
+
+    @property
+    def solver(self) -> str:
+        """How the minimum is found."""
+        if self.objective.part is not None:
+            return "newton, curvature of some rows"
+        if suits_dual(self.objective.rows, self.objective):
+            return "newton, dual"
+        return "newton" if self.objective.kind == "full" else "newton, conjugate gradients"
 
     def beginning(self) -> tuple[np.ndarray, np.ndarray]:
-        """Begin with no slope, and with the constants that are best then: the logarithms of the classes' shares."""
+        """Begin near the minimum where that is cheap; else with no slope, and with the constants that are best then."""
+        coef, intercept = flat = self._flat()
+        objective = self.objective
+        if objective.part is not None:
+            more = objective.count / objective.part.count()
+            summary, factors, C, *rest = self._given
+            small = Likelihood(objective.part, summary, factors, more * C, *rest)
+            near = on_a_part(small, coef, intercept)
+        elif suits_dual(objective.rows, objective):
+            near = dual_minimum(objective.rows, objective, intercept)
+        else:
+            return flat
+        weight = self.totals * objective.loss.class_weight
+        share = weight / weight.sum() if objective.loss.intercept else np.full(len(weight), 1 / len(weight))
+        worst = -objective.factor * float(weight @ np.log(np.maximum(share, 1e-300)))
+        return near if objective.at(*near).objective <= worst else flat
+
+    def _flat(self) -> tuple[np.ndarray, np.ndarray]:
+        """Give no slope, and the constants that are best then: the logarithms of the classes' shares."""
         loss = self.objective.loss
         share = np.log(np.maximum(self.totals * loss.class_weight, 1e-300))
         intercept = share[1:] - share[:1] if len(share) == 2 else share - share.mean()

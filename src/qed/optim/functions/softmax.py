@@ -27,6 +27,7 @@ from qed.base.sources.block import Block
 from qed.stats.products import gram
 
 TILE_VALUES = 1 << 16
+COMPILED_FROM = 1 << 16
 
 
 def cross_entropy(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,6 +89,10 @@ class Curve:
         Pieces of the Hessian in the scores' coordinates, by pairs of classes.
     diagonal : ndarray of shape (m, q)
         The Hessian's diagonal.
+    missed : float
+        The sum of the chances that the model gave to other classes than that of the row.
+    least : float
+        A lower bound of the least eigenvalue of the constants' Hessian.
     low : ndarray of shape (directions, K)
         For each direction and class, the least lead of a row's own class over all others.
     high : ndarray of shape (directions,)
@@ -98,6 +103,8 @@ class Curve:
     gradient: np.ndarray
     blocks: dict[tuple[int, int], np.ndarray]
     diagonal: np.ndarray
+    missed: float
+    least: float
     low: np.ndarray
     high: np.ndarray
 
@@ -107,6 +114,8 @@ class Curve:
             self.gradient + other.gradient,
             {pair: block + other.blocks[pair] for pair, block in self.blocks.items()},
             self.diagonal + other.diagonal,
+            self.missed + other.missed,
+            self.least + other.least,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
@@ -155,34 +164,93 @@ class SoftmaxLoss:
         return [(k, k) for k in classes] if kind == "blocks" else []
 
     def of(self, block: Block, theta: np.ndarray, kind: str = "none", directions: tuple[np.ndarray, ...] = ()) -> Curve:
-        """Give the loss of a block at the parameters `theta`, its gradient, and the curvature of the `kind` asked for."""
+        """Give the loss of a block at the parameters `theta`, its gradient, and the curvature of the `kind` asked for.
+
+        The kind is "full", "blocks", "diagonal" or "none".
+        """
         X, codes, weight = self._present(block)
-        value, gradient, diagonal = 0.0, np.zeros(self.shape), np.zeros(self.shape)
-        low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
+        low, high = self._lines(X, codes, directions)
+        if self._is_compiled(X) and kind in ("full", "blocks", "none"):
+            return self._compiled(X, codes, weight, theta, kind, low, high)
+        value, missed, least, gradient, diagonal = 0.0, 0.0, 0.0, np.zeros(self.shape), np.zeros(self.shape)
         chance = np.empty((len(codes), self.coding.shape[1]))
         for place, x in self._tiles(X):
-            loss, chance[place], residual = cross_entropy(self._scores(x, theta), codes[place])
-            value += float(weight[place] @ loss)
-            gradient += self._gathered(x, weight[place, None] * (residual @ self.coding.T), self.scale)
-            if kind == "none":
+            heavy, own = weight[place], codes[place]
+            loss, chance[place], residual = cross_entropy(self.scores(x, theta), own)
+            value += float(heavy @ loss)
+            missed -= float(heavy @ residual[np.arange(len(own)), own])
+            least += float(heavy @ _flattest(chance[place]))
+            gradient += self.rows_times(x, heavy[:, None] * (residual @ self.coding.T))
+            if kind == "diagonal":
                 spread = chance[place] @ (self.coding**2).T - (chance[place] @ self.coding.T) ** 2
-                diagonal += self._gathered(_squared(x), weight[place, None] * spread, self.scale**2)
+                diagonal += self.rows_times(_squared(x), heavy[:, None] * spread, self.scale**2)
+        pieces = {(k, l): self._piece(X, weight * _share(chance, k, l), k == l) for k, l in self.pairs(kind)}
+        return Curve(value, gradient, pieces, diagonal, missed, least, low, high)
+
+    def _is_compiled(self, X: Any) -> bool:
+        """Whether there are two classes, and so many values that a compiled pass is worth its compilation."""
+        return isinstance(X, np.ndarray) and self.coding.shape[1] == 2 and X.size >= COMPILED_FROM
+
+    def _compiled(
+        self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray, theta: np.ndarray, kind: str, *leads: np.ndarray
+    ) -> Curve:
+        from qed.optim.functions.logistic_kernel import logistic_rows
+
+        X, p = np.ascontiguousarray(X), len(self.scale)
+        gradient, part, curvature = np.zeros(p + 1), np.empty(p + 1), np.empty(0 if kind == "none" else len(X))
+        constant = float(theta[0, p]) if self.intercept else 0.0
+        line = (X, codes, weight, self.shift, theta[0, :p] / self.scale, constant, part, gradient, curvature)
+        value, missed, least = logistic_rows(*line)
+        gradient[:p] /= self.scale
+        pieces = {pair: self._piece(X, curvature, True) for pair in self.pairs(kind)}
+        q = self.shape[1]
+        return Curve(value, gradient[None, :q], pieces, np.zeros(self.shape), missed, least, *leads)
+
+    def _lines(
+        self, X: Any, codes: np.ndarray, directions: tuple[np.ndarray, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give the least lead of each class, and the largest lead of any, for each direction."""
+        low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
+        for place, x in self._tiles(X) if directions else ():
             for number, direction in enumerate(directions):
-                least, most = _leads(self._scores(x, direction), codes[place])
+                least, most = _leads(self.scores(x, direction), codes[place])
                 np.minimum.at(low[number], codes[place], least)
                 high[number] = max(high[number], most.max(initial=-np.inf))
-        pieces = {pair: self._piece(X, weight, chance, *pair) for pair in self.pairs(kind)}
-        return Curve(value, gradient, pieces, diagonal, low, high)
+        return low, high
 
     def times(self, block: Block, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with `direction`, of shape (m, q)."""
+        total = np.zeros(self.shape)
+        for x, codes, weight in self.tiles(block):
+            chance = cross_entropy(self.scores(x, theta), codes)[1]
+            change = self.scores(x, direction)
+            moved = chance * (change - (chance * change).sum(axis=1, keepdims=True))
+            total += self.rows_times(x, weight[:, None] * (moved @ self.coding.T))
+        return total
+
+    def chances(self, block: Block, theta: np.ndarray) -> np.ndarray:
+        """Give the probabilities of all classes for each row of a block, also for those that do not count."""
+        X, codes, counted = block.X, np.asarray(block.y), np.arange(len(block))
+        if block.weight is not None and not block.weight.all():
+            counted = np.flatnonzero(block.weight)
+            X, codes = X[counted], codes[counted]
+        found = np.zeros((len(block), self.coding.shape[1]))
+        for place, x in self._tiles(X):
+            found[counted[place]] = cross_entropy(self.scores(x, theta), codes[place])[1]
+        return found
+
+    def times_known(self, block: Block, chances: np.ndarray, first: int, direction: np.ndarray) -> np.ndarray:
+        """Give the product of the Hessian with `direction`, where the chances of all rows are known."""
         X, codes, weight = self._present(block)
+        chance = chances[block.start - first : block.start - first + len(block)]
+        if len(weight) < len(chance):
+            factor = self.class_weight[np.asarray(block.y)]
+            chance = chance[(factor if block.weight is None else factor * block.weight) > 0]
         total = np.zeros(self.shape)
         for place, x in self._tiles(X):
-            chance = cross_entropy(self._scores(x, theta), codes[place])[1]
-            change = self._scores(x, direction)
-            moved = chance * (change - (chance * change).sum(axis=1, keepdims=True))
-            total += self._gathered(x, weight[place, None] * (moved @ self.coding.T), self.scale)
+            change, sure = self.scores(x, direction), chance[place]
+            moved = sure * (change - (sure * change).sum(axis=1, keepdims=True))
+            total += self.rows_times(x, weight[place, None] * (moved @ self.coding.T))
         return total
 
     def joined(self, pieces: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
@@ -204,39 +272,65 @@ class SoftmaxLoss:
         kept = weight > 0
         return X[kept], codes[kept], weight[kept]
 
+    @property
+    def tile_rows(self) -> int:
+        """How many dense rows are worked on at a time: they fit the cache."""
+        return max(64, TILE_VALUES // max(1, len(self.scale)))
+
+    def tiles(self, block: Block) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+        """Give the shifted columns, the class numbers and the weights of the rows that count, tile by tile."""
+        X, codes, weight = self._present(block)
+        return ((x, codes[place], weight[place]) for place, x in self._tiles(X))
+
     def _tiles(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        """Give the shifted columns, in tiles that fit the cache; a sparse block is one tile."""
+        """Give the shifted columns, tile by tile; a sparse block is one tile."""
         if not isinstance(X, np.ndarray):
             yield slice(0, X.shape[0]), X
             return
-        size = max(64, TILE_VALUES // max(1, X.shape[1]))
-        for start in range(0, len(X), size):
-            place = slice(start, min(start + size, len(X)))
+        for start in range(0, len(X), self.tile_rows):
+            place = slice(start, min(start + self.tile_rows, len(X)))
             yield place, X[place] - self.shift
 
-    def _scores(self, x: Any, theta: np.ndarray) -> np.ndarray:
+    def scores(self, x: Any, theta: np.ndarray) -> np.ndarray:
+        """Give the scores of shifted columns, one for each class."""
         p = len(self.scale)
         scores = np.asarray(x @ (theta[:, :p] / self.scale).T)
         if self.intercept:
             scores = scores + theta[:, p]
         return np.asarray(scores @ self.coding)
 
-    def _gathered(self, x: Any, values: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    def columns_times(self, x: Any, values: np.ndarray) -> np.ndarray:
+        """Compute ``[x / scale, 1] values`` for a vector of length q."""
+        p = len(self.scale)
+        found = np.asarray(x @ (values[:p] / self.scale))
+        return found + values[p] if self.intercept else found
+
+    def rows_times(self, x: Any, values: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
         """Compute ``values' [x / scale, 1]``, of shape (m, q)."""
-        found = np.asarray(x.T @ values).T / scale
+        found = np.asarray(x.T @ values).T / (self.scale if scale is None else scale)
         return np.hstack([found, values.sum(axis=0)[:, None]]) if self.intercept else found
 
-    def _piece(self, X: Any, weight: np.ndarray, chance: np.ndarray, k: int, l: int) -> np.ndarray:
-        """Give the piece of the Hessian that belongs to the scores of the classes k and l."""
-        share = chance[:, k] * (np.delete(chance, k, axis=1).sum(axis=1) if k == l else chance[:, l])
-        total = gram(X, np.empty((len(weight), 0)), np.sqrt(weight * share), self.shift)
+    def _piece(self, X: Any, weight: np.ndarray, own: bool) -> np.ndarray:
+        """Give the piece of the Hessian that belongs to the scores of a class, or to those of two classes."""
+        total = gram(X, np.empty((len(weight), 0)), np.sqrt(weight), self.shift)
         q = self.shape[1]
         scale = np.append(self.scale, 1.0)[:q]
-        return (1.0 if k == l else -1.0) * total[:q, :q] / np.outer(scale, scale)
+        return (1.0 if own else -1.0) * total[:q, :q] / np.outer(scale, scale)
+
+
+def _share(chance: np.ndarray, k: int, l: int) -> np.ndarray:
+    """Give the curvature of the scores of the classes k and l in each row, without its sign."""
+    other = np.delete(chance, k, axis=1).sum(axis=1) if k == l else chance[:, l]
+    return np.asarray(chance[:, k] * other)
 
 
 def _squared(x: Any) -> Any:
     return x**2 if isinstance(x, np.ndarray) else x.multiply(x).tocsr()
+
+
+def _flattest(chance: np.ndarray) -> np.ndarray:
+    """Bound the least eigenvalue of each row's Hessian, but for that of adding the same to all scores."""
+    return np.asarray(chance.prod(axis=1) if chance.shape[1] == 2 else chance.min(axis=1))
 
 
 def _leads(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

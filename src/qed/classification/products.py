@@ -1,0 +1,133 @@
+"""Sums over the rows of a likelihood: its curve at some parameters, and products with its Hessian there.
+
+Any source is folded block by block. The chances of rows in memory are kept from the curve to the products, so that a product is two readings
+of the table and no exponentials; a sparse table in memory with two classes is read in compiled passes, once for each.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from qed.base.engine import add_pairwise, work
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.optim.functions.softmax import Curve, SoftmaxLoss
+
+# Stored values of a task for a thread; with fewer in all, nothing is compiled.
+TASK_VALUES = 1 << 17
+COMPILED_FROM = 1 << 16
+
+
+class Sums:
+    """The sums over rows of any source.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows; their target holds class numbers.
+    loss : SoftmaxLoss
+        The loss.
+    """
+
+    def __init__(self, rows: Rows, loss: SoftmaxLoss) -> None:
+        self.rows, self.loss = rows, loss
+        self.kept: tuple[np.ndarray, np.ndarray] | None = None
+
+    def curve(self, theta: np.ndarray, kind: str, directions: tuple[np.ndarray, ...] = ()) -> Curve:
+        """Give the loss with its derivatives; see `SoftmaxLoss.of`."""
+        found: Curve = self.rows.fold(self.loss.of, theta, kind, directions)
+        return found
+
+    def diagonal(self, theta: np.ndarray) -> np.ndarray:
+        """Give the diagonal of the Hessian, of shape (m, q)."""
+        return self.curve(theta, "diagonal").diagonal
+
+    def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Give the product of the Hessian at `theta` with a direction."""
+        if not isinstance(self.rows, ArrayRows) or self.rows.facts.is_mapped:
+            return np.asarray(self.rows.fold(self.loss.times, theta, direction))
+        if self.kept is None or self.kept[0] is not theta:
+            self.kept = theta, self.rows.map(self.loss.chances, theta)
+        return np.asarray(self.rows.fold(self.loss.times_known, self.kept[1], self.rows.first, direction))
+
+
+class SparseSums(Sums):
+    """The sums over rows of a sparse table in memory, of two classes; the same for any number of threads."""
+
+    rows: ArrayRows
+
+    def __init__(self, rows: ArrayRows, loss: SoftmaxLoss) -> None:
+        super().__init__(rows, loss)
+        X, weight = rows.X, loss.class_weight[np.asarray(rows.y)]
+        self.table = X.data, X.indices, X.indptr
+        self.codes = np.asarray(rows.y)
+        self.weight = weight if rows.weight is None else weight * rows.weight
+        size = max(1, TASK_VALUES * len(weight) // max(1, X.nnz))
+        self.parts = [(start, min(start + size, len(weight))) for start in range(0, len(weight), size)]
+
+    @staticmethod
+    def suits(rows: Rows, loss: SoftmaxLoss) -> bool:
+        """Say whether rows are such a table, and large enough to compile a pass for."""
+        return (
+            isinstance(rows, ArrayRows)
+            and rows.is_sparse
+            and hasattr(rows.X, "nnz")
+            and not rows.facts.is_mapped
+            and loss.coding.shape[1] == 2
+            and rows.X.nnz >= COMPILED_FROM
+        )
+
+    def curve(self, theta: np.ndarray, kind: str, directions: tuple[np.ndarray, ...] = ()) -> Curve:
+        """Give the loss with its gradient; more is left to the fold."""
+        if kind != "none" or directions:
+            return super().curve(theta, kind, directions)
+        bend = np.empty(len(self.weight))
+        found = add_pairwise(work(partial(self._slope, part, theta, bend) for part in self.parts))
+        self.kept = theta, bend
+        value, missed, least = found[-3:].tolist()
+        none = np.zeros((0, 2))
+        return Curve(value, self._scaled(found[:-3]), {}, np.zeros(self.loss.shape), missed, least, none, none[:, 0])
+
+    def diagonal(self, theta: np.ndarray) -> np.ndarray:
+        from qed.linalg.design import column_sums
+
+        p = len(self.loss.scale)
+        square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
+        bend = self._bend(theta)
+        column_sums(*self.table, bend, np.zeros(p), square, filled, counts)
+        found = self._scaled(np.append(square / self.loss.scale, bend.sum()))
+        return found
+
+    def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        p = len(self.loss.scale)
+        bend, constant = self._bend(theta), float(direction[0, p]) if self.loss.intercept else 0.0
+        args = (bend, constant, direction[0, :p] / self.loss.scale)
+        return self._scaled(add_pairwise(work(partial(self._product, part, *args) for part in self.parts)))
+
+    def _bend(self, theta: np.ndarray) -> np.ndarray:
+        """Give the curvature of each row's score."""
+        if self.kept is None or self.kept[0] is not theta:
+            self.curve(theta, "none")
+        assert self.kept is not None
+        return self.kept[1]
+
+    def _scaled(self, found: np.ndarray) -> np.ndarray:
+        p = len(self.loss.scale)
+        return np.append(found[:p] / self.loss.scale, found[p:])[None, : self.loss.shape[1]]
+
+    def _slope(self, part: tuple[int, int], theta: np.ndarray, bend: np.ndarray) -> np.ndarray:
+        from qed.optim.functions.logistic_kernel import sparse_logistic_rows
+
+        p = len(self.loss.scale)
+        out, constant = np.zeros(p + 4), float(theta[0, p]) if self.loss.intercept else 0.0
+        line = (self.codes, self.weight, theta[0, :p] / self.loss.scale, constant, out[: p + 1], bend)
+        out[p + 1 :] = sparse_logistic_rows(*self.table, *part, *line)
+        return out
+
+    def _product(self, part: tuple[int, int], bend: np.ndarray, constant: float, vector: np.ndarray) -> np.ndarray:
+        from qed.linalg.design import gram_times
+
+        out = np.zeros(len(vector) + 1)
+        out[-1] = gram_times(*self.table, bend, *part, -constant, vector, out)
+        return out
