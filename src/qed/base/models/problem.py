@@ -131,7 +131,7 @@ class StatisticProblem(Problem):
         assert self.rows is not None
         return collect(self.rows, self.model, self.model._statistic)
 
-    @property
+    @cached_property
     def fingerprint(self) -> Fingerprint:
         found: Fingerprint = self.statistic.fingerprint()
         return found
