@@ -119,3 +119,43 @@ def summarise_there(X: Any, weight: Any, tile_rows: int) -> Any:
             mean[j] += gap * share
             there[j] += inside
     return there, mean, deviation, low, high, missing
+
+
+@kernel
+def summarise_sparse(values: Any, places: Any, starts: Any, weight: Any, p: int) -> Any:
+    """Do the same for a sparse block, given by what is stored of its rows; what is not stored is zero.
+
+    What is stored is read twice: for the means, and for the deviations from them.
+    """
+    there, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)
+    stored, count, missing = np.zeros(p), np.zeros(p, np.int64), np.zeros(p, np.int64)
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    total = 0.0
+    for i in range(len(weight)):
+        total += weight[i]
+        own, columns = values[starts[i] : starts[i + 1]], places[starts[i] : starts[i + 1]]
+        for k in range(len(own)):
+            x, j = np.float64(own[k]), np.uint64(columns[k])
+            count[j] += 1
+            stored[j] += weight[i]
+            if x != x:
+                missing[j] += 1
+                there[j] -= weight[i]
+                continue
+            mean[j] += weight[i] * x
+            low[j] = min(low[j], x)
+            high[j] = max(high[j], x)
+    for j in range(p):
+        there[j] += total
+        mean[j] = mean[j] / there[j] if there[j] > 0.0 else 0.0
+        if count[j] < len(weight):
+            low[j], high[j] = min(low[j], 0.0), max(high[j], 0.0)
+    for i in range(len(weight)):
+        own, columns = values[starts[i] : starts[i + 1]], places[starts[i] : starts[i + 1]]
+        for k in range(len(own)):
+            gap = np.float64(own[k]) - mean[np.uint64(columns[k])]
+            if gap == gap:
+                deviation[np.uint64(columns[k])] += weight[i] * gap * gap
+    for j in range(p):
+        deviation[j] += (total - stored[j]) * mean[j] * mean[j]
+    return there, mean, deviation, low, high, missing
