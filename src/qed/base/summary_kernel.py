@@ -13,6 +13,9 @@ import numpy as np
 
 from qed.base.compile import kernel
 
+# A tile has at most so many columns, or it would not stay in the cache.
+TILE_COLUMNS = 128
+
 
 @kernel
 def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
@@ -28,14 +31,23 @@ def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
         Rows per tile.
     """
     p = X.shape[1]
-    base, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)
-    low, high = np.full(p, np.inf), np.full(p, -np.inf)
-    center, drift, square = np.empty(p), np.empty(p), np.empty(p)
+    mean, deviation, low, high = np.zeros(p), np.zeros(p), np.full(p, np.inf), np.full(p, -np.inf)
+    for first in range(0, p, TILE_COLUMNS):
+        panel = slice(first, min(first + TILE_COLUMNS, p))
+        _summarise_panel(X, weight, tile_rows, first, mean[panel], deviation[panel], low[panel], high[panel])
+    return mean, deviation, low, high
+
+
+@kernel
+def _summarise_panel(X: Any, weight: Any, tile_rows: int, first: int, mean: Any, deviation: Any, low: Any, high: Any) -> None:
+    """Do so for the columns from `first` on; `mean` and `deviation` are zero before."""
+    p = len(mean)
+    base, center, drift, square = np.zeros(p), np.empty(p), np.empty(p), np.empty(p)
     total = 0.0
     for start in range(0, len(X), tile_rows):
         tile, w = X[start : start + tile_rows], weight[start : start + tile_rows]
-        inside = _add_up(tile, w, center, low, high)
-        _spread(tile, w, center, drift, square)
+        inside = _add_up(tile, first, w, center, low, high)
+        _spread(tile, first, w, center, drift, square)
         share = inside / (total + inside)
         if start == 0:
             base[:] = center
@@ -45,16 +57,17 @@ def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
             deviation[j] += max(square[j] - drift[j] * lost, 0.0) + gap * gap * total * share
             mean[j] += gap * share
         total += inside
-    return base + mean, deviation, low, high
+    for j in range(p):
+        mean[j] += base[j]
 
 
 @kernel
-def _add_up(tile: Any, weight: Any, center: Any, low: Any, high: Any) -> Any:
+def _add_up(tile: Any, first: int, weight: Any, center: Any, low: Any, high: Any) -> Any:
     """Set `center` to the means of a tile, widen the range, and give the tile's weight."""
     inside = 0.0
     center[:] = 0.0
     for i in range(len(tile)):
-        row, w = tile[i], weight[i]
+        row, w = tile[i, first : first + len(center)], weight[i]
         inside += w
         for j in range(len(center)):
             x = np.float64(row[j])
@@ -67,12 +80,12 @@ def _add_up(tile: Any, weight: Any, center: Any, low: Any, high: Any) -> Any:
 
 
 @kernel
-def _spread(tile: Any, weight: Any, center: Any, drift: Any, square: Any) -> None:
+def _spread(tile: Any, first: int, weight: Any, center: Any, drift: Any, square: Any) -> None:
     """Sum the weighted deviations from `center`, and their squares."""
     drift[:] = 0.0
     square[:] = 0.0
     for i in range(len(tile)):
-        row, w = tile[i], weight[i]
+        row, w = tile[i, first : first + len(center)], weight[i]
         for j in range(len(center)):
             gap = np.float64(row[j]) - center[j]
             drift[j] += w * gap
