@@ -54,14 +54,20 @@ def interpreted(compiled: Any) -> Callable[..., Any]:
     >>> interpreted(half)(np.array([3.0])).item(), half.signatures
     (1.5, [])
     """
-    function = compiled.py_func
-    called = {name: function.__globals__.get(name) for name in function.__code__.co_names}
-    inner = {name: interpreted(value) for name, value in called.items() if hasattr(value, "py_func")}
-    plain = FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, function.__defaults__)
+    plain = _plain(compiled)
 
-    @wraps(function)
+    @wraps(plain)
     def run(*args: Any) -> Any:
         with np.errstate(all="ignore"):
             return plain(*args)
 
     return run
+
+
+@cache
+def _plain(compiled: Any) -> FunctionType:
+    """Give the function behind a kernel, such that it calls the functions behind other kernels."""
+    function = compiled.py_func
+    called = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+    inner = {name: _plain(value) for name, value in called.items() if hasattr(value, "py_func")}
+    return FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, function.__defaults__)

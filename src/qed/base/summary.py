@@ -106,6 +106,10 @@ class Summary:
             return cls.empty(p)
         w = np.ones(n) if weight is None else weight
         X = X.tocsr()
+        if X.nnz >= COMPILED_FROM:
+            from qed.base.summary_kernel import summarise_sparse
+
+            return cls(n, *summarise_sparse(X.data, X.indices, X.indptr, np.ascontiguousarray(w), p))
         hole = np.isnan(X.data)
         missing = np.bincount(X.indices[hole], minlength=p)
         row_weight = np.repeat(w, np.diff(X.indptr))

@@ -13,6 +13,9 @@ import numpy as np
 
 from qed.base.compile import kernel
 
+# A tile has at most so many columns, or it would not stay in the cache.
+TILE_COLUMNS = 128
+
 
 @kernel
 def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
@@ -21,14 +24,23 @@ def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
     A NaN or an infinity shows as a mean that is not finite.
     """
     p = X.shape[1]
-    base, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)
-    low, high = np.full(p, np.inf), np.full(p, -np.inf)
-    center, drift, square = np.empty(p), np.empty(p), np.empty(p)
+    mean, deviation, low, high = np.zeros(p), np.zeros(p), np.full(p, np.inf), np.full(p, -np.inf)
+    for first in range(0, p, TILE_COLUMNS):
+        panel = slice(first, min(first + TILE_COLUMNS, p))
+        _summarise_panel(X, weight, tile_rows, first, mean[panel], deviation[panel], low[panel], high[panel])
+    return mean, deviation, low, high
+
+
+@kernel
+def _summarise_panel(X: Any, weight: Any, tile_rows: int, first: int, mean: Any, deviation: Any, low: Any, high: Any) -> None:
+    """Do so for the columns from `first` on; `mean` and `deviation` are zero before."""
+    p = len(mean)
+    base, center, drift, square = np.zeros(p), np.empty(p), np.empty(p), np.empty(p)
     total = 0.0
     for start in range(0, len(X), tile_rows):
         tile, w = X[start : start + tile_rows], weight[start : start + tile_rows]
-        inside = _add_up(tile, w, center, low, high)
-        _spread(tile, w, center, drift, square)
+        inside = _add_up(tile, first, w, center, low, high)
+        _spread(tile, first, w, center, drift, square)
         share = inside / (total + inside)
         if start == 0:
             base[:] = center
@@ -38,16 +50,17 @@ def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
             deviation[j] += max(square[j] - drift[j] * lost, 0.0) + gap * gap * total * share
             mean[j] += gap * share
         total += inside
-    return base + mean, deviation, low, high
+    for j in range(p):
+        mean[j] += base[j]
 
 
 @kernel
-def _add_up(tile: Any, weight: Any, center: Any, low: Any, high: Any) -> Any:
+def _add_up(tile: Any, first: int, weight: Any, center: Any, low: Any, high: Any) -> Any:
     """Set `center` to the means of a tile, widen the range, and give the tile's weight."""
     inside = 0.0
     center[:] = 0.0
     for i in range(len(tile)):
-        row, w = tile[i], weight[i]
+        row, w = tile[i, first : first + len(center)], weight[i]
         inside += w
         for j in range(len(center)):
             x = np.float64(row[j])
@@ -60,12 +73,12 @@ def _add_up(tile: Any, weight: Any, center: Any, low: Any, high: Any) -> Any:
 
 
 @kernel
-def _spread(tile: Any, weight: Any, center: Any, drift: Any, square: Any) -> None:
+def _spread(tile: Any, first: int, weight: Any, center: Any, drift: Any, square: Any) -> None:
     """Sum the weighted deviations from `center`, and their squares."""
     drift[:] = 0.0
     square[:] = 0.0
     for i in range(len(tile)):
-        row, w = tile[i], weight[i]
+        row, w = tile[i, first : first + len(center)], weight[i]
         for j in range(len(center)):
             gap = np.float64(row[j]) - center[j]
             drift[j] += w * gap
@@ -111,4 +124,44 @@ def summarise_there(X: Any, weight: Any, tile_rows: int) -> Any:
             deviation[j] += max(square - inside * drift * drift, 0.0) + gap * gap * there[j] * share
             mean[j] += gap * share
             there[j] += inside
+    return there, mean, deviation, low, high, missing
+
+
+@kernel
+def summarise_sparse(values: Any, places: Any, starts: Any, weight: Any, p: int) -> Any:
+    """Do the same for a sparse block, given by what is stored of its rows; what is not stored is zero.
+
+    What is stored is read twice: for the means, and for the deviations from them.
+    """
+    there, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)
+    stored, count, missing = np.zeros(p), np.zeros(p, np.int64), np.zeros(p, np.int64)
+    low, high = np.full(p, np.inf), np.full(p, -np.inf)
+    total = 0.0
+    for i in range(len(weight)):
+        total += weight[i]
+        own, columns = values[starts[i] : starts[i + 1]], places[starts[i] : starts[i + 1]]
+        for k in range(len(own)):
+            x, j = np.float64(own[k]), np.uint64(columns[k])
+            count[j] += 1
+            stored[j] += weight[i]
+            if x != x:
+                missing[j] += 1
+                there[j] -= weight[i]
+                continue
+            mean[j] += weight[i] * x
+            low[j] = min(low[j], x)
+            high[j] = max(high[j], x)
+    for j in range(p):
+        there[j] += total
+        mean[j] = mean[j] / there[j] if there[j] > 0.0 else 0.0
+        if count[j] < len(weight):
+            low[j], high[j] = min(low[j], 0.0), max(high[j], 0.0)
+    for i in range(len(weight)):
+        own, columns = values[starts[i] : starts[i + 1]], places[starts[i] : starts[i + 1]]
+        for k in range(len(own)):
+            gap = np.float64(own[k]) - mean[np.uint64(columns[k])]
+            if gap == gap:
+                deviation[np.uint64(columns[k])] += weight[i] * gap * gap
+    for j in range(p):
+        deviation[j] += (total - stored[j]) * mean[j] * mean[j]
     return there, mean, deviation, low, high, missing

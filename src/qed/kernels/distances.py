@@ -21,6 +21,8 @@ from qed.kernels.tiles import Bound, Places, dot
 
 # Entries below this share of the norms have lost five digits or more.
 CLOSE = 1e-5
+Pairs = tuple[np.ndarray, np.ndarray]
+NOWHERE: Pairs = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
 
 def half_squares(X: Any, Z: Any, scale: float) -> Bound:
@@ -43,9 +45,13 @@ def half_squares(X: Any, Z: Any, scale: float) -> Bound:
         products.fill(rows, columns, out)
         out -= a[:, None]
         out -= b
+        own = _own_places(rows, columns, len(a)) if Z is X else NOWHERE
+        # A row has no distance from itself; that it is zero need not be found out from its columns.
+        out[own] = -np.inf
         # One limit for a whole row is cheap and errs on the safe side; each pair is asked only where that finds any.
         if _is_close(out, a[:, None] + np.max(b, initial=0.0)).any():
             _from_differences(X[rows], Z[columns], scale, _is_close(out, a[:, None] + b), out)
+        out[own] = 0.0
 
     held = size_of(U) + (0 if V is U else size_of(V)) + half_U.nbytes + half_V.nbytes
     return Bound(fill, held, extra=4)
@@ -54,6 +60,13 @@ def half_squares(X: Any, Z: Any, scale: float) -> Bound:
 def _is_close(out: np.ndarray, norms: np.ndarray) -> np.ndarray:
     """Say which entries are small against the norms; of norms that are not finite nothing is known, so all of theirs are."""
     return ~(out <= np.where(np.isfinite(norms), -CLOSE * norms, np.nan))
+
+
+def _own_places(rows: Places, columns: slice, count: int) -> Pairs:
+    """Say where, in a tile of a table with itself, a row is compared with itself."""
+    numbers = np.arange(rows.start, rows.start + count) if isinstance(rows, slice) else rows
+    inside = np.flatnonzero((columns.start <= numbers) & (numbers < columns.stop))
+    return inside, numbers[inside] - columns.start
 
 
 def _middle(X: Any) -> np.ndarray | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
+from qed.base.engine import blas_for
 from qed.base.numbers import EPS
 
 
@@ -43,7 +44,8 @@ class Cholesky:
         scaled /= length[:, None]
         np.fill_diagonal(scaled, diagonal / length**2)
         size = float(lapack.dlange("1", scaled.T))  # type: ignore[call-arg]
-        lower, failed = lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
+        with blas_for(n):
+            lower, failed = lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
         if failed:
             return None
         reciprocal = float(lapack.dpocon(lower, size, uplo="L")[0])

@@ -94,7 +94,7 @@ class StatisticProblem(Problem):
         assert self.rows is not None
         return collect(self.rows, self.model, self.model._statistic)
 
-    @property
+    @cached_property
     def fingerprint(self) -> Fingerprint:
         return self.statistic.fingerprint()
 

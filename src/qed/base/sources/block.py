@@ -94,10 +94,32 @@ class Block:
 
     def between(self, start: int, stop: int) -> Block:
         """Give the consecutive rows `start` to `stop`, counted from the block's first, as a view."""
-        X = self.X.slice(start, stop - start) if isinstance(self.X, pa.Table) else self.X[start:stop]
+        if isinstance(self.X, pa.Table):
+            X = self.X.slice(start, stop - start)
+        else:
+            X = rows_between(self.X, start, stop) if is_sparse(self.X) else self.X[start:stop]
         y = None if self.y is None else self.y[start:stop]
         weight = None if self.weight is None else self.weight[start:stop]
         return Block(X, y, weight, self.start + start)
+
+
+def rows_between(X: Any, start: int, stop: int) -> Any:
+    """Give consecutive rows of a sparse table; where it is stored by rows, what is stored of them is not copied.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> rows_between(sparse.csr_array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), 1, 3).toarray()
+    array([[0., 2.],
+           [3., 0.]])
+    """
+    if X.format != "csr":
+        return X[start:stop]
+    ends = X.indptr[start : max(start, min(stop, X.shape[0])) + 1]
+    there = slice(ends[0], ends[-1])
+    found = type(X)((len(ends) - 1, X.shape[1]), dtype=X.dtype)
+    found.data, found.indices, found.indptr = X.data[there], X.indices[there], ends - ends[0]
+    return found
 
 
 @dataclass(slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qed.base.errors import InputError
@@ -36,3 +38,23 @@ def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out
             out[start : start + height] = found
             finite = finite and bool(np.isfinite(out[start : start + height]).all())
     return finite
+
+
+def divided(X: Any, scale: np.ndarray) -> Any:
+    """Divide the columns of a sparse table that is stored by rows.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> divided(sparse.csr_array([[0.0, 3.0], [1.0, 0.0]]), np.array([2.0, 3.0])).toarray()
+    array([[0. , 1. ],
+           [0.5, 0. ]])
+    """
+    found = X.copy()
+    if X.nnz >= COMPILED_FROM:
+        from qed.features.scaling.affine_kernel import divide_kernel
+
+        divide_kernel(X.data, X.indices, scale, found.data)
+    else:
+        found.data[:] = X.data / scale[X.indices]
+    return found

@@ -1,4 +1,4 @@
-"""The compiled loop of :func:`qed.features.scaling.affine.affine`."""
+"""The compiled loops of :mod:`qed.features.scaling.affine`."""
 
 from __future__ import annotations
 
@@ -19,3 +19,10 @@ def affine_kernel(X: Any, shift: Any, factor: Any, low: float, out: Any) -> Any:
             z[j] = (x[j] - shift[j]) * factor[j] + low
             trace[j] += z[j] * 0.0
     return np.isfinite(trace.sum())
+
+
+@kernel
+def divide_kernel(values: Any, places: Any, scale: Any, out: Any) -> None:
+    """Divide what is stored of a sparse table by the scale of its column."""
+    for k in range(len(values)):
+        out[k] = values[k] / scale[np.uint64(places[k])]

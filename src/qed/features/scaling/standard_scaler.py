@@ -29,7 +29,7 @@ from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
 from qed.features.proof import worst_of
-from qed.features.scaling.affine import affine
+from qed.features.scaling.affine import affine, divided
 from qed.features.stream import with_columns
 
 SMALLEST = TINY / EPS
@@ -150,10 +150,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         return affine(X, shift, 1 / self.scale_ if self.with_std else np.ones(p), 0.0, out)
 
     def _scale_sparse(self, X: Any) -> Any:
-        scaled = X.copy()
-        if self.with_std:
-            scaled.data = (X.data / self.scale_[X.indices]).astype(X.dtype)
-        return scaled
+        return divided(X, self.scale_) if self.with_std else X.copy()
 
     def inverse_transform(self, X: Any) -> Any:
         """Give scaled columns their old units back.

@@ -167,6 +167,8 @@ class SparseQuadratic:
         """
         if not newton:
             return self._sweep_until(penalty, tol)
+        if self._size == 0 and not self.coef.any():
+            self._l2 = penalty.l2  # what is empty is the factor of any penalty
         if self._l2 != penalty.l2 or self._is_far(penalty):
             self.sweep(penalty, SWEEPS)
             objective, gap = self.gap(penalty)

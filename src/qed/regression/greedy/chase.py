@@ -18,6 +18,8 @@ from qed.base.engine import one_blas_thread
 from qed.regression.greedy.atoms import Atoms, Few, noise, size_of
 
 MOST_AHEAD = 32
+# So few atoms are all looked at every time.
+FEW_ATOMS = 32
 FEW_VALUES = 1 << 19
 
 Advance = Callable[[int, int, np.ndarray], np.ndarray | None]
@@ -48,12 +50,13 @@ def chase(
         with one_blas_thread:
             plan = _guess(few, residual, advance, number, wanted - 1, nothing)
             turns, near = _check(atoms, residual, plan, advance, number, nothing)
-            few = None if near is None else _nearest(atoms, near)
+            few = _nearest(atoms, near) if near is not None and atoms.size > FEW_ATOMS else None
         yield from turns
-        if few is None:
+        if near is None:
             return
         number, residual = number + len(turns), turns[-1][1]
-        ahead = min(2 * ahead, MOST_AHEAD) if len(turns) == len(plan) + 1 else max(2, len(turns))
+        if few is not None:
+            ahead = min(2 * ahead, MOST_AHEAD) if len(turns) == len(plan) + 1 else max(2, len(turns))
 
 
 def _nearest(atoms: Atoms, near: np.ndarray) -> Few:

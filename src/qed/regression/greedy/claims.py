@@ -67,12 +67,22 @@ class Evidence:
     rounding: float  # what rounding can do, relative to the reach
 
     @classmethod
-    def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Evidence:
+    def of(
+        cls,
+        rows: Rows,
+        coef: np.ndarray,
+        intercept: np.ndarray,
+        picks: np.ndarray,
+        *,
+        centered: bool,
+        known: tuple[Summary, Summary] | None = None,
+    ) -> Evidence:
         """Go to the rows.
 
-        `picks` are all columns that the path names; -1 for none.
+        `picks` are all columns that the path names, -1 for none; `known` the summaries of features and target, where they have been
+        taken already.
         """
-        summary, target = rows.fold(Summary.of), rows.fold(target_summary)
+        summary, target = known or (rows.fold(Summary.of), rows.fold(target_summary))
         weight, p, used = float(target.weight[0]), rows.n_features, _used(coef, picks)
         center = summary.mean if centered else np.zeros(p)
         target_center = target.mean if centered else np.zeros(coef.shape[1])

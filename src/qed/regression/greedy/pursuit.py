@@ -23,6 +23,7 @@ from qed.base.models.searching import Answer, Question
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.base.summary import Summary
 from qed.regression.greedy.atoms import Atoms, open_atoms, pays_to_compress
 from qed.regression.greedy.chase import chase
 from qed.regression.greedy.claims import (
@@ -119,11 +120,14 @@ class PursuitProblem(Problem):
     ----------
     moments : Moments or None
         Where these stand for the rows.
+    summaries : (Summary, Summary) or None
+        Of features and target, where there are no moments.
     center, target_center : ndarray
         Where columns and targets are taken from.
     """
 
     rows: Rows
+    summaries: tuple[Summary, Summary] | None = None
 
     def __init__(self, seen: RowsProblem | StatisticProblem, *, centered: bool) -> None:
         assert seen.rows is not None
@@ -133,7 +137,8 @@ class PursuitProblem(Problem):
             means = seen.statistic.x_mean, seen.statistic.y_mean
         else:
             self.moments = None
-            means = seen.summary.mean, seen.rows.fold(target_summary).mean
+            self.summaries = seen.summary, seen.rows.fold(target_summary)
+            means = self.summaries[0].mean, self.summaries[1].mean
         self.center, self.target_center = means if centered else tuple(np.zeros_like(mean) for mean in means)
 
     @property
@@ -285,7 +290,8 @@ class Pursuit(LinearPredictor, Iterative):
             seen = Evidence.of_moments(problem.moments, *known, centered=self.fit_intercept)
         else:
             assert problem.rows is not None
-            seen = Evidence.of(problem.rows, *known, centered=self.fit_intercept)
+            taken = problem.summaries if isinstance(problem, PursuitProblem) else None
+            seen = Evidence.of(problem.rows, *known, centered=self.fit_intercept, known=taken)
         coefs = list(coef[seen.used].T)
         return seen, coefs, [self._path_of(output, seen) for output in range(len(coefs))]
 

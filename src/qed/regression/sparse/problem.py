@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class GramProblem(SparseProblem):
         gram, square = np.ascontiguousarray(self.seen.xx), np.diagonal(self.seen.yy)
         self.outputs = [SparseQuadratic(gram, right, one) for right, one in zip(self.seen.xy.T, square)]
 
-    @property
+    @cached_property
     def fingerprint(self) -> Fingerprint:
         return self.moments.fingerprint()
 
@@ -149,7 +150,7 @@ class ColumnProblem(SparseProblem):
         self.count, self.middle, self.scatter = len(Y), mean, away.T @ away
         self.lost = 0.0 if centered else self.weight
 
-    @property
+    @cached_property
     def fingerprint(self) -> Fingerprint:
         mean = self.columns.mean
         spread = self.columns.length**2 - self.lost * mean**2
