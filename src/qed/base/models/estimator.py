@@ -22,7 +22,7 @@ from sklearn.utils.validation import _is_fitted
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError
-from qed.base.models.checks import check_rows, finite
+from qed.base.models.checks import check_rows, complete, finite
 from qed.base.models.parameters import Parameter, check_parameters
 from qed.base.models.problem import RowsProblem, StatisticProblem
 from qed.base.models.searching import Answer, Question
@@ -201,6 +201,7 @@ class OnePass(Estimator):
         """
         self._check_fitted()
         new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
+        self._check_statistic(new)
         self._update(self.statistic_ - new.statistic, new)
         return self
 
@@ -298,5 +299,5 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     False
     """
     model._check_fitted()
-    rows = model._open(X, y, sample_weight, reset=False, target=model.target)
+    rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
     return Certificate(model._prove(model._evidence(rows)))

@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
 from qed.base.errors import InputError, NotAvailableError
-from qed.base.models.checks import check_rows
+from qed.base.models.checks import complete
 from qed.base.models.estimator import Estimator, OnePass
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -39,6 +39,10 @@ class Regressor(RegressorMixin, Estimator):
     @abstractmethod
     def _predict(self, block: Block) -> np.ndarray:
         """Predict the rows of one block."""
+
+    def _outputs(self) -> tuple[int, ...]:
+        """Give the shape of what is predicted for one row: empty for a number, ``(q,)`` for several."""
+        return np.shape(getattr(self, "coef_", 0.0))[:-1]
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target.
@@ -64,7 +68,7 @@ class Regressor(RegressorMixin, Estimator):
             Rows with their true target.
         """
         self._check_fitted()
-        rows = check_rows(self, X, y, sample_weight, reset=False, target=self.target)
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
         sums = rows.fold(Sums.of, self._predict)
         if sums.count < 2:
             raise InputError("R^2 is not defined for fewer than two rows: score on more of them.")
@@ -174,7 +178,7 @@ class Classifier(ClassifierMixin, Estimator):
             Rows with their true class.
         """
         self._check_fitted()
-        rows = check_rows(self, X, y, sample_weight, reset=False, target=self.target)
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
         right, total = rows.fold(_count_right, self._choose)
         return float(right / total)
 

@@ -15,6 +15,18 @@ import pyarrow as pa
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
+def shape_facts(y: Any) -> dict[str, int]:
+    """Give what the shape of a target says, as facts.
+
+    Examples
+    --------
+    >>> shape_facts(None), shape_facts(np.zeros((5, 2)))
+    ({'target_ndim': 1, 'n_targets': 1}, {'target_ndim': 2, 'n_targets': 2})
+    """
+    shape = (0,) if y is None else y.shape
+    return {"target_ndim": len(shape), "n_targets": int(shape[1]) if len(shape) > 1 else 1}
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of rows.
@@ -37,6 +49,8 @@ class Facts:
         What the target holds; None where there is none. Where values are missing, whole numbers come as floats.
     target_ndim : int
         Whether the target is one column (1) or a matrix of them (2).
+    n_targets : int
+        How many columns the target has.
     has_weight : bool
         Whether the blocks have weights.
     in_memory : bool
@@ -59,6 +73,7 @@ class Facts:
     target_names: tuple[str, ...] = ()
     target_dtype: np.dtype[Any] | None = None
     target_ndim: int = 1
+    n_targets: int = 1
     has_weight: bool = False
     in_memory: bool = False
     is_mapped: bool = False
@@ -115,6 +130,10 @@ class Stated:
     @property
     def target_ndim(self) -> int:
         return self.facts.target_ndim
+
+    @property
+    def n_targets(self) -> int:
+        return self.facts.n_targets
 
     @property
     def target_is_number(self) -> bool:

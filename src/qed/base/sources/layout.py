@@ -150,6 +150,11 @@ class Layout:
             return None
         return np.result_type(*(_array_dtype(self.schema.field(name).type) for name in self.targets))
 
+    @property
+    def target_shape(self) -> dict[str, int]:
+        """The facts about the target's shape: one column is a vector."""
+        return {"target_ndim": 2 if len(self.targets) > 1 else 1, "n_targets": max(1, len(self.targets))}
+
     def refuse_text(self) -> None:
         """Raise an `InputError` that names every feature that is not a number."""
         types = {name: self.schema.field(name).type for name in self.features}
@@ -286,6 +291,24 @@ def target_of(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
     return found[0] if len(found) == 1 else np.column_stack(found)
 
 
+def unmasked(values: Any) -> Any:
+    """Give a masked array as a plain one in which what is masked is missing: NaN among numbers, None among all else.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.masked_array([1, 2], [False, True]))
+    array([ 1., nan])
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    if values.dtype.kind in "biuf":
+        kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+        return np.ma.filled(values.astype(kind), np.nan)
+    return np.ma.filled(values.astype(object), None) if values.dtype.kind in "OUST" else values.data
+
+
 def weight_of(values: Any, start: int = 0) -> np.ndarray:
     """Give weights as float64, or say which row has one that can not be.
 
@@ -295,9 +318,12 @@ def weight_of(values: Any, start: int = 0) -> np.ndarray:
     array([1., 0., 2.])
     """
     try:
-        weight = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("The weights must be numbers, one for each row.") from None
+        given = np.asarray(unmasked(values))
+        weight = np.asarray(given, dtype=np.float64) if given.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        weight = None
+    if weight is None:
+        raise InputError("The weights must be numbers, one for each row.")
     if weight.ndim != 1:
         raise InputError(f"The weights must be a vector, one number for each row, not of shape {weight.shape}.")
     bad = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from qed.base.errors import InputError
 from qed.base.sources.block import is_sparse
-from qed.base.sources.facts import Facts
-from qed.base.sources.frames import arrow_of, check_lengths, frame_of, length_error, read_target
-from qed.base.sources.layout import Layout, kind_of, plan, refuse_twice, weight_of
+from qed.base.sources.facts import Facts, shape_facts
+from qed.base.sources.frames import arrow_of, check_lengths, frame_of, length_error, read_target, read_weight
+from qed.base.sources.layout import Layout, kind_of, plan, refuse_twice
 from qed.base.sources.rows import ArrayRows
 from qed.base.sources.tables import as_matrix
 
@@ -56,7 +56,7 @@ class Decode:
         if self.layout is None:
             matrix = as_matrix(part)
             target = None if y is None else read_target(y)[0]
-            weights = None if weight is None else weight_of(weight, start)
+            weights = None if weight is None else read_weight(weight, start)
             check_lengths(matrix.shape[0], target, weights)
             return ArrayRows(matrix.astype(self.dtype, copy=False), target, weights, None, self.size, first=start)
         table = arrow_of(frame_of(part), self.layout.schema.names)
@@ -110,7 +110,7 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
         dtype=dtype,
         is_sparse=is_sparse(X._meta),
         target_dtype=None if y is None else y.dtype,
-        target_ndim=1 if y is None else y.ndim,
+        **shape_facts(y),
         has_weight=weight is not None,
     )
     return Partitions(list(zip(*parts)), decode, facts, known)
@@ -163,7 +163,7 @@ def cut_frame(
         schema=layout.feature_schema,
         target_names=names,
         target_dtype=layout.target_dtype,
-        target_ndim=2 if len(layout.targets) > 1 else 1,
+        **layout.target_shape,
         has_weight=weight is not None,
     )
     return Partitions(parts, decode, facts, None)

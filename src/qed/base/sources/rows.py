@@ -26,7 +26,7 @@ import pyarrow as pa
 from qed.base.engine import add_pairwise, work
 from qed.base.errors import InputError
 from qed.base.sources.block import Block, Function, Piece, Sliced, block_rows, is_sparse, join, join_blocks
-from qed.base.sources.facts import Facts, Stated
+from qed.base.sources.facts import Facts, Stated, shape_facts
 from qed.base.sources.layout import numbers_of, table_of
 from qed.base.sources.order import batches, window_rows
 from qed.base.sources.spill import spill
@@ -302,7 +302,7 @@ class ArrayRows(Rows):
             schema=X.schema if isinstance(X, pa.Table) else None,
             target_names=tuple(target_names),
             target_dtype=None if y is None else y.dtype,
-            target_ndim=1 if y is None else y.ndim,
+            **shape_facts(y),
             has_weight=weight is not None,
             in_memory=X.in_memory if isinstance(X, Sliced) else True,
             is_mapped=isinstance(X, (np.memmap, Sliced)),
@@ -317,7 +317,7 @@ class ArrayRows(Rows):
         """Give the same rows with another target."""
         found = copy.copy(self)
         found.y = y
-        found.facts = replace(self.facts, target_dtype=y.dtype, target_ndim=y.ndim)
+        found.facts = replace(self.facts, target_dtype=y.dtype, **shape_facts(y))
         return found
 
     def numbered_from(self, first: int) -> Self:
