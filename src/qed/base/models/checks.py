@@ -24,6 +24,7 @@ from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.checked import Checked, checked
 from qed.base.sources.facts import FLOATS
 from qed.base.sources.frames import complex_error, too_large
+from qed.base.sources.layout import floats_of
 from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
 
@@ -112,7 +113,7 @@ def _checked(model: Any, source: Rows, target: str | None, *, reset: bool) -> Ro
 
 def _check_outputs(model: Any, source: Rows) -> None:
     """Compare the columns of the target with those that a fitted model predicts."""
-    known = model._outputs() if hasattr(model, "_outputs") else None
+    known = model._predicted_shape() if hasattr(model, "_predicted_shape") else None
     given = () if source.target_ndim == 1 else (source.n_targets,)
     if known is not None and (known or (1,)) != (given or (1,)):
         words = " and ".join(f"{shape[0] if shape else 1}" for shape in (known, given))
@@ -210,11 +211,11 @@ class Wanted:
         if y.dtype not in FLOATS:
             if y.dtype.kind == "c":
                 raise complex_error()
-            if y.dtype.kind not in "biufO":
-                raise self._no_numbers()
             try:
-                y = np.asarray(y, dtype=np.float64)
-            except (TypeError, ValueError, OverflowError):
+                y = floats_of(y)
+            except OverflowError:
+                raise too_large("in the target") from None
+            except (TypeError, ValueError):
                 raise self._no_numbers() from None
         return self._finite(y, block)
 

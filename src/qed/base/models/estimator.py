@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -24,6 +25,7 @@ from qed.base.engine import blas_for, fitting
 from qed.base.errors import InputError, NotFittedError
 from qed.base.models.checks import check_rows, complete, finite
 from qed.base.models.parameters import Parameter, check_parameters
+from qed.base.models.parts import parts_of
 from qed.base.models.problem import RowsProblem, StatisticProblem
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
@@ -202,6 +204,11 @@ class OnePass(Estimator):
         self._check_fitted()
         new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
         self._check_statistic(new)
+        if self.statistic_.fingerprint().count <= new.statistic.fingerprint().count:
+            raise InputError(
+                f"{type(self).__name__} can not forget all the rows that it learned from: nothing would be left. "
+                "Make a new model, or forget fewer rows."
+            )
         self._update(self.statistic_ - new.statistic, new)
         return self
 
@@ -278,7 +285,7 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     Parameters
     ----------
     model : fitted estimator
-        Any model of qed.
+        Any model of qed; or a pipeline or a search of scikit-learn, whose models of qed are then all looked at.
     X, y, sample_weight
         The data it was fitted on; files and Dask collections too.
 
@@ -298,6 +305,13 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     >>> bool(qed.certify(model, X, y))
     False
     """
+    parts = parts_of(model, X)
+    if len(parts) > 1 or parts[0][0]:
+        # The steps before the last learn without weights.
+        weights = [*([None] * (len(parts) - 1)), sample_weight]
+        proofs = [(name, certify(part, table, y, weight)) for (name, part, table), weight in zip(parts, weights)]
+        return Certificate([replace(claim, says=name + claim.says) for name, proof in proofs for claim in proof])
+    model = parts[0][1]
     model._check_fitted()
     rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
     return Certificate(model._prove(model._evidence(rows)))

@@ -40,7 +40,7 @@ class Regressor(RegressorMixin, Estimator):
     def _predict(self, block: Block) -> np.ndarray:
         """Predict the rows of one block."""
 
-    def _outputs(self) -> tuple[int, ...]:
+    def _predicted_shape(self) -> tuple[int, ...]:
         """Give the shape of what is predicted for one row: empty for a number, ``(q,)`` for several."""
         return np.shape(getattr(self, "coef_", 0.0))[:-1]
 
@@ -203,9 +203,8 @@ class OnePassClassifier(Classifier, OnePass):
             whichever call, so this need not be given.
         """
         if classes is not None and y is not None:
-            strange = [
-                label for label in np.unique(np.asarray(y)).tolist() if label not in np.asarray(classes).tolist()
-            ]
+            known = np.asarray(classes).tolist()
+            strange = [label for label in dict.fromkeys(np.asarray(y).ravel().tolist()) if label not in known]
             if strange:
                 raise InputError(f"The label {strange[0]!r} is not among the classes given: {list(classes)}.")
         return super().partial_fit(X, y, sample_weight)

@@ -148,15 +148,19 @@ def read_target(y: Any, what: str = "target") -> tuple[np.ndarray, tuple[str, ..
         raise InputError(f"The {what}'s rows differ in length: give one value for each row.") from None
     except OverflowError as error:
         raise too_large(str(error)) from None
-    if values.dtype.kind in "mMV":
-        raise InputError(
-            f"The {what} holds values of type {values.dtype}: it must be numbers{'' if what == 'weight' else ' or labels'}."
-        )
-    if values.ndim not in (1, 2):
+    refuse_kind(values.dtype, what)
+    if values.ndim not in (1, 2) or values.shape[1:] == (0,):
         raise InputError(
             f"The {what} must be a vector or a matrix, one row for each row of X, not of shape {values.shape}."
         )
     return values, names
+
+
+def refuse_kind(dtype: np.dtype[Any], what: str) -> None:
+    """Refuse a target or weights that are dates, times or records."""
+    if dtype.kind in "mMV":
+        words = "numbers" if what == "weight" else "numbers or labels"
+        raise InputError(f"The {what} holds values of type {dtype}: it must be {words}.")
 
 
 def _read_frame_target(y: Any) -> tuple[Any, tuple[str, ...]]:

@@ -25,6 +25,8 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.sources.block import Block, block_rows
 
 STRIP = 2048
+# What becomes a number when it is asked to, and is none.
+NO_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 WORDS = {"text": "text", "category": "categories", "time": "dates or times", "other": "nested or binary values"}
 
 
@@ -306,7 +308,20 @@ def unmasked(values: Any) -> Any:
     if values.dtype.kind in "biuf":
         kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
         return np.ma.filled(values.astype(kind), np.nan)
-    return np.ma.filled(values.astype(object), None) if values.dtype.kind in "OUST" else values.data
+    if values.dtype.kind not in "OUST":
+        return values.data
+    found = values.data.astype(object)
+    found[np.ma.getmaskarray(values)] = None
+    return found
+
+
+def floats_of(values: np.ndarray) -> np.ndarray:
+    """Give numbers of any kind as float64; what is none, such as text or a date among objects, is a TypeError."""
+    if values.dtype.kind not in "biufO":
+        raise TypeError
+    if values.dtype.kind == "O" and any(isinstance(value, NO_NUMBERS) for value in values.ravel().tolist()):
+        raise TypeError
+    return np.asarray(values, dtype=np.float64)
 
 
 def weight_of(values: Any, start: int = 0) -> np.ndarray:
@@ -318,12 +333,9 @@ def weight_of(values: Any, start: int = 0) -> np.ndarray:
     array([1., 0., 2.])
     """
     try:
-        given = np.asarray(unmasked(values))
-        weight = np.asarray(given, dtype=np.float64) if given.dtype.kind in "biufO" else None
+        weight = floats_of(np.asarray(unmasked(values)))
     except (TypeError, ValueError, OverflowError):
-        weight = None
-    if weight is None:
-        raise InputError("The weights must be numbers, one for each row.")
+        raise InputError("The weights must be numbers, one for each row.") from None
     if weight.ndim != 1:
         raise InputError(f"The weights must be a vector, one number for each row, not of shape {weight.shape}.")
     bad = np.flatnonzero(~((weight >= 0) & (weight < np.inf)))

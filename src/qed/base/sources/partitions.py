@@ -16,7 +16,15 @@ import pyarrow as pa
 from qed.base.errors import InputError
 from qed.base.sources.block import is_sparse
 from qed.base.sources.facts import Facts, shape_facts
-from qed.base.sources.frames import arrow_of, check_lengths, frame_of, length_error, read_target, read_weight
+from qed.base.sources.frames import (
+    arrow_of,
+    check_lengths,
+    frame_of,
+    length_error,
+    read_target,
+    read_weight,
+    refuse_kind,
+)
 from qed.base.sources.layout import Layout, kind_of, plan, refuse_twice
 from qed.base.sources.rows import ArrayRows
 from qed.base.sources.tables import as_matrix
@@ -100,6 +108,9 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
         raise InputError(f"A Dask array of {X.dtype} holds no numbers: give floats or integers.")
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(f"Found 0 sample(s) or 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    for values, what in ((y, "target"), (weight, "weight")):
+        if hasattr(values, "dtype"):
+            refuse_kind(values.dtype, what)
     X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
     dtype = np.dtype(np.float32 if X.dtype.kind == "f" and X.dtype.itemsize <= 4 else np.float64)
     parts = [X.to_delayed().ravel().tolist(), _aligned(X, y, "y"), _aligned(X, weight, "sample_weight")]

@@ -70,7 +70,7 @@ class MeanRegressor(Regressor, OnePass):
         mean = problem.statistic.target.mean
         self.mean_ = float(mean[0]) if problem.target_ndim == 1 else mean.copy()
 
-    def _outputs(self) -> tuple[int, ...]:
+    def _predicted_shape(self) -> tuple[int, ...]:
         return np.shape(self.mean_)
 
     def _predict(self, block: Block) -> np.ndarray:
