@@ -20,8 +20,8 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 
 from qed.base.errors import InputError, KindError, level_of_user
+from qed.base.models.checked import Checked, checked
 from qed.base.sources.block import Block, is_sparse
-from qed.base.sources.checked import Checked, checked
 from qed.base.sources.facts import FLOATS
 from qed.base.sources.frames import complex_error, too_large
 from qed.base.sources.layout import floats_of
@@ -97,7 +97,7 @@ def _check_columns(model: Any, source: Rows, *, reset: bool) -> None:
         )
 
 
-def _checked(model: Any, source: Rows, target: str | None, *, reset: bool) -> Rows:
+def _checked(model: object, source: Rows, target: str | None, *, reset: bool) -> Rows:
     """Look at target and weights: now where they are in memory, else whenever they are read."""
     if target is None and not source.has_weight:
         return source
@@ -105,17 +105,17 @@ def _checked(model: Any, source: Rows, target: str | None, *, reset: bool) -> Ro
     wanted.refuse_from(source)
     if not reset and target is not None and wanted.several:
         _check_outputs(model, source)
-    facts: dict[str, Any] = {} if target is None or wanted.several else {"target_ndim": 1}
+    facts: dict[str, object] = {} if target is None or wanted.several else {"target_shape": ()}
     if target == "number" and source.target_dtype not in FLOATS:
         facts["target_dtype"] = FLOATS[0]
     return checked(source, wanted, **facts)
 
 
-def _check_outputs(model: Any, source: Rows) -> None:
+def _check_outputs(model: object, source: Rows) -> None:
     """Compare the columns of the target with those that a fitted model predicts."""
-    known = model._predicted_shape() if hasattr(model, "_predicted_shape") else None
-    given = () if source.target_ndim == 1 else (source.n_targets,)
-    if known is not None and (known or (1,)) != (given or (1,)):
+    known: tuple[int, ...] = getattr(model, "_predicted_shape", tuple)()
+    given = source.facts.target_shape
+    if (known or (1,)) != (given or (1,)):
         words = " and ".join(f"{shape[0] if shape else 1}" for shape in (known, given))
         raise InputError(
             f"{_name(model)} was fitted to another number of target columns than y has: {words}. Give y as in fit."
@@ -195,8 +195,9 @@ class Wanted:
                 )
             words = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to"
             _warn(f"{words} (n_samples,), for example using ravel().", DataConversionWarning)
-        if self.kind == "number" and not source.target_is_number and source.target_dtype != np.dtype(object):
-            raise self._no_numbers() if source.target_dtype.kind != "c" else complex_error()
+        kind = "" if source.target_dtype is None else source.target_dtype.kind
+        if self.kind == "number" and kind not in "biufO":
+            raise complex_error() if kind == "c" else self._no_numbers()
 
     def __call__(self, block: Block) -> Block:
         """Give a block whose target is what is wanted, or say which row of it is not."""

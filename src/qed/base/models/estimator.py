@@ -21,7 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for, fitting
+from qed.base.engine import blas_for
 from qed.base.errors import InputError, NotFittedError
 from qed.base.models.checks import check_rows, complete, finite
 from qed.base.models.parameters import Parameter, check_parameters
@@ -29,6 +29,7 @@ from qed.base.models.parts import parts_of
 from qed.base.models.problem import RowsProblem, StatisticProblem
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
+from qed.base.running.changing import changing
 from qed.base.running.stepped import Stepped
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -73,7 +74,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with fitting(), calling_back(self, X, y, sample_weight):
+        with changing(self), calling_back(self, X, y, sample_weight):
             self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
 
@@ -187,7 +188,7 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        with fitting():
+        with changing(self):
             new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
             self._check_statistic(new)
             self._update(new.statistic if first else self.statistic_ + new.statistic, new)
@@ -202,14 +203,15 @@ class OnePass(Estimator):
             Rows that were learned from, with the weights they had.
         """
         self._check_fitted()
-        new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
-        self._check_statistic(new)
-        if self.statistic_.fingerprint().count <= new.statistic.fingerprint().count:
-            raise InputError(
-                f"{type(self).__name__} can not forget all the rows that it learned from: nothing would be left. "
-                "Make a new model, or forget fewer rows."
-            )
-        self._update(self.statistic_ - new.statistic, new)
+        with changing(self):
+            new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
+            self._check_statistic(new)
+            if self.statistic_.fingerprint().count <= new.statistic.fingerprint().count:
+                raise InputError(
+                    f"{type(self).__name__} can not forget all the rows that it learned from: nothing would be left. "
+                    "Make a new model, or forget fewer rows."
+                )
+            self._update(self.statistic_ - new.statistic, new)
         return self
 
     def _update(self, statistic: Any, new: StatisticProblem) -> None:
@@ -247,7 +249,7 @@ class Iterative(Stepped, Estimator):
             As in ``fit``.
         """
         self._check_fitted()
-        with fitting(), calling_back(self, X, y, sample_weight):
+        with changing(self), calling_back(self, X, y, sample_weight):
             problem = self._begin(X, y, sample_weight, reset=False)
             difference = self.fingerprint_.difference(problem.fingerprint)
             if difference:
@@ -272,7 +274,7 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
     """
     check_parameters(model, model.parameters)
     opened = model._open(rows, reset=True, target=model.target)
-    with fitting(), calling_back(model, rows, None, None):
+    with changing(model), calling_back(model, rows, None, None):
         model._settle(model._known(opened, statistic))
     return model
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Protocol
 
 from sklearn.utils.validation import _is_fitted
 
@@ -12,7 +12,14 @@ from qed.base.sources.open import is_dask, is_path
 from qed.base.sources.rows import Rows
 
 
-def parts_of(model: Any, X: Any) -> list[tuple[str, Any, Any]]:
+class Step(Protocol):
+    """A step of a pipeline."""
+
+    def transform(self, X: object) -> object:
+        """Change the columns."""
+
+
+def parts_of(model: object, X: object) -> list[tuple[str, object, object]]:
     """Give the models of qed in something fitted: what to call each, the model, and the table that it sees.
 
     A model of qed is its own only part, without a name. Of a search it is the best model, of a pipeline every step that is one.
@@ -27,8 +34,9 @@ def parts_of(model: Any, X: Any) -> list[tuple[str, Any, Any]]:
     model = _best(model)
     if hasattr(model, "_prove") and not isinstance(model, type):
         return [("", model, X)]
-    if not isinstance(getattr(model, "steps", None), list):
-        name = model.__name__ if isinstance(model, type) else f"{type(model).__name__}"
+    steps = getattr(model, "steps", None)
+    if not isinstance(steps, list):
+        name = model.__name__ if isinstance(model, type) else type(model).__name__
         raise InputError(
             f"{name} is no fitted model of qed, so there are no claims to check: give a model, or a pipeline or search of models."
         )
@@ -36,16 +44,16 @@ def parts_of(model: Any, X: Any) -> list[tuple[str, Any, Any]]:
         raise InputError(
             "A pipeline of scikit-learn reads tables in memory: give X and y as arrays or frames, or take qed.TableModel."
         )
-    found = list(_steps(model.steps, X))
-    if not found or found[-1][1] is not model.steps[-1][1]:
-        last = type(model.steps[-1][1]).__name__
+    found = list(_steps(steps, X))
+    if not found or found[-1][1] is not steps[-1][1]:
+        last = type(steps[-1][1]).__name__
         raise InputError(
             f"The pipeline ends with {last}, which is no model of qed and makes no claims: end it with one."
         )
     return found
 
 
-def _best(model: Any) -> Any:
+def _best(model: object) -> object:
     """Give the best model of a search, of whatever is inside; all else is given back."""
     while hasattr(model, "best_estimator_") and not hasattr(model.best_estimator_, "_prove"):
         model = model.best_estimator_
@@ -61,12 +69,11 @@ def _best(model: Any) -> Any:
     return model
 
 
-def _steps(steps: list[tuple[str, Any]], X: Any) -> Iterator[tuple[str, Any, Any]]:
+def _steps(steps: list[tuple[str, Step | str | None]], X: object) -> Iterator[tuple[str, object, object]]:
     for place, (name, part) in enumerate(steps):
-        if part is None or part == "passthrough":
+        if part is None or isinstance(part, str):
             continue
         if hasattr(part, "_prove"):
-            part._check_fitted()
             yield f"{name}: ", part, X
         elif hasattr(part, "steps") or hasattr(part, "best_estimator_"):
             yield from ((f"{name}: {inner}", found, table) for inner, found, table in parts_of(part, X))

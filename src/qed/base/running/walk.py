@@ -10,6 +10,7 @@ from sklearn.base import clone
 from qed.base.errors import InputError
 from qed.base.running.stepped import Stepped
 from qed.base.running.steps import Ending, Reason, Step
+from qed.base.threads.interrupts import deferred
 
 
 class steps:
@@ -48,7 +49,8 @@ class steps:
         return self
 
     def __next__(self) -> Step:
-        step = next(self._generator)
+        with deferred(moments=False):
+            step = next(self._generator)
         self._number += 1
         step.number = self._number
         return step

@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from qed.base.errors import InputError
 from qed.base.sources.block import Block, Piece
-from qed.base.sources.facts import Facts, shape_facts
+from qed.base.sources.facts import Facts
 from qed.base.sources.frames import check_lengths, read_target, read_weight
 from qed.base.sources.layout import Layout, did_you_mean, plan, refuse_twice
 from qed.base.sources.npy import open_npy
@@ -182,7 +182,7 @@ class FileRows(Rows):
             schema=layout.feature_schema,
             target_names=target_names,
             target_dtype=layout.target_dtype if y is None else y.dtype,
-            **(layout.target_shape if y is None else shape_facts(y)),
+            target_shape=layout.target_shape if y is None else y.shape[1:],
             has_weight=weight is not None or layout.weight is not None,
         )
         self._count: int | None = None

@@ -7,7 +7,7 @@ it is, since its memory may serve as a matrix. A target or weights may come as a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ def _of_pandas(X: Any) -> Any:
     return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
 
 
-def _is_packed(kind: Any) -> bool:
+def _is_packed(kind: object) -> bool:
     """Say whether a column of pandas stores only what differs from one value."""
     return str(kind).startswith("Sparse[")
 
@@ -124,7 +124,7 @@ def arrow_of(frame: Any, names: Sequence[str]) -> pa.Table:
     return pa.Table.from_pandas(frame[list(names)], preserve_index=False).replace_schema_metadata()
 
 
-def read_weight(weight: Any, start: int = 0) -> np.ndarray:
+def read_weight(weight: object, start: int = 0) -> np.ndarray:
     """Give weights that came by themselves as an array; the number of the first row is `start`."""
     return weight_of(read_target(weight, "weight")[0], start)
 
@@ -156,7 +156,7 @@ def read_target(y: Any, what: str = "target") -> tuple[np.ndarray, tuple[str, ..
     return values, names
 
 
-def refuse_kind(dtype: np.dtype[Any], what: str) -> None:
+def refuse_kind(dtype: np.dtype[np.generic], what: str) -> None:
     """Refuse a target or weights that are dates, times or records."""
     if dtype.kind in "mMV":
         words = "numbers" if what == "weight" else "numbers or labels"
@@ -186,7 +186,7 @@ def _read_frame_target(y: Any) -> tuple[Any, tuple[str, ...]]:
         return native.to_numpy(), names
 
 
-def check_lengths(n: int, y: Any, weight: Any) -> None:
+def check_lengths(n: int, y: Sized | None, weight: Sized | None) -> None:
     """Refuse a target or weights of another length than the table."""
     for what, values in (("y", y), ("sample_weight", weight)):
         if values is not None and len(values) != n:

@@ -153,9 +153,9 @@ class Layout:
         return np.result_type(*(_array_dtype(self.schema.field(name).type) for name in self.targets))
 
     @property
-    def target_shape(self) -> dict[str, int]:
-        """The facts about the target's shape: one column is a vector."""
-        return {"target_ndim": 2 if len(self.targets) > 1 else 1, "n_targets": max(1, len(self.targets))}
+    def target_shape(self) -> tuple[int, ...]:
+        """The shape of the target of one row: one column makes a vector."""
+        return (len(self.targets),) if len(self.targets) > 1 else ()
 
     def refuse_text(self) -> None:
         """Raise an `InputError` that names every feature that is not a number."""
@@ -293,7 +293,7 @@ def target_of(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
     return found[0] if len(found) == 1 else np.column_stack(found)
 
 
-def unmasked(values: Any) -> Any:
+def unmasked(values: object) -> object:
     """Give a masked array as a plain one in which what is masked is missing: NaN among numbers, None among all else.
 
     Examples

@@ -74,7 +74,7 @@ class Pieces(Sliced):
         return found
 
 
-def _loaded(values: Any) -> Any:
+def _loaded(values: object) -> object:
     """Load an array from its path, or give what is an array already."""
     if not isinstance(values, (str, os.PathLike)):
         return values

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from qed.base.errors import InputError
 from qed.base.sources.block import is_sparse
-from qed.base.sources.facts import Facts, shape_facts
+from qed.base.sources.facts import Facts
 from qed.base.sources.frames import (
     arrow_of,
     check_lengths,
@@ -121,7 +121,7 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
         dtype=dtype,
         is_sparse=is_sparse(X._meta),
         target_dtype=None if y is None else y.dtype,
-        **shape_facts(y),
+        target_shape=() if y is None else tuple(y.shape[1:]),
         has_weight=weight is not None,
     )
     return Partitions(list(zip(*parts)), decode, facts, known)
@@ -174,7 +174,7 @@ def cut_frame(
         schema=layout.feature_schema,
         target_names=names,
         target_dtype=layout.target_dtype,
-        **layout.target_shape,
+        target_shape=layout.target_shape,
         has_weight=weight is not None,
     )
     return Partitions(parts, decode, facts, None)

@@ -19,7 +19,7 @@ from qed.base.engine import work
 from qed.base.errors import InputError, KindError
 from qed.base.sources.block import Block, Piece, is_sparse
 from qed.base.sources.compressed import sound
-from qed.base.sources.facts import FLOATS, Facts, shape_facts
+from qed.base.sources.facts import FLOATS, Facts
 from qed.base.sources.frames import (
     arrow_of,
     check_lengths,
@@ -117,7 +117,7 @@ class TableRows(Rows):
             schema=layout.feature_schema,
             target_names=target_names,
             target_dtype=None if y is None else y.dtype,
-            **shape_facts(y),
+            target_shape=() if y is None else tuple(y.shape[1:]),
             has_weight=weight is not None,
             in_memory=True,
         )

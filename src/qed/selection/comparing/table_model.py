@@ -160,8 +160,9 @@ class TableModel(Estimator):
         inside = self.model_._open(rows, reset=False, target=self.model_.target)
         return self._together([self.model_._prove(self.model_._evidence(inside)), *certificates])
 
-    def _predicted_shape(self) -> Any:
-        return self.model_._predicted_shape() if hasattr(self.model_, "_predicted_shape") else None
+    def _predicted_shape(self) -> tuple[int, ...]:
+        found: tuple[int, ...] = self.model_._predicted_shape()
+        return found
 
     def encoded(self, X: Any) -> Rows:
         """Give the rows as the model sees them, without making them all at once.

@@ -18,7 +18,7 @@ from qed.base.sources.rows import ArrayRows, Rows, Through
 Look = Callable[[Block], Block]
 
 
-def checked(source: Rows, look: Look, **facts: Any) -> Rows:
+def checked(source: Rows, look: Look, **facts: object) -> Rows:
     """Give rows whose every block went through `look`, and of which at least one has a weight.
 
     Parameters
@@ -48,7 +48,7 @@ def no_weight() -> InputError:
 class Checked(Through):
     """Streamed rows that are looked at as they are read; the parameters are those of `Through`."""
 
-    def __init__(self, source: Rows, change: Look, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
+    def __init__(self, source: Rows, change: Look, args: tuple[object, ...], facts: dict[str, object]) -> None:
         super().__init__(source, change, args, {"schema": source.facts.schema, **facts}, target_only=True)
 
     def _over(self, source: Rows) -> Rows:
@@ -75,7 +75,7 @@ class Checked(Through):
             raise no_weight()
         return block
 
-    def fold(self, function: Function, *args: Any) -> Any:
+    def fold(self, function: Function, *args: object) -> object:
         if not self.has_weight:
             return super().fold(function, *args)
         found: Weighed = super().fold(Weighed.of, function, *args)
@@ -83,7 +83,7 @@ class Checked(Through):
             raise no_weight()
         return found.value
 
-    def each(self, function: Function, *args: Any) -> Iterator[Any]:
+    def each(self, function: Function, *args: object) -> Iterator[object]:
         if not self.has_weight:
             yield from super().each(function, *args)
             return
@@ -102,7 +102,7 @@ class Weighed:
         self.value, self.counts = value, counts
 
     @classmethod
-    def of(cls, block: Block, function: Function, *args: Any) -> Weighed:
+    def of(cls, block: Block, function: Function, *args: object) -> Weighed:
         return cls(function(block, *args), bool(block.weight.any()))
 
     def __add__(self, other: Weighed) -> Weighed:
