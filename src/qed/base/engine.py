@@ -24,6 +24,7 @@ from typing import Any
 from qed.base.threads.blas import blas_for, fitting, one_blas_thread
 from qed.base.threads.counting import n_threads, threads, threads_here, working
 from qed.base.threads.helpers import Inbox, Reserve
+from qed.base.threads.interrupts import moment
 
 __all__ = ["add_pairwise", "blas_for", "fitting", "n_threads", "one_blas_thread", "threads", "work"]
 
@@ -59,15 +60,18 @@ def work(tasks: Iterable[Callable[[], Any]]) -> Iterator[Any]:
     waiting = iter(tasks)
     first = list(islice(waiting, 2))
     count = threads_here() if len(first) > 1 else 1
-    hold = one_blas_thread.take()
+    hold = None
     try:
+        hold = one_blas_thread.take()
         if count == 1:
             for task in chain(first, waiting):
+                moment()
                 yield task()
         else:
             yield from _share(chain(first, waiting), count)
     finally:
-        one_blas_thread.leave(hold)
+        if hold is not None:
+            one_blas_thread.leave(hold)
 
 
 def _share(tasks: Iterable[Callable[[], Any]], count: int) -> Iterator[Any]:
@@ -75,10 +79,12 @@ def _share(tasks: Iterable[Callable[[], Any]], count: int) -> Iterator[Any]:
     in_order: deque[_Task] = deque()
     try:
         for task in tasks:
+            moment()
             in_order.append(pile.add(task))
             if len(in_order) > 2 * count:
                 yield pile.result(in_order.popleft())
         while in_order:
+            moment()
             yield pile.result(in_order.popleft())
     finally:
         pile.pending.clear()

@@ -25,7 +25,7 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
-from qed.base.models.checks import check_rows, overflowed
+from qed.base.models.checks import complete, overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
 from qed.base.models.problem import RowsProblem
@@ -230,7 +230,7 @@ class KMeans(Clusterer, Transformer, Iterative):
             Rows; `y` is not used.
         """
         self._check_fitted()
-        rows = check_rows(self, X, None, sample_weight, reset=False)
+        rows = complete(self._open(X, None, sample_weight, reset=False), self)
         return -math.fsum(cost for _, cost in rows.each(_labels_and_cost, self.cluster_centers_))
 
     def _prove(self, problem: RowsProblem) -> list[Claim]:

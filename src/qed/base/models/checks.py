@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Number
 from typing import Any
 
@@ -19,11 +20,15 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 
 from qed.base.errors import InputError, KindError, level_of_user
+from qed.base.models.checked import Checked, checked
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.facts import FLOATS
 from qed.base.sources.frames import complex_error, too_large
+from qed.base.sources.layout import floats_of
 from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
+
+PLAIN = {str, bytes, bool, int, float, type(None)}
 
 
 def check_rows(
@@ -39,8 +44,7 @@ def check_rows(
     if source.is_sparse and not get_tags(model).input_tags.sparse:
         advice = getattr(model, "sparse_advice", "give it a dense array, such as X.toarray()")
         raise InputError(f"{_name(model)} does not take sparse input: {advice}.")
-    _check_weight(source)
-    return source if target is None else _check_target(model, source, target)
+    return _checked(model, source, target, reset=reset)
 
 
 def check_table(
@@ -49,8 +53,7 @@ def check_table(
     """Turn what the user gave into rows of a mixed table, for encoders; the parameters are those of `check_rows`."""
     source = _opened(X, y, sample_weight, target).table()
     _check_columns(model, source, reset=reset)
-    _check_weight(source)
-    return source if target is None else _check_target(model, source, target)
+    return _checked(model, source, target, reset=reset)
 
 
 def _opened(X: Any, y: Any, sample_weight: Any, target: str | None) -> Rows:
@@ -86,6 +89,48 @@ def _check_columns(model: Any, source: Rows, *, reset: bool) -> None:
         )
 
 
+def _checked(model: object, source: Rows, target: str | None, *, reset: bool) -> Rows:
+    """Look at target and weights: now where they are in memory, else whenever they are read."""
+    if target is None and not source.has_weight:
+        return source
+    wanted = Wanted.by(model, target)
+    wanted.refuse_from(source)
+    if not reset and target is not None and wanted.several:
+        _check_outputs(model, source)
+    facts: dict[str, object] = {} if target is None or wanted.several else {"target_shape": ()}
+    if target == "number" and source.target_dtype not in FLOATS:
+        facts["target_dtype"] = FLOATS[0]
+    return checked(source, wanted, **facts)
+
+
+def _check_outputs(model: object, source: Rows) -> None:
+    """Compare the columns of the target with those that a fitted model predicts."""
+    known: tuple[int, ...] = getattr(model, "_predicted_shape", tuple)()
+    given = source.facts.target_shape
+    if (known or (1,)) != (given or (1,)):
+        words = " and ".join(f"{shape[0] if shape else 1}" for shape in (known, given))
+        raise InputError(
+            f"{_name(model)} was fitted to another number of target columns than y has: {words}. Give y as in fit."
+        )
+
+
+def complete(source: Rows, model: object) -> Rows:
+    """Give the same rows, and refuse missing and infinite features by name: at once in memory, else whenever they are read."""
+    if source.is_table or get_tags(model).input_tags.allow_nan:
+        return source
+    if isinstance(source, Checked):
+        return source.before(partial(finite, model=model))
+    if not isinstance(source, ArrayRows):
+        return finite(source, model)
+    if not all(source.each(_has_finite)):
+        refuse_missing(source, model)
+    return source
+
+
+def _has_finite(block: Block) -> bool:
+    return is_finite(block.X)
+
+
 def _warn(message: str, kind: type[Warning] = UserWarning) -> None:
     warnings.warn(message, kind, stacklevel=level_of_user())
 
@@ -101,100 +146,113 @@ def _other_names(known: list[str], names: list[str]) -> str:
     return words if new or lost else words + "Feature names must be in the same order as they were in fit.\n"
 
 
-def _check_weight(source: Rows) -> None:
-    if isinstance(source, ArrayRows) and source.weight is not None and not source.weight.any():
-        raise InputError("All weights are zero, which leaves no rows at all: give at least one row a positive weight.")
+@dataclass(frozen=True)
+class Wanted:
+    """What a model wants of its target.
 
+    Attributes
+    ----------
+    model : str
+        Who asks.
+    kind : {"number", "label", None}
+        What the target has to be; None where it is not looked at.
+    several : bool
+        Whether there may be more than one column.
+    """
 
-def _check_target(model: object, source: Rows, target: str) -> Rows:
-    """Check ``y``: finite numbers (one or several columns), or one label per row."""
-    if not source.has_target:
-        raise InputError(
-            f"{_name(model)} requires y to be passed, but the target y is None. "
-            "Give it as the second argument of fit: an array, or the name of its column."
+    model: str
+    kind: str | None
+    several: bool = False
+
+    @classmethod
+    def by(cls, model: object, kind: str | None) -> Wanted:
+        """Say what a model wants."""
+        tags = None if kind is None else get_tags(model).target_tags
+        return cls(_name(model), kind, tags is not None and (tags.multi_output or tags.two_d_labels))
+
+    def refuse_from(self, source: Rows) -> None:
+        """Refuse what can be told from the facts of rows, before the first of them is read."""
+        if self.kind is None:
+            return
+        if not source.has_target:
+            raise InputError(
+                f"{self.model} requires y to be passed, but the target y is None. "
+                "Give it as the second argument of fit: an array, or the name of its column."
+            )
+        if source.target_ndim == 2 and not self.several:
+            if source.n_targets != 1:
+                raise InputError(
+                    f"{self.model} predicts one column, but y has {source.n_targets}: "
+                    f"bad input shape (n, {source.n_targets})."
+                )
+            words = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to"
+            _warn(f"{words} (n_samples,), for example using ravel().", DataConversionWarning)
+        kind = "" if source.target_dtype is None else source.target_dtype.kind
+        if self.kind == "number" and kind not in "biufO":
+            raise complex_error() if kind == "c" else self._no_numbers()
+
+    def __call__(self, block: Block) -> Block:
+        """Give a block whose target is what is wanted, or say which row of it is not."""
+        if self.kind is None:
+            return block
+        y = np.asarray(block.y)
+        y = y.ravel() if y.ndim == 2 and not self.several else y
+        y = self._numbers(y, block) if self.kind == "number" else self._labels(y, block)
+        return block if y is block.y else replace(block, y=y)
+
+    def _numbers(self, y: np.ndarray, block: Block) -> np.ndarray:
+        if y.dtype not in FLOATS:
+            if y.dtype.kind == "c":
+                raise complex_error()
+            try:
+                y = floats_of(y)
+            except OverflowError:
+                raise too_large("in the target") from None
+            except (TypeError, ValueError):
+                raise self._no_numbers() from None
+        return self._finite(y, block)
+
+    def _no_numbers(self) -> InputError:
+        return InputError(
+            f"The target of {self.model} must be numbers, but it holds text or other values that are none: "
+            "take a classifier for labels, or convert them."
         )
-    if isinstance(source, ArrayRows) and isinstance(source.y, np.ndarray):
-        known = source.y
-        y = _numbers(model, known) if target == "number" else known
-        y = _check_shape(model, y)
-        if target == "number":
-            y = _check_finite(model, y, source.weight)
-        else:
-            _check_labels(model, y, source.weight)
-        return source if y is known else source.with_target(y)
-    if target == "number" and not source.target_is_number:
-        raise _no_numbers(model)
-    if source.target_ndim == 2 and not get_tags(model).target_tags.multi_output:
-        raise _one_column(model, len(source.target_names))
-    return source
 
+    def _finite(self, y: np.ndarray, block: Block) -> np.ndarray:
+        """Refuse a target that is missing or infinite; what it is in a row of weight zero does not matter."""
+        if is_finite(y):
+            return y
+        found = _first_bad(Block(np.empty((len(y), 0)), y, block.weight, block.start))
+        if found is not None:
+            raise _bad_value(self.model, None, *found)
+        return np.where(np.isfinite(y), y, y.dtype.type(0))
 
-def _numbers(model: object, y: np.ndarray) -> np.ndarray:
-    if y.dtype in FLOATS:
+    def _labels(self, y: np.ndarray, block: Block) -> np.ndarray:
+        """Refuse labels that are missing, amounts, or neither words nor numbers."""
+        if y.dtype.kind == "c":
+            raise complex_error()
+        if y.dtype.kind == "O":
+            self._kinds(y.ravel().tolist(), block)
+        if y.dtype.kind == "f":
+            whole = self._finite(y, block)
+            if (whole != np.floor(whole)).any():
+                refuse_amounts(self.model, whole if block.weight is None else whole[block.weight > 0])
         return y
-    if y.dtype.kind == "c":
-        raise complex_error()
-    if y.dtype.kind not in "biufO":
-        raise _no_numbers(model)
-    try:
-        return np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise _no_numbers(model) from None
 
-
-def _no_numbers(model: object) -> InputError:
-    return InputError(
-        f"The target of {_name(model)} must be numbers, but it holds text or other values that are none: "
-        "take a classifier for labels, or convert them."
-    )
-
-
-def _check_shape(model: object, y: np.ndarray) -> np.ndarray:
-    tags = get_tags(model).target_tags if y.ndim == 2 else None
-    if tags is None or tags.multi_output or tags.two_d_labels:
-        return y
-    if y.shape[1] != 1:
-        raise _one_column(model, y.shape[1])
-    words = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)"
-    _warn(f"{words}, for example using ravel().", DataConversionWarning)
-    return y.ravel()
-
-
-def _one_column(model: object, count: int) -> InputError:
-    return InputError(f"{_name(model)} predicts one column, but y has {count}: bad input shape (n, {count}).")
-
-
-def _check_finite(model: object, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """Refuse a target that is missing or infinite; what it is in a row of weight zero does not matter."""
-    if is_finite(y):
-        return y
-    found = _first_bad(Block(np.empty((len(y), 0)), y, weight))
-    if found is not None:
-        raise _bad_value(model, None, *found)
-    return np.where(np.isfinite(y), y, y.dtype.type(0))
-
-
-def _check_labels(model: object, y: np.ndarray, weight: np.ndarray | None) -> None:
-    """Refuse labels that are amounts; missing words are met, and refused, when the classes are learned."""
-    if y.dtype.kind == "c":
-        raise complex_error()
-    if y.dtype.kind == "O":
-        _check_kinds(model, y.ravel().tolist())
-    if y.dtype.kind == "f":
-        whole = _check_finite(model, y, weight)
-        if (whole != np.floor(whole)).any():
-            refuse_amounts(model, whole if weight is None else whole[weight > 0])
-
-
-def _check_kinds(model: object, labels: list[object]) -> None:
-    """Refuse labels that are neither words nor numbers; there are few types among many labels."""
-    strange = {type(label) for label in labels} - {str, bytes, bool, int, float, type(None)}
-    strange = {kind for kind in strange if not issubclass(kind, (str, np.generic, Number)) or issubclass(kind, complex)}
-    if strange:
-        name = min(kind.__name__ for kind in strange)
-        raise KindError(f"Unknown label type: {name}. The labels of {_name(model)} must be words or numbers.")
-    if any(type(label) is int and not -(2**63) <= label < 2**64 for label in labels):
-        raise too_large("in the target")
+    def _kinds(self, labels: list[object], block: Block) -> None:
+        """Refuse labels that are missing, or neither words nor numbers; there are few types among many labels."""
+        kinds = {type(label) for label in labels}
+        strange = {kind for kind in kinds - PLAIN if not issubclass(kind, (str, np.generic, Number))}
+        strange |= {kind for kind in kinds if issubclass(kind, (complex, np.datetime64, np.timedelta64))}
+        if strange:
+            name = min(kind.__name__ for kind in strange)
+            raise KindError(f"Unknown label type: {name}. The labels of {self.model} must be words or numbers.")
+        if int in kinds and any(type(label) is int and not -(2**63) <= label < 2**64 for label in labels):
+            raise too_large("in the target")
+        if not kinds <= {str, int, bool}:
+            lost = np.array([label is None or label != label for label in labels])
+            if (lost if block.weight is None else lost & (block.weight > 0)).any():
+                raise InputError(f"The target of {self.model} has missing labels: drop those rows.")
 
 
 def refuse_amounts(model: object, labels: Iterable[object]) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -22,7 +23,7 @@ from sklearn.utils.validation import _is_fitted
 
 from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for, fitting
+from qed.base.engine import blas_for
 from qed.base.errors import (
     InputError,
     NotAvailableError,
@@ -31,13 +32,15 @@ from qed.base.errors import (
     enough_memory,
     level_of_user,
 )
-from qed.base.models.checks import check_rows, finite
+from qed.base.models.checks import check_rows, complete, finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import Parameter, check_parameters
+from qed.base.models.parts import parts_of
 from qed.base.models.problem import Problem, RowsProblem, StatisticProblem
 from qed.base.models.proof import difference_from, examine
 from qed.base.models.searching import Answer, Question
 from qed.base.running.callbacks import calling_back, iteration_callbacks
+from qed.base.running.changing import changing
 from qed.base.running.stepped import Stepped
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -93,7 +96,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             The fitted model, with its ``certificate_``.
         """
         check_parameters(self, self.parameters)
-        with fitting(), enough_memory(), calling_back(self, X, y, sample_weight):
+        with changing(self), calling_back(self, X, y, sample_weight):
             self._settle(self._problem(self._open(X, y, sample_weight, reset=True, target=self.target)))
         return self
 
@@ -238,7 +241,7 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        with fitting(), enough_memory():
+        with changing(self):
             new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
             self._check_statistic(new)
             self._update(new.statistic if first else self.statistic_ + new.statistic, new)
@@ -253,14 +256,15 @@ class OnePass(Estimator):
             Rows that were learned from, with the weights they had.
         """
         self._check_fitted()
-        new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
-        left = self.statistic_ - new.statistic
-        if left.fingerprint().count <= 0:
-            raise InputError(
-                f"{type(self).__name__} can not forget all rows that it has learned from: nothing would be left to say. "
-                "Forget fewer rows, or fit a new model."
-            )
-        self._update(left, new)
+        with changing(self):
+            new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
+            self._check_statistic(new)
+            if self.statistic_.fingerprint().count <= new.statistic.fingerprint().count:
+                raise InputError(
+                    f"{type(self).__name__} can not forget all the rows that it learned from: nothing would be left. "
+                    "Make a new model, or forget fewer rows."
+                )
+            self._update(self.statistic_ - new.statistic, new)
         return self
 
     def _update(self, statistic: Any, new: StatisticProblem) -> None:
@@ -299,7 +303,7 @@ class Iterative(Stepped, Estimator):
             As in ``fit``.
         """
         self._check_fitted()
-        with fitting(), enough_memory(), calling_back(self, X, y, sample_weight):
+        with changing(self), calling_back(self, X, y, sample_weight):
             problem = self._begin(X, y, sample_weight, reset=False)
             difference = self.fingerprint_.difference(problem.fingerprint)
             if difference:
@@ -324,7 +328,7 @@ def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
     """
     check_parameters(model, model.parameters)
     opened = model._open(rows, reset=True, target=model.target)
-    with fitting(), enough_memory(), calling_back(model, rows, None, None):
+    with changing(model), calling_back(model, rows, None, None):
         model._settle(model._known(opened, statistic))
     return model
 
@@ -338,7 +342,7 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     Parameters
     ----------
     model : fitted estimator
-        Any model of qed.
+        Any model of qed; or a pipeline or a search of scikit-learn, whose models of qed are then all looked at.
     X, y, sample_weight
         The data it was fitted on; files and Dask collections too.
 
@@ -360,6 +364,13 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     >>> qed.certify(model, X, 2 * y).verdict
     'These are not the data of the fit: another target.'
     """
+    parts = parts_of(model, X)
+    if len(parts) > 1 or parts[0][0]:
+        # The steps before the last learn without weights.
+        weights = [*([None] * (len(parts) - 1)), sample_weight]
+        proofs = [(name, certify(part, table, y, weight)) for (name, part, table), weight in zip(parts, weights)]
+        return Certificate([replace(claim, says=name + claim.says) for name, proof in proofs for claim in proof])
+    model = parts[0][1]
     model._check_fitted()
-    rows = model._open(X, y, sample_weight, reset=False, target=model.target)
+    rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
     return examine(model, rows)

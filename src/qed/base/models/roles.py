@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 
 from qed.base.attributes import Attributes, labels
 from qed.base.errors import InputError, NotAvailableError
-from qed.base.models.checks import check_rows
+from qed.base.models.checks import complete
 from qed.base.models.estimator import Estimator, OnePass
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -40,6 +40,10 @@ class Regressor(RegressorMixin, Estimator):
     @abstractmethod
     def _predict(self, block: Block) -> np.ndarray:
         """Predict the rows of one block."""
+
+    def _predicted_shape(self) -> tuple[int, ...]:
+        """Give the shape of what is predicted for one row: empty for a number, ``(q,)`` for several."""
+        return np.shape(getattr(self, "coef_", 0.0))[:-1]
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target.
@@ -65,7 +69,7 @@ class Regressor(RegressorMixin, Estimator):
             Rows with their true target.
         """
         self._check_fitted()
-        rows = check_rows(self, X, y, sample_weight, reset=False, target=self.target)
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
         sums = rows.fold(Sums.of, self._predict)
         if sums.count < 2:
             raise InputError("R^2 is not defined for fewer than two rows: score on more of them.")
@@ -176,7 +180,7 @@ class Classifier(ClassifierMixin, Estimator):
             Rows with their true class.
         """
         self._check_fitted()
-        rows = check_rows(self, X, y, sample_weight, reset=False, target=self.target)
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
         right, total = rows.fold(_count_right, self._choose)
         return float(right / total)
 
@@ -201,9 +205,8 @@ class OnePassClassifier(Classifier, OnePass):
             whichever call, so this need not be given.
         """
         if classes is not None and y is not None:
-            strange = [
-                label for label in np.unique(np.asarray(y)).tolist() if label not in np.asarray(classes).tolist()
-            ]
+            known = np.asarray(classes).tolist()
+            strange = [label for label in dict.fromkeys(np.asarray(y).ravel().tolist()) if label not in known]
             if strange:
                 raise InputError(f"The label {strange[0]!r} is not among the classes given: {list(classes)}.")
         return super().partial_fit(X, y, sample_weight)

@@ -191,7 +191,7 @@ class Question(Generic[Model]):
     @property
     def n_outputs(self) -> int:
         """How many columns the target has."""
-        return 1 if self.rows.target_ndim == 1 else len(self.rows.target_names) or self.target.shape[1]
+        return self.rows.n_targets
 
     def families(self, along: str) -> list[list[int]]:
         """Sort candidates into families that differ in one parameter only; give their places among the candidates."""

@@ -15,6 +15,7 @@ from qed.base.attributes import Attributes, integers, of
 from qed.base.certificate import Certificate, Claim
 from qed.base.running.drive import drive, usual_advice, warn_if_unproven
 from qed.base.running.steps import Ending, Keep, Rule, Step, Watcher
+from qed.base.threads.interrupts import deferred
 
 
 class Stepped:
@@ -77,9 +78,12 @@ class Stepped:
 
     def _run(self, problem: Any, start: Step | None = None, watchers: Sequence[Watcher] = ()) -> None:
         """Run the steps, from the beginning, from a checkpoint, or from a step of an earlier run of the same problem."""
-        ending = drive(self, partial(self._steps, problem), self._rule(), start, watchers, problem.fingerprint)
-        self._conclude(problem, ending)
-        self._warn(ending)
+        with deferred():
+            ending = drive(self, partial(self._steps, problem), self._rule(), start, watchers, problem.fingerprint)
+            # What was found is kept with its proof, or not at all.
+            with deferred(moments=False):
+                self._conclude(problem, ending)
+                self._warn(ending)
 
     def _conclude(self, problem: Any, ending: Ending) -> None:
         """Keep what the run ended with, and prove it."""

@@ -17,7 +17,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from qed.base.attributes import each, floats, integers, nothing, of, table, text
+from qed.base.running.changing import in_parts
 from qed.base.saving.known import savable
+from qed.base.threads.interrupts import moment
 
 Keep = Literal["best", "last"]
 
@@ -295,6 +297,7 @@ class _Run:
         try:
             halt = None if self.start is None else self._judge(self.start)
             while halt is None:
+                moment()
                 try:
                     step = next(steps)
                 except StopIteration as end:
@@ -302,8 +305,10 @@ class _Run:
                     break
                 halt = self._see(step)
         except KeyboardInterrupt:
-            if self.best is None:
+            if in_parts.get():
                 raise
+            if self.best is None:
+                raise KeyboardInterrupt("Interrupted before the first step: there is nothing yet to keep.") from None
             halt = Halt(Reason.INTERRUPTED, f"The model keeps the {self.rule.keep} state it had.")
         if self.best is None:
             raise RuntimeError("a method must yield at least one step")

@@ -7,8 +7,10 @@ from typing import Any
 
 from sklearn.base import clone
 
+from qed.base.errors import InputError
 from qed.base.running.stepped import Stepped
 from qed.base.running.steps import Ending, Reason, Step
+from qed.base.threads.interrupts import deferred
 
 
 class steps:
@@ -36,6 +38,8 @@ class steps:
     """
 
     def __init__(self, model: Stepped, *data: Any, start: Step | None = None, **named: Any) -> None:
+        if not isinstance(model, Stepped):
+            raise InputError(_no_steps(model))
         self._model = clone(model)
         self._problem = self._model._begin(*data, **named)
         self._number = -1 if start is None else start.number
@@ -45,7 +49,8 @@ class steps:
         return self
 
     def __next__(self) -> Step:
-        step = next(self._generator)
+        with deferred(moments=False):
+            step = next(self._generator)
         self._number += 1
         step.number = self._number
         return step
@@ -55,3 +60,11 @@ class steps:
         model = copy(self._model)
         model._conclude(self._problem, Ending(step, Reason.INTERRUPTED, step.number, 0.0, []))
         return model
+
+
+def _no_steps(model: object) -> str:
+    """Say what to give in the place of what is not found step by step."""
+    name = model.__name__ if isinstance(model, type) else type(model).__name__
+    if hasattr(model, "passes") and not hasattr(model, "model"):
+        return f"{name} has no steps to walk through, its solution comes at once: call fit."
+    return f"{name} has no steps of its own: give an iterative model, such as qed.KMeans(3), and the rows that it sees."

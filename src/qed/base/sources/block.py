@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 LEAST_VALUES, LEAST_ROWS = 1 << 17, 1 << 10
 
 
-def is_sparse(matrix: Any) -> bool:
+def is_sparse(matrix: object) -> bool:
     """Say whether a matrix is sparse.
 
     >>> from scipy import sparse

@@ -29,6 +29,7 @@ from qed.base.sources.block import Function, Piece
 from qed.base.sources.facts import Facts
 from qed.base.sources.partitions import Decode, Partitions, cut_array, cut_frame
 from qed.base.sources.rows import ArrayRows, Rows, kept
+from qed.base.threads.interrupts import interruptible
 
 GROUP = 8
 
@@ -214,7 +215,7 @@ def _client() -> Any:
 def _compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
     from dask.base import compute
 
-    with _cluster_errors():
+    with _cluster_errors(), interruptible():
         found: tuple[Any, ...] = compute(*tasks, num_workers=n_threads())
         return found
 
@@ -230,7 +231,9 @@ def _stream(tasks: Sequence[Any]) -> Iterator[Any]:
     with _cluster_errors():
         futures = deque(client.compute(list(tasks)))
         while futures:
-            yield futures.popleft().result()
+            with interruptible():
+                found = futures.popleft().result()
+            yield found
 
 
 @contextmanager

@@ -35,8 +35,8 @@ class Facts:
         The names of the target's columns; empty where there is no target or it has no name.
     target_dtype : numpy.dtype or None
         What the target holds; None where there is none. Where values are missing, whole numbers come as floats.
-    target_ndim : int
-        Whether the target is one column (1) or a matrix of them (2).
+    target_shape : tuple of int
+        The shape of the target of one row: empty where the target is a vector, ``(q,)`` where it is a matrix of q columns.
     has_weight : bool
         Whether the blocks have weights.
     in_memory : bool
@@ -58,7 +58,7 @@ class Facts:
     schema: pa.Schema | None = None
     target_names: tuple[str, ...] = ()
     target_dtype: np.dtype[Any] | None = None
-    target_ndim: int = 1
+    target_shape: tuple[int, ...] = ()
     has_weight: bool = False
     in_memory: bool = False
     is_mapped: bool = False
@@ -67,6 +67,16 @@ class Facts:
     def has_target(self) -> bool:
         """Whether the blocks have a ``y``."""
         return self.target_dtype is not None
+
+    @property
+    def target_ndim(self) -> int:
+        """Whether the target is one column (1) or a matrix of them (2)."""
+        return 1 + len(self.target_shape)
+
+    @property
+    def n_targets(self) -> int:
+        """How many columns the target has."""
+        return self.target_shape[0] if self.target_shape else 1
 
     @property
     def target_is_number(self) -> bool:
@@ -115,6 +125,10 @@ class Stated:
     @property
     def target_ndim(self) -> int:
         return self.facts.target_ndim
+
+    @property
+    def n_targets(self) -> int:
+        return self.facts.n_targets
 
     @property
     def target_is_number(self) -> bool:

@@ -27,8 +27,8 @@ import pyarrow as pa
 from qed.base.errors import InputError
 from qed.base.sources.block import Block, Piece
 from qed.base.sources.facts import Facts
-from qed.base.sources.frames import check_lengths, read_target
-from qed.base.sources.layout import Layout, did_you_mean, plan, refuse_twice, weight_of
+from qed.base.sources.frames import check_lengths, read_target, read_weight
+from qed.base.sources.layout import Layout, did_you_mean, plan, refuse_twice
 from qed.base.sources.npy import open_npy
 from qed.base.sources.paths import find_files, suffix_of
 from qed.base.sources.readers import ArrowReader, CsvReader, ParquetReader, Reader
@@ -82,7 +82,7 @@ def open_files(
     if y is not None:
         y, names = read_target(y)
     if weight is not None and name is None:
-        weight = weight_of(read_target(weight)[0])
+        weight = read_weight(weight)
     asked = None if size is None else plan(size, len(layout.features))
     rows = FileRows(readers, layout, asked, y, None if name else weight, names)
     if y is not None or rows.weight is not None:
@@ -168,7 +168,7 @@ class FileRows(Rows):
             schema=layout.feature_schema,
             target_names=target_names,
             target_dtype=layout.target_dtype if y is None else y.dtype,
-            target_ndim=(2 if len(layout.targets) > 1 else 1) if y is None else y.ndim,
+            target_shape=layout.target_shape if y is None else y.shape[1:],
             has_weight=weight is not None or layout.weight is not None,
         )
         self._count: int | None = None

@@ -7,7 +7,7 @@ it is, since its memory may serve as a matrix. A target or weights may come as a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from qed.base.errors import InputError, KindError
 from qed.base.sources.block import is_sparse
-from qed.base.sources.layout import check_target_types, refuse_twice, target_of, values_of
+from qed.base.sources.layout import check_target_types, refuse_twice, target_of, unmasked, values_of, weight_of
 
 
 def frame_of(X: Any) -> Any:
@@ -78,7 +78,7 @@ def _of_pandas(X: Any) -> Any:
     return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
 
 
-def _is_packed(kind: Any) -> bool:
+def _is_packed(kind: object) -> bool:
     """Say whether a column of pandas stores only what differs from one value."""
     return str(kind).startswith("Sparse[")
 
@@ -124,30 +124,41 @@ def arrow_of(frame: Any, names: Sequence[str]) -> pa.Table:
     return pa.Table.from_pandas(frame[list(names)], preserve_index=False).replace_schema_metadata()
 
 
-def read_target(y: Any) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Give a target that came by itself as an array with the names of its columns, if they have names.
+def read_weight(weight: object, start: int = 0) -> np.ndarray:
+    """Give weights that came by themselves as an array; the number of the first row is `start`."""
+    return weight_of(read_target(weight, "weight")[0], start)
+
+
+def read_target(y: Any, what: str = "target") -> tuple[np.ndarray, tuple[str, ...]]:
+    """Give a target (or weights) that came by itself as an array with the names of its columns, if they have names.
 
     >>> read_target([0, 1, 1])
     (array([0, 1, 1]), ())
     """
     names: tuple[str, ...] = ()
     if is_sparse(y):
-        raise InputError("The target is a sparse matrix: give it as an array, y.toarray().")
+        raise InputError(f"The {what} is a sparse matrix: give it as an array, with toarray().")
     if not isinstance(y, (np.ndarray, list, tuple)):
         y, names = _read_frame_target(y)
     try:
-        values = np.asarray(y)
+        values = np.asarray(unmasked(y))
     except ValueError:
-        raise InputError("The target's rows differ in length: give one value for each row.") from None
+        raise InputError(f"The {what}'s rows differ in length: give one value for each row.") from None
     except OverflowError as error:
         raise too_large(str(error)) from None
-    if values.dtype.kind in "mMV":
-        raise InputError(f"The target holds values of type {values.dtype}: it must be numbers or labels.")
-    if values.ndim not in (1, 2):
+    refuse_kind(values.dtype, what)
+    if values.ndim not in (1, 2) or values.shape[1:] == (0,):
         raise InputError(
-            f"The target must be a vector or a matrix, one row for each row of X, not of shape {values.shape}."
+            f"The {what} must be a vector or a matrix, one row for each row of X, not of shape {values.shape}."
         )
     return values, names
+
+
+def refuse_kind(dtype: np.dtype[np.generic], what: str) -> None:
+    """Refuse a target or weights that are dates, times or records."""
+    if dtype.kind in "mMV":
+        words = "numbers" if what == "weight" else "numbers or labels"
+        raise InputError(f"The {what} holds values of type {dtype}: it must be {words}.")
 
 
 def _read_frame_target(y: Any) -> tuple[Any, tuple[str, ...]]:
@@ -173,7 +184,7 @@ def _read_frame_target(y: Any) -> tuple[Any, tuple[str, ...]]:
         return native.to_numpy(), names
 
 
-def check_lengths(n: int, y: Any, weight: Any) -> None:
+def check_lengths(n: int, y: Sized | None, weight: Sized | None) -> None:
     """Refuse a target or weights of another length than the table."""
     for what, values in (("y", y), ("sample_weight", weight)):
         if values is not None and len(values) != n:

@@ -25,6 +25,8 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.sources.block import Block, block_rows
 
 STRIP = 2048
+# What becomes a number when it is asked to, and is none.
+NO_NUMBERS = (str, bytes, np.datetime64, np.timedelta64)
 WORDS = {"text": "text", "category": "categories", "time": "dates or times", "other": "nested or binary values"}
 
 
@@ -134,6 +136,11 @@ class Layout:
         if not self.targets:
             return None
         return np.result_type(*(_array_dtype(self.schema.field(name).type) for name in self.targets))
+
+    @property
+    def target_shape(self) -> tuple[int, ...]:
+        """The shape of the target of one row: one column makes a vector."""
+        return (len(self.targets),) if len(self.targets) > 1 else ()
 
     def refuse_text(self) -> None:
         """Raise an `InputError` that names every feature that is not a number."""
@@ -265,6 +272,37 @@ def target_of(table: pa.Table, columns: Sequence[str]) -> np.ndarray:
     return found[0] if len(found) == 1 else np.column_stack(found)
 
 
+def unmasked(values: object) -> object:
+    """Give a masked array as a plain one in which what is masked is missing: NaN among numbers, None among all else.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.masked_array([1, 2], [False, True]))
+    array([ 1., nan])
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    if values.dtype.kind in "biuf":
+        kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+        return np.ma.filled(values.astype(kind), np.nan)
+    if values.dtype.kind not in "OUST":
+        return values.data
+    found = values.data.astype(object)
+    found[np.ma.getmaskarray(values)] = None
+    return found
+
+
+def floats_of(values: np.ndarray) -> np.ndarray:
+    """Give numbers of any kind as float64; what is none, such as text or a date among objects, is a TypeError."""
+    if values.dtype.kind not in "biufO":
+        raise TypeError
+    if values.dtype.kind == "O" and any(isinstance(value, NO_NUMBERS) for value in values.ravel().tolist()):
+        raise TypeError
+    return np.asarray(values, dtype=np.float64)
+
+
 def weight_of(values: Any, start: int = 0) -> np.ndarray:
     """Give weights as float64, or say which row has one that can not be.
 
@@ -272,8 +310,8 @@ def weight_of(values: Any, start: int = 0) -> np.ndarray:
     array([1., 0., 2.])
     """
     try:
-        weight = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        weight = floats_of(np.asarray(unmasked(values)))
+    except (TypeError, ValueError, OverflowError):
         raise InputError("The weights must be numbers, one for each row.") from None
     if weight.ndim != 1:
         raise InputError(f"The weights must be a vector, one number for each row, not of shape {weight.shape}.")

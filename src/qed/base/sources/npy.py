@@ -14,8 +14,8 @@ import numpy as np
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.block import Sliced
 from qed.base.sources.facts import FLOATS
-from qed.base.sources.frames import check_lengths, read_target
-from qed.base.sources.layout import plan, weight_of
+from qed.base.sources.frames import check_lengths, read_target, read_weight
+from qed.base.sources.layout import plan
 from qed.base.sources.paths import find_files
 from qed.base.sources.rows import ArrayRows, Rows
 
@@ -33,7 +33,7 @@ def open_npy(paths: Sequence[str], y: Any = None, weight: Any = None, size: int 
     if n == 0 or pieces[0].shape[1] == 0:
         raise InputError(f"{paths[0]!r} is an array of shape {pieces[0].shape}: it has no rows or no columns.")
     target, names = (None, ()) if y is None else read_target(_loaded(y))
-    weights = None if weight is None else weight_of(read_target(_loaded(weight))[0])
+    weights = None if weight is None else read_weight(_loaded(weight))
     check_lengths(n, target, weights)
     blocks = None if size is None else plan(size, pieces[0].shape[1])
     whole = pieces[0] if len(pieces) == 1 and pieces[0].dtype in FLOATS else Pieces(pieces)
@@ -72,7 +72,7 @@ class Pieces(Sliced):
         return found
 
 
-def _loaded(values: Any) -> Any:
+def _loaded(values: object) -> object:
     """Load an array from its path, or give what is an array already."""
     if not isinstance(values, (str, os.PathLike)):
         return values

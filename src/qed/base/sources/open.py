@@ -74,7 +74,7 @@ def rows(
     return opener(X, y, target=target, weight=sample_weight, columns=columns, size=block_size)
 
 
-def is_path(X: Any) -> bool:
+def is_path(X: object) -> bool:
     """Say whether something names files.
 
     >>> is_path("sales-*.parquet"), is_path([1, 2])
@@ -85,7 +85,7 @@ def is_path(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike))
 
 
-def is_dask(X: Any) -> bool:
+def is_dask(X: object) -> bool:
     """Say whether something is a collection of Dask.
 
     >>> is_dask([1, 2])

@@ -16,8 +16,16 @@ import pyarrow as pa
 from qed.base.errors import InputError
 from qed.base.sources.block import is_sparse
 from qed.base.sources.facts import Facts
-from qed.base.sources.frames import arrow_of, check_lengths, frame_of, length_error, read_target
-from qed.base.sources.layout import Layout, kind_of, plan, refuse_twice, weight_of
+from qed.base.sources.frames import (
+    arrow_of,
+    check_lengths,
+    frame_of,
+    length_error,
+    read_target,
+    read_weight,
+    refuse_kind,
+)
+from qed.base.sources.layout import Layout, kind_of, plan, refuse_twice
 from qed.base.sources.rows import ArrayRows
 from qed.base.sources.tables import as_matrix
 
@@ -42,7 +50,7 @@ class Decode:
         if self.layout is None:
             matrix = as_matrix(part)
             target = None if y is None else read_target(y)[0]
-            weights = None if weight is None else weight_of(weight, start)
+            weights = None if weight is None else read_weight(weight, start)
             check_lengths(matrix.shape[0], target, weights)
             return ArrayRows(matrix.astype(self.dtype, copy=False), target, weights, None, self.size, first=start)
         table = arrow_of(frame_of(part), self.layout.schema.names)
@@ -74,6 +82,9 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
         raise InputError(f"A Dask array of {X.dtype} holds no numbers: give floats or integers.")
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(f"Found 0 sample(s) or 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    for values, what in ((y, "target"), (weight, "weight")):
+        if hasattr(values, "dtype"):
+            refuse_kind(values.dtype, what)
     X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
     dtype = np.dtype(np.float32 if X.dtype.kind == "f" and X.dtype.itemsize <= 4 else np.float64)
     parts = [X.to_delayed().ravel().tolist(), _aligned(X, y, "y"), _aligned(X, weight, "sample_weight")]
@@ -84,7 +95,7 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
         dtype=dtype,
         is_sparse=is_sparse(X._meta),
         target_dtype=None if y is None else y.dtype,
-        target_ndim=1 if y is None else y.ndim,
+        target_shape=() if y is None else tuple(y.shape[1:]),
         has_weight=weight is not None,
     )
     return Partitions(list(zip(*parts)), decode, facts, known)
@@ -137,7 +148,7 @@ def cut_frame(
         schema=layout.feature_schema,
         target_names=names,
         target_dtype=layout.target_dtype,
-        target_ndim=2 if len(layout.targets) > 1 else 1,
+        target_shape=layout.target_shape,
         has_weight=weight is not None,
     )
     return Partitions(parts, decode, facts, None)

@@ -30,6 +30,7 @@ from qed.base.sources.facts import Facts, Stated
 from qed.base.sources.layout import numbers_of, table_of
 from qed.base.sources.order import batches, window_rows
 from qed.base.sources.spill import spill
+from qed.base.threads.interrupts import deferred
 
 
 class Rows(Stated, ABC):
@@ -71,7 +72,8 @@ class Rows(Stated, ABC):
         >>> ArrayRows(np.ones((1000, 3))).fold(lambda block: block.X.sum())
         np.float64(3000.0)
         """
-        return add_pairwise(work(self.tasks(function, *args)))
+        with deferred():
+            return add_pairwise(work(self.tasks(function, *args)))
 
     def each(self, function: Function, *args: Any) -> Iterator[Any]:
         """Give ``function(block, *args)`` of block after block, worked out in parallel."""
@@ -79,7 +81,8 @@ class Rows(Stated, ABC):
 
     def map(self, function: Function, *args: Any) -> Any:
         """Join the arrays ``function(block, *args)``, one row for each row of the source, in their order."""
-        return join(list(self.each(function, *args)))
+        with deferred():
+            return join(list(self.each(function, *args)))
 
     def blocks(self) -> Iterator[Block]:
         """Give the blocks one after another."""
@@ -292,7 +295,7 @@ class ArrayRows(Rows):
             schema=X.schema if isinstance(X, pa.Table) else None,
             target_names=tuple(target_names),
             target_dtype=None if y is None else y.dtype,
-            target_ndim=1 if y is None else y.ndim,
+            target_shape=() if y is None else tuple(y.shape[1:]),
             has_weight=weight is not None,
             in_memory=X.in_memory if isinstance(X, Sliced) else True,
             is_mapped=isinstance(X, (np.memmap, Sliced)),
@@ -307,7 +310,7 @@ class ArrayRows(Rows):
         """Give the same rows with another target."""
         found = copy.copy(self)
         found.y = y
-        found.facts = replace(self.facts, target_dtype=y.dtype, target_ndim=y.ndim)
+        found.facts = replace(self.facts, target_dtype=y.dtype, target_shape=tuple(y.shape[1:]))
         return found
 
     def numbered_from(self, first: int) -> Self:

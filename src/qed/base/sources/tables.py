@@ -18,6 +18,7 @@ import pyarrow as pa
 from qed.base.engine import work
 from qed.base.errors import InputError, KindError
 from qed.base.sources.block import Block, Piece, is_sparse
+from qed.base.sources.compressed import sound
 from qed.base.sources.facts import FLOATS, Facts
 from qed.base.sources.frames import (
     arrow_of,
@@ -26,11 +27,12 @@ from qed.base.sources.frames import (
     frame_of,
     has_names,
     read_target,
+    read_weight,
     schema_of,
     sparse_of,
     too_large,
 )
-from qed.base.sources.layout import Layout, fill, matrix_of, plan, target_of, values_of, weight_of
+from qed.base.sources.layout import Layout, fill, matrix_of, plan, target_of, unmasked, values_of, weight_of
 from qed.base.sources.rows import ArrayRows, Rows
 
 
@@ -56,7 +58,7 @@ def open_table(
         names = tuple(X.columns) if packed is not None and has_names(X) else None
         return _open_array(X if packed is None else packed, y, target, weight, columns, size, names)
     if not isinstance(weight, str) and weight is not None:
-        weight = weight_of(read_target(weight)[0])
+        weight = read_weight(weight)
         name = None
     else:
         name, weight = weight, None
@@ -101,7 +103,7 @@ class TableRows(Rows):
             schema=layout.feature_schema,
             target_names=target_names,
             target_dtype=None if y is None else y.dtype,
-            target_ndim=1 if y is None else y.ndim,
+            target_shape=() if y is None else tuple(y.shape[1:]),
             has_weight=weight is not None,
             in_memory=True,
         )
@@ -173,7 +175,7 @@ def _open_array(
     if y is not None:
         y, target_names = read_target(y)
     if weight is not None:
-        weight = weight_of(read_target(weight)[0])
+        weight = read_weight(weight)
     check_lengths(matrix.shape[0], y, weight)
     if matrix.dtype.kind == "O":
         table = _table_of_objects(matrix)
@@ -213,10 +215,9 @@ def to_array(X: Any) -> Any:
         return X
     if is_sparse(X):
         # The formats with a fixed number of axes do not know a vector; only some of the others know how to become CSR.
-        return X.tocsr() if X.ndim == 2 else X
-    if isinstance(X, np.ma.MaskedArray):
-        return np.ma.filled(X.astype(np.float64), np.nan)
+        return sound(X) if X.ndim == 2 else X
     try:
+        X = unmasked(X)
         matrix = np.asarray(X)
         # NumPy makes text of numbers that stand beside text.
         return np.asarray(X, dtype=object) if matrix.dtype.kind in "US" and isinstance(X, (list, tuple)) else matrix

@@ -128,6 +128,9 @@ class KernelModel(WithKernel, Regressor):
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""
         return self._similarity.combined(X, self.X_fit_, right)
 
+    def _predicted_shape(self) -> tuple[int, ...]:
+        return np.shape(self.dual_coef_)[1:]
+
     def _predict(self, block: Block) -> np.ndarray:
         found = self._similar(block.X, columns(self.dual_coef_))
         return found.reshape(len(block), *self.dual_coef_.shape[1:]).astype(block.X.dtype, copy=False)

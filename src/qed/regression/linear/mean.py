@@ -77,6 +77,9 @@ class MeanRegressor(Regressor, OnePass):
         mean = problem.statistic.target.mean
         self.mean_ = float(mean[0]) if problem.target_ndim == 1 else mean.copy()
 
+    def _predicted_shape(self) -> tuple[int, ...]:
+        return np.shape(self.mean_)
+
     def _predict(self, block: Block) -> np.ndarray:
         mean = np.asarray(self.mean_, dtype=block.X.dtype)
         return np.broadcast_to(mean, (len(block), *mean.shape)).copy()

@@ -173,6 +173,10 @@ class TableModel(Estimator):
         found = difference_from(self, self.fingerprint_of(problem.rows))
         return f"{found}, or they are encoded otherwise" if found and "columns" in found else found
 
+    def _predicted_shape(self) -> tuple[int, ...]:
+        found: tuple[int, ...] = self.model_._predicted_shape()
+        return found
+
     def encoded(self, X: Any) -> Rows:
         """Give the rows as the model sees them, without making them all at once.
 

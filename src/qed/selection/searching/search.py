@@ -32,6 +32,7 @@ from qed.base.models.problem import Problem
 from qed.base.models.proof import SAME_DATA, examine
 from qed.base.models.scoring import Scoring
 from qed.base.running.callbacks import calling_back
+from qed.base.running.changing import trying_many
 from qed.base.sources.rows import Rows
 from qed.selection.scoring import default_scorer
 from qed.selection.searching.candidates import Grid, candidates_of, fresh, made_with
@@ -237,7 +238,7 @@ class Search(Estimator):
         """
         check_parameters(self, self.parameters)
         candidates = candidates_of(self.grid)
-        with calling_back(self, X, y, sample_weight):
+        with trying_many(self), calling_back(self, X, y, sample_weight):
             data = Data(self.model, X, y, sample_weight)
             folds = draw_folds(self.model, self.cv, data, groups)
             scorers = scorers_for(self.model, self.scoring, leave_one_out=folds.leave_one_out)

@@ -1,0 +1,58 @@
+"""A change of a model is made whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from qed.base.errors import enough_memory
+from qed.base.threads.blas import fitting
+from qed.base.threads.interrupts import deferred
+
+# Whether the fits under way are parts of something larger, which an interrupt ends as a whole.
+in_parts: ContextVar[bool] = ContextVar("qed_in_parts", default=False)
+
+
+@contextmanager
+def changing(model: object) -> Iterator[None]:
+    """Fit a model inside the ``with`` block; whatever ends it by an error or an interrupt leaves the model as it was.
+
+    Ctrl-C waits for a moment in which nothing is half done, BLAS is held to one thread, and memory that is missing is a sentence.
+
+    Parameters
+    ----------
+    model : object
+        What is fitted. Its attributes are set anew, never changed in place, so that remembering them is enough.
+    """
+    with deferred(), fitting(), enough_memory():
+        before = dict(vars(model))
+        try:
+            yield
+        except BaseException:
+            vars(model).clear()
+            vars(model).update(before)
+            raise
+
+
+@contextmanager
+def trying_many(model: object) -> Iterator[None]:
+    """Fit many models inside the ``with`` block for the sake of one, such as a search.
+
+    An interrupt ends all of it: no candidate is judged by a fit that was cut short. The one model is left as it was.
+
+    Parameters
+    ----------
+    model : object
+        What the fits are made for.
+    """
+    with deferred():
+        before, token = dict(vars(model)), in_parts.set(True)
+        try:
+            yield
+        except BaseException:
+            vars(model).clear()
+            vars(model).update(before)
+            raise
+        finally:
+            in_parts.reset(token)

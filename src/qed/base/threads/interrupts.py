@@ -1,0 +1,156 @@
+"""Ctrl-C where the state is whole: noted while something is being changed, and raised at the next point where that is safe.
+
+Python raises ``KeyboardInterrupt`` between any two instructions of the main thread: after a hold of BLAS was taken and before it is
+remembered, in the middle of a compiled kernel, between the coefficients of a model and their proof. So whoever changes something does it
+inside `deferred`: there Ctrl-C is only noted, and raised by `moment`, which the loops over blocks and steps call where nothing is half
+done, or at the end. Inside ``deferred(moments=False)`` it waits for the end. Whoever can not wait presses Ctrl-C again: the second one is
+raised at once.
+
+Other threads are never interrupted, and where the process ignores Ctrl-C, as background jobs do, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import FrameType
+
+Handler = Callable[[int, FrameType | None], object]
+
+
+class _State:
+    """What the main thread is doing: how deep it is in deferred blocks, how many of them allow no moment, and what was noted."""
+
+    def __init__(self) -> None:
+        self.depth = self.closed = 0
+        self.noted = False
+        self.handler: Handler | None = None
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Take the place of the handler: remember the first signal, hand the second on."""
+        if self.noted and self.handler is not None:
+            self.noted = False
+            self.handler(number, frame)
+        self.noted = True
+
+    def deliver(self) -> None:
+        """Hand on what was noted."""
+        handler, self.noted = self.handler, False
+        if handler is not None:
+            handler(signal.SIGINT, None)
+
+
+_state = _State()
+
+
+class Deferred(AbstractContextManager[None]):
+    """Ctrl-C inside is raised at a moment, or at the end; see `deferred`."""
+
+    __slots__ = ("_entered", "_moments")
+
+    def __init__(self, moments: bool) -> None:
+        self._moments, self._entered = moments, False
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if _state.depth == 0:
+            _install()
+        _state.depth += 1
+        _state.closed += not self._moments
+        self._entered = True
+
+    def __exit__(self, *error: object) -> None:
+        if not self._entered or _state.depth == 0:
+            return
+        self._entered = False
+        _state.closed -= not self._moments
+        _state.depth -= 1
+        if _state.depth == 0:
+            _restore()
+
+
+def deferred(*, moments: bool = True) -> Deferred:
+    """Hold Ctrl-C back inside a ``with`` block of the main thread.
+
+    Parameters
+    ----------
+    moments : bool
+        Whether it may be raised at a `moment` inside; otherwise it is raised at the end.
+
+    Examples
+    --------
+    >>> with deferred():
+    ...     moment()
+    """
+    return Deferred(moments)
+
+
+def moment() -> None:
+    """Raise what was noted: to be called where nothing is half done."""
+    if _state.noted and not _state.closed and threading.current_thread() is threading.main_thread():
+        _state.deliver()
+
+
+class Interruptible(AbstractContextManager[None]):
+    """Lets Ctrl-C through inside deferred blocks that allow moments; see `interruptible`."""
+
+    __slots__ = ("_opened",)
+
+    def __enter__(self) -> None:
+        moment()
+        self._opened = (
+            _state.depth > 0
+            and not _state.closed
+            and _state.handler is not None
+            and threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) == _state.note
+        )
+        if self._opened and _state.handler is not None:
+            signal.signal(signal.SIGINT, _state.handler)
+
+    def __exit__(self, *error: object) -> None:
+        if self._opened:
+            signal.signal(signal.SIGINT, _state.note)
+
+
+def interruptible() -> Interruptible:
+    """Give a long moment: for waiting, where Ctrl-C may be raised at any time."""
+    return Interruptible()
+
+
+def _install() -> None:
+    _state.noted = False
+    handler = signal.getsignal(signal.SIGINT)
+    # What is no function stands for ignoring the signal, for the system's own way, or for a handler that is not of Python.
+    if callable(handler) and handler != _state.note:
+        _state.handler = handler
+        try:
+            signal.signal(signal.SIGINT, _state.note)
+        except ValueError:
+            # Only the main thread of the main interpreter may.
+            _state.handler = None
+
+
+def _restore() -> None:
+    handler = _state.handler
+    if handler is not None and signal.getsignal(signal.SIGINT) == _state.note:
+        signal.signal(signal.SIGINT, handler)
+    if _state.noted:
+        _state.deliver()
+    _state.handler = None
+
+
+def _begin_anew() -> None:
+    """In a forked child nothing is under way: drop what the parent was doing."""
+    _state.noted = False
+    if _state.depth:
+        _state.depth = _state.closed = 0
+        _restore()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
