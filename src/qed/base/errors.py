@@ -55,6 +55,10 @@ class DegenerateWarning(UserWarning):
     """The data leave the answer undetermined; the text says which columns or classes are to blame."""
 
 
+class NoEffectWarning(UserWarning):
+    """A keyword that only chooses a way was set, and means nothing here; the text says what to use in its place."""
+
+
 def level_of_user() -> int:
     """Give the ``stacklevel`` with which a warning points at the first line outside qed that led to it."""
     level, frame = 1, sys._getframe(1)

@@ -29,6 +29,7 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Clusterer, Transformer
+from qed.base.models.ways import one_of, takes
 from qed.base.numbers import ratio
 from qed.base.random import generator, seed_of
 from qed.base.running.steps import Rule, Step
@@ -42,6 +43,7 @@ from qed.stats.moments import Moments
 WIDEST_SPECTRUM = 1024
 
 
+@takes("verbose", "copy_x", algorithm=one_of("lloyd", "elkan", instead="both find the same clusters"))
 class KMeans(Clusterer, Transformer, Iterative):
     """Clusters around means.
 

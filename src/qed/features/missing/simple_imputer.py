@@ -24,6 +24,7 @@ from qed.base.models.checks import check_rows, check_table
 from qed.base.models.parameters import anything, boolean, choice
 from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
+from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows
@@ -39,6 +40,7 @@ from qed.features.tables.levels import KINDS, is_missing, strange_kind
 DEFAULTS = {"number": 0, "text": "missing_value", "nothing": 0}
 
 
+@takes("copy")
 class SimpleImputer(Transformer):
     """Fill the holes of each column with its mean, median, most frequent value or a constant.
 

@@ -20,6 +20,7 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.models.ways import takes
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -38,6 +39,7 @@ def _is_range(value: Any) -> bool:
     return bool(np.isfinite(low) and np.isfinite(high) and low < high)
 
 
+@takes("copy")
 class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
     """Shift and stretch every column to a range, by default from 0 to 1.
 

@@ -21,6 +21,7 @@ from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.models.ways import takes
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
@@ -33,6 +34,7 @@ from qed.features.stream import with_columns
 SMALLEST = TINY / EPS
 
 
+@takes("copy")
 class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
     """Shift every column to mean zero and stretch it to variance one.
 

@@ -22,6 +22,7 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError
 from qed.base.models.parameters import Parameter, boolean
+from qed.base.models.ways import takes, with_default
 from qed.linalg.normal import Normal
 from qed.regression.linear.evidence import Evidence, condition_claim, least_squares_claims
 from qed.regression.linear.linear import LeastSquaresModel
@@ -33,6 +34,7 @@ from qed.stats.inference.coefficients import Inference
 DIGITS_WANTED = 10.0
 
 
+@takes("copy_X", "n_jobs", tol=with_default("tol", 1e-6))
 class LinearRegression(LeastSquaresModel):
     """Ordinary (and, with ``sample_weight``, weighted) least squares.
 

@@ -21,12 +21,14 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
+from qed.base.models.ways import RIDGE, takes
 from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
 
 
+@takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
 class Ridge(LeastSquaresModel):
     """Linear least squares with a squared penalty.
 

@@ -23,6 +23,7 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Rows
 from qed.regression.linear.linear import LinearPredictor
@@ -31,6 +32,7 @@ from qed.regression.robust.design import Design
 from qed.regression.robust.problem import HuberProblem, is_outlier
 
 
+@takes("warm_start")
 class HuberRegressor(LinearPredictor, Iterative):
     """Linear regression that outliers in the target do not spoil.
 

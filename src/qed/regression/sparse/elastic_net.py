@@ -26,6 +26,7 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import Problem, StatisticProblem
 from qed.base.models.searching import Answer, Question
+from qed.base.models.ways import takes
 from qed.base.numbers import ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
@@ -48,6 +49,7 @@ WORDS = {
 }
 
 
+@takes("precompute", "copy_X", "warm_start", "random_state", "selection")
 class ElasticNet(LinearPredictor, Iterative):
     """Linear least squares with a penalty on the sizes and on the squared sizes of the coefficients.
 

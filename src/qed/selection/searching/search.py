@@ -28,6 +28,7 @@ from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
 from qed.base.models.scoring import Scoring
+from qed.base.models.ways import also_called, takes
 from qed.base.running.callbacks import calling_back
 from qed.base.sources.rows import Rows
 from qed.selection.scoring import default_scorer
@@ -95,6 +96,8 @@ class _Delegated:
         return call
 
 
+@also_called(estimator="model", param_grid="grid")
+@takes("n_jobs", "verbose", "pre_dispatch")
 class Search(Estimator):
     """Search a grid of parameters by cross-validation.
 
