@@ -299,4 +299,12 @@ def _checked_centers(given: Any, k: int, p: int) -> np.ndarray:
         )
     if not np.isfinite(centers).all():
         raise ParameterError("KMeans: init must not contain NaN or infinity.")
+    distinct = len(np.unique(centers, axis=0))
+    if distinct < k:
+        warnings.warn(
+            f"KMeans: only {distinct} of the {k} centres given as init are different. Clusters that begin empty move to the rows that are "
+            "farthest from all centres.",
+            DegenerateWarning,
+            stacklevel=level_of_user(),
+        )
     return centers
