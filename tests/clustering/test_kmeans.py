@@ -349,3 +349,9 @@ class TestKernels:
         tied = qed.rows(np.array([[1.0, 5.0], [3.0, 2.0], [1.0, 9.0]]), block_size=1)
         assert tied.fold(Farthest.of, np.array([[2.0, 7.0]])) == (26.0, (3.0, 2.0))
         assert tied.fold(Farthest.of, np.array([[1.0, 7.0]]))[1] == (3.0, 2.0)
+
+
+def test_centres_given_twice_are_said():
+    with pytest.warns(DegenerateWarning, match="only 1 of the 2 centres given as init are different"):
+        model = qed.KMeans(2, init=[[0.0], [0.0]]).fit([[0.0], [1.0], [5.0]])
+    assert sorted(np.bincount(model.labels_).tolist()) == [1, 2]

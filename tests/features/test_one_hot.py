@@ -1,5 +1,7 @@
 """OneHotEncoder: scikit-learn's matrix from every kind of table, levels that are rare, left out, missing or unknown."""
 
+import warnings
+
 import numpy as np
 import pandas
 import polars
@@ -9,7 +11,7 @@ from scipy import sparse
 from sklearn import preprocessing
 
 import qed
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.sources.rows import ArrayRows
 
 
@@ -177,3 +179,52 @@ def test_saving(frame, tmp_path):
     qed.save(encoder, tmp_path / "e.qed")
     loaded = qed.load(tmp_path / "e.qed")
     np.testing.assert_array_equal(loaded.transform(frame).toarray(), encoder.transform(frame).toarray())
+
+
+def test_lists_of_mixed_rows_keep_their_types():
+    encoder = qed.OneHotEncoder().fit([["x", 2], ["y", 12]])
+    assert [levels.tolist() for levels in encoder.categories_] == [["x", "y"], [2, 12]]
+
+
+def test_zeros_that_stand_for_two_things_are_said():
+    encoder = qed.OneHotEncoder(drop="first", handle_unknown="ignore", sparse_output=False).fit([["a"], ["b"]])
+    with pytest.warns(DegenerateWarning, match="such as 'z': their columns are zeros, as are those of 'a'"):
+        assert encoder.transform([["z"]]).tolist() == [[0.0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = qed.OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit([["a"], ["b"]])
+        assert plain.transform([["z"]]).tolist() == [[0.0, 0.0]]
+
+
+def test_unknown_levels_join_the_infrequent_and_are_said():
+    X = [["a"]] * 5 + [["b"]]
+    encoder = qed.OneHotEncoder(handle_unknown="warn", min_frequency=2, sparse_output=False).fit(X)
+    with pytest.warns(DegenerateWarning, match="'z': their columns are those of the infrequent levels"):
+        assert encoder.transform([["z"], ["a"]]).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_the_reference_level_is_a_frequent_one():
+    X = [["a"]] * 2 + [["b"]] * 5 + [["c"]] * 4
+    encoder = qed.OneHotEncoder(drop="first", min_frequency=3).fit(X)
+    assert encoder.drop_idx_.tolist() == [1]
+    assert encoder.get_feature_names_out().tolist() == ["x0_c", "x0_infrequent"]
+    with pytest.raises(ParameterError, match="'a', which has too few rows"):
+        qed.OneHotEncoder(drop=["a"], min_frequency=3).fit(X)
+
+
+@pytest.mark.parametrize(
+    "most, names", [(1, ["infrequent"]), (2, ["b", "infrequent"]), (3, ["a", "b", "c"]), (9, ["a", "b", "c"])]
+)
+def test_max_categories(most, names):
+    X = [["a"]] * 2 + [["b"]] * 5 + [["c"]] * 4
+    encoder = qed.OneHotEncoder(max_categories=most).fit(X)
+    assert encoder.get_feature_names_out().tolist() == [f"x0_{name}" for name in names]
+    assert bool(encoder.certificate_) and bool(qed.certify(encoder, X))
+    weighted = [["a"]] * 2 + [["b"]] + [["c"]] * 4
+    both = qed.OneHotEncoder(max_categories=2, min_frequency=2).fit(weighted)
+    assert both.infrequent_categories_[0].tolist() == ["a", "b"]
+
+
+def test_names_of_new_columns_by_a_function():
+    encoder = qed.OneHotEncoder(feature_name_combiner=lambda name, level: f"{name}={level}").fit([["a"], ["b"]])
+    assert encoder.get_feature_names_out(["letter"]).tolist() == ["letter=a", "letter=b"]

@@ -148,3 +148,23 @@ def test_too_many_values_to_count(monkeypatch, X):
     monkeypatch.setattr(fills, "MOST_VALUES", 10)
     with pytest.raises(InputError, match="more than 10 different values"):
         qed.SimpleImputer(strategy="most_frequent").fit(X)
+
+
+def test_missing_values_of_another_kind_are_refused():
+    with pytest.raises(ParameterError, match="missing_values='-1' is text, but the columns hold numbers"):
+        qed.SimpleImputer(missing_values="-1").fit([[1.0], [-1.0]])
+    with pytest.raises(ParameterError, match="missing_values=-1 is numbers, but the columns hold text"):
+        qed.SimpleImputer(missing_values=-1, strategy="most_frequent").fit([["a"], ["-1"]])
+
+
+@pytest.mark.parametrize("strategy", ["most_frequent", "constant"])
+def test_an_empty_column_among_text_is_filled_with_text(strategy):
+    X = np.array([["a", None], ["b", None]], dtype=object)
+    imputer = qed.SimpleImputer(strategy=strategy, keep_empty_features=True).fit(X)
+    assert imputer.transform(X).tolist() == [["a", "missing_value"], ["b", "missing_value"]]
+    assert bool(imputer.certificate_) and bool(qed.certify(imputer, X))
+
+
+def test_holes_in_lists_of_mixed_rows():
+    found = qed.SimpleImputer(strategy="most_frequent").fit_transform([["a", "b"], ["c", np.nan]])
+    assert found.tolist() == [["a", "b"], ["c", "b"]]

@@ -40,9 +40,9 @@ def test_an_encoder_and_a_model_read_a_file_together(tmp_path):
 
 def test_missing_values_are_still_refused():
     X = np.ones((5, 2))
-    scaler = qed.StandardScaler().fit(np.arange(10.0).reshape(5, 2))
+    squares = qed.PolynomialFeatures(2).fit(np.arange(10.0).reshape(5, 2))
     X[2, 1] = np.nan
     with pytest.raises(InputError, match="number 1, row 2"):
-        changed(scaler, X).array()
+        changed(squares, X).array()
     imputer = qed.SimpleImputer().fit(X)
     assert np.isfinite(changed(imputer, X).array().X).all()

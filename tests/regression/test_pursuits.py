@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import qed
+from qed.base.errors import DegenerateWarning
 from qed.base.sources.rows import ArrayRows
 from qed.regression.greedy.atoms import Atoms
 from qed.regression.greedy.chase import chase
@@ -319,3 +320,11 @@ def test_blocks_of_a_wide_table_do_not_matter():
     whole = qed.OrthogonalMatchingPursuit(n_nonzero_coefs=9).fit(X, y)
     parts = qed.OrthogonalMatchingPursuit(n_nonzero_coefs=9).fit(ArrayRows(X, y, size=7))
     np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9)
+
+
+def test_fewer_atoms_than_asked_for_are_said():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    y = X[:, 0] + X[:, 1]
+    with pytest.warns(DegenerateWarning, match="took 2 of the 4 atoms asked for"):
+        model = qed.OrthogonalMatchingPursuit(n_nonzero_coefs=4).fit(np.hstack([X, X]), y)
+    assert np.count_nonzero(model.coef_) == 2

@@ -174,3 +174,25 @@ def test_names_stay_what_they_are():
     import qed.selection.cross_validate
 
     assert callable(qed.cross_validate) and callable(qed.selection.cross_validate) and callable(qed.ridge_path)
+
+
+def test_scorers_of_models_without_a_target():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    model = qed.KMeans(2, random_state=0)
+    plain = qed.cross_val_score(model, X)
+    assert (qed.cross_val_score(model, X, scoring=lambda model, X: model.score(X)) == plain).all()
+    assert (qed.cross_val_score(model, X, scoring=lambda model, X, y: model.score(X)) == plain).all()
+    with pytest.raises(InputError, match="Scorer 'r2' compares the model with a target: give y"):
+        qed.get_scorer("r2")(qed.Ridge().fit([[0.0], [1.0]], [0.0, 1.0]), [[0.0], [1.0]])
+
+
+def test_scorers_in_a_list_are_named_by_their_names():
+    X, y = np.arange(20.0).reshape(10, 2), np.arange(10.0)
+
+    def worst(model, X, y):
+        return -np.abs(model.predict(X) - y).max()
+
+    found = qed.cross_validate(qed.Ridge(), X, y, cv=2, scoring=[worst, qed.get_scorer("r2")])
+    assert {"test_worst", "test_r2"} <= found.keys()
+    with pytest.raises(ParameterError, match="a callable without a name"):
+        qed.cross_validate(qed.Ridge(), X, y, scoring=[lambda model, X, y: 1.0])

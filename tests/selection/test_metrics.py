@@ -13,8 +13,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
-from qed.base.errors import InputError, NotAvailableError, ParameterError
-from qed.selection.inputs import UndefinedMetricWarning, classes_of, positions
+from qed.base.errors import InputError, NotAvailableError, ParameterError, UndefinedMetricWarning
+from qed.selection.inputs import classes_of, positions
 from qed.selection.metrics import classification as labelled
 from qed.selection.metrics import precision as precise
 from qed.selection.metrics import probability as probable

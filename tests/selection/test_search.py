@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import qed
 from qed.base.errors import (
     DegenerateWarning,
+    FitFailedWarning,
     InputError,
     NotAvailableError,
     NotFittedError,
@@ -33,7 +34,6 @@ from qed.base.models.scoring import Scores
 from qed.base.models.searching import Answer
 from qed.base.sources.rows import ArrayRows
 from qed.selection.searching.candidates import candidates_of, made_with
-from qed.selection.searching.fits import FitFailedWarning
 from qed.selection.searching.folds import Folds
 from tests.conformance.checks import run_check
 

@@ -2,7 +2,7 @@
 
 A message of ours says three things: what was wrong, where (the column, the row, the parameter), and what to do.
 Errors that stand for bad values are also ``ValueError``s, and those that stand for a model used before it was fitted are
-also scikit-learn's ``NotFittedError``, so that code written for scikit-learn catches them.
+also scikit-learn's ``NotFittedError``, so that code written for scikit-learn catches them; so it is with warnings.
 """
 
 import sys
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
+from sklearn.exceptions import FitFailedWarning as SklearnFitFailedWarning
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+from sklearn.exceptions import UndefinedMetricWarning as SklearnUndefinedMetricWarning
 
 
 class QedError(Exception):
@@ -63,6 +65,18 @@ class ConvergenceWarning(UnprovenWarning, SklearnConvergenceWarning):
 
 class DegenerateWarning(UserWarning):
     """The data leave the answer undetermined; the text says which columns or classes are to blame."""
+
+
+class UndefinedMetricWarning(DegenerateWarning, SklearnUndefinedMetricWarning):
+    """A metric divides nothing by nothing on these data; the text says what was returned in its place."""
+
+
+class FitFailedWarning(DegenerateWarning, SklearnFitFailedWarning):
+    """A fit of a search failed, and its score is what ``error_score`` says."""
+
+
+class NoEffectWarning(UserWarning):
+    """A keyword that only chooses a way was set, and means nothing here; the text says what to use in its place."""
 
 
 @contextmanager

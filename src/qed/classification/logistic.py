@@ -29,6 +29,7 @@ from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Classifier
+from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -38,6 +39,7 @@ from qed.classification.likelihood import Likelihood
 from qed.stats.inference.coefficients import Inference
 
 
+@takes("random_state", "verbose", "warm_start", "n_jobs", **LOGISTIC)
 class LogisticRegression(Classifier, Iterative):
     """Probabilities of two or more classes from linear scores.
 

@@ -30,6 +30,7 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Clusterer, Transformer
+from qed.base.models.ways import one_of, takes
 from qed.base.numbers import ratio
 from qed.base.random import generator, seed_of
 from qed.base.running.steps import Rule, Step
@@ -43,6 +44,7 @@ from qed.stats.moments import Moments
 WIDEST_SPECTRUM = 1024
 
 
+@takes("verbose", "copy_x", algorithm=one_of("lloyd", "elkan", instead="both find the same clusters"))
 class KMeans(Clusterer, Transformer, Iterative):
     """Clusters around means.
 
@@ -304,4 +306,12 @@ def _checked_centers(given: Any, k: int, p: int) -> np.ndarray:
         )
     if not np.isfinite(centers).all():
         raise ParameterError("KMeans: init must not contain NaN or infinity.")
+    distinct = len(np.unique(centers, axis=0))
+    if distinct < k:
+        warnings.warn(
+            f"KMeans: only {distinct} of the {k} centres given as init are different. Clusters that begin empty move to the rows that are "
+            "farthest from all centres.",
+            DegenerateWarning,
+            stacklevel=level_of_user(),
+        )
     return centers

@@ -9,6 +9,7 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.errors import NotAvailableError
+from qed.base.models.ways import ways_of
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def inner_model(model: Any) -> Any:
 
 
 def _parameters(model: Any, inner: Any) -> dict[str, Any]:
-    shown = {name: _plain(value) for name, value in inner.get_params(deep=False).items()}
+    given = inner.get_params(deep=False).items()
+    shown = {name: _plain(value) for name, value in given if name not in ways_of(inner)}
     degree = getattr(model, "degree", 1)
     return shown if degree == 1 else {**shown, "products of columns up to degree": degree}
 

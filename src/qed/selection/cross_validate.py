@@ -17,6 +17,7 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.ways import also_called, takes
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate, fitted
 from qed.selection.searching.folds import Folds
 from qed.selection.searching.samples import Data, draw_folds
@@ -78,6 +79,8 @@ class CrossValidation(dict[str, Any]):
         return "\n".join([*lines, self.how])
 
 
+@also_called(estimator="model")
+@takes("n_jobs", "verbose", "pre_dispatch")
 def cross_validate(
     model: Any,
     X: Any,
@@ -142,6 +145,8 @@ def cross_validate(
     return CrossValidation(evaluate(model, data, [{}], folds, scorers, settings))
 
 
+@also_called(estimator="model")
+@takes("n_jobs", "verbose", "pre_dispatch")
 def cross_val_score(
     model: Any,
     X: Any,
@@ -172,6 +177,8 @@ def cross_val_score(
     return np.asarray(found["test_score"])
 
 
+@also_called(estimator="model")
+@takes("n_jobs", "verbose", "pre_dispatch")
 def cross_val_predict(
     model: Any,
     X: Any,

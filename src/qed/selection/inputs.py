@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qed.base.errors import DegenerateWarning, InputError
+from qed.base.errors import InputError, UndefinedMetricWarning, level_of_user
 
 Floats = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -23,13 +23,9 @@ Weights = ArrayLike | None
 Label = str | float | bool | np.generic | None
 
 
-class UndefinedMetricWarning(DegenerateWarning):
-    """A metric divides nothing by nothing on these data; the text says what was returned in its place."""
-
-
 def undefined(message: str) -> None:
     """Warn, on behalf of the caller of a metric, that its value is not defined."""
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=level_of_user())
 
 
 def count_rows(X: Any) -> int:

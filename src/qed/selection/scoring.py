@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.errors import NotAvailableError, ParameterError, SavingError
+from qed.base.errors import InputError, NotAvailableError, ParameterError, SavingError
 from qed.base.models.roles import usual_score
 from qed.base.models.scoring import OnSingleRows
 from qed.base.saving.known import savable
@@ -84,6 +84,8 @@ class Scorer:
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         if self.function is None:
             return float(estimator.score(X, y, **given))
+        if y is None and self.function.__module__.startswith("qed."):
+            raise InputError(f"Scorer {self.name!r} compares the model with a target: give y.")
         accepted = inspect.signature(self.function).parameters
         if given and not takes(self.function, "sample_weight"):
             raise ParameterError(f"The metric of scorer {self.name!r} does not accept sample_weight.")

@@ -273,21 +273,24 @@ def is_finite(values: Any) -> bool:
 
 
 def finite(source: Rows, model: object) -> Rows:
-    """Give the same rows, of which none is handed on that holds a missing or infinite feature: it is refused by its name."""
-    return source.through(_finite, source.feature_names, _name(model))
+    """Give the same rows, of which none is handed on that holds a feature the model does not take: it is refused by its name."""
+    return source.through(_finite, source.feature_names, _name(model), getattr(model, "missing", False))
 
 
-def _finite(block: Block, names: tuple[str, ...] | None, model: str) -> Block:
+def _finite(block: Block, names: tuple[str, ...] | None, model: str, missing: bool) -> Block:
     if not is_finite(block.X):
-        found = _first_bad(replace(block, y=None))
+        found = _first_bad(replace(block, y=None), missing)
         if found is not None:
             raise _bad_value(model, names, *found)
     return block
 
 
 def refuse_missing(source: Rows, model: object) -> None:
-    """Raise an `InputError` that names the first missing or infinite value, its column and its row."""
-    for found in source.each(_first_bad):
+    """Raise an `InputError` that names the first missing or infinite value, its column and its row.
+
+    A model that lets missing values through (``missing``) refuses infinite ones only.
+    """
+    for found in source.each(_first_bad, getattr(model, "missing", False)):
         if found is not None:
             raise _bad_value(model, source.feature_names, *found)
 
@@ -302,15 +305,15 @@ def _bad_value(model: object, names: tuple[str, ...] | None, what: str, column: 
     return InputError(f"Input X of {who} contains {what}: column {where}, row {row} (counted from 0). {repair}")
 
 
-def _first_bad(block: Block) -> tuple[str, int | None, int] | None:
-    X = block.X
+def _first_bad(block: Block, missing: bool = False) -> tuple[str, int | None, int] | None:
+    X, is_bad = block.X, np.isinf if missing else _not_finite
     used = block.weights > 0
     if is_sparse(X):
-        bad = np.flatnonzero(~np.isfinite(X.data))
+        bad = np.flatnonzero(is_bad(X.data))
         places = np.column_stack([np.searchsorted(X.indptr, bad, side="right") - 1, X.indices[bad]])
         places = places[used[places[:, 0]]] if len(places) else places
     else:
-        places = np.argwhere(~np.isfinite(X) & used[:, None])
+        places = np.argwhere(is_bad(X) & used[:, None])
     if len(places):
         row, column = (int(place) for place in places[0])
         value = X[row, column]
@@ -322,6 +325,10 @@ def _first_bad(block: Block) -> tuple[str, int | None, int] | None:
             value = y[tuple(lost[0])]
             return "NaN" if np.isnan(value) else "infinity", None, block.start + int(lost[0][0])
     return None
+
+
+def _not_finite(values: np.ndarray) -> np.ndarray:
+    return ~np.isfinite(values)
 
 
 def overflowed(model: object) -> InputError:

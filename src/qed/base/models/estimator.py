@@ -57,6 +57,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         What ``y`` has to be.
     sparse : bool
         Whether sparse matrices are taken.
+    missing : bool
+        Whether missing features (NaN) are let through; infinite ones never are.
     parameters : mapping of str to Parameter
         The rule and the kind of each parameter.
     attributes : mapping of str to Attribute
@@ -68,6 +70,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     passes: ClassVar[str] = "one"
     target: ClassVar[str | None] = None
     sparse: ClassVar[bool] = False
+    missing: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     attributes: ClassVar[Attributes] = {
         "n_features_in_": size("features"),
@@ -186,6 +189,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.sparse
+        tags.input_tags.allow_nan = self.missing
         tags.target_tags.required = self.target is not None
         return tags
 

@@ -48,6 +48,9 @@ class Parameter:
         """Accept what either rule accepts."""
         return Parameter(f"{self.wanted} or {other.wanted}", lambda v: self.accepts(v) or other.accepts(v), self.kind)
 
+    def notice(self, owner: str, name: str, value: object) -> None:
+        """Say what there is to say about a value that was accepted; see `qed.base.models.ways`."""
+
 
 def number(
     low: float = -math.inf, high: float = math.inf, *, above: bool = False, kind: str = "optimization"
@@ -135,3 +138,4 @@ def check_parameters(model: Any, rules: Mapping[str, Parameter]) -> None:
         value = getattr(model, name)
         if not rule.accepts(value):
             raise ParameterError(f"{type(model).__name__}: {name} must be {rule.wanted}, not {value!r}.")
+        rule.notice(type(model).__name__, name, value)

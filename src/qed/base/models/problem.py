@@ -100,9 +100,12 @@ class StatisticProblem(Problem):
 
 
 def collect(rows: Rows, model: Any, function: Callable[..., Any], *args: Any) -> Any:
-    """Fold a statistic; where something missing or infinite has got into it, say which row and column it was."""
+    """Fold a statistic; where something missing or infinite has got into it, say which row and column it was.
+
+    A model that lets missing values through (``missing``) judges its statistic itself.
+    """
     statistic = rows.fold(function, *args)
-    if not statistic.is_finite:
+    if not statistic.is_finite and not model.missing:
         refuse_missing(rows, model)
         raise overflowed(model)
     return statistic

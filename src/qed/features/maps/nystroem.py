@@ -22,6 +22,7 @@ from qed.base.engine import blas_for
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter, anything, integer, number, random_state
 from qed.base.models.proof import restated
+from qed.base.models.ways import takes
 from qed.base.numbers import EPS, TINY
 from qed.features.maps.approximation import ApproximateMap, SampleProblem
 from qed.features.maps.sampling import Sample
@@ -30,6 +31,7 @@ from qed.kernels.mercer import check_gram
 from qed.kernels.names import as_kernel, kernel_rule
 
 
+@takes("n_jobs")
 class Nystroem(ApproximateMap):
     """Approximate the features of a kernel by the similarities to landmarks.
 

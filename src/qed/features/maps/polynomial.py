@@ -24,6 +24,7 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.models.parameters import Parameter, boolean, integer
 from qed.base.models.problem import RowsProblem
+from qed.base.models.ways import takes
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
@@ -76,6 +77,7 @@ def _degrees(degree: Any) -> tuple[int, int] | None:
     return (int(lowest), int(highest)) if whole(lowest) and whole(highest) and lowest <= highest else None
 
 
+@takes("order")
 class PolynomialFeatures(Filling):
     """Make all products of columns up to a degree.
 

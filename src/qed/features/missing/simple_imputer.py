@@ -25,6 +25,7 @@ from qed.base.models.checks import check_rows, check_table
 from qed.base.models.parameters import anything, boolean, choice
 from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
+from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows
@@ -37,9 +38,11 @@ from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
 from qed.features.tables.levels import KINDS, is_missing, strange_kind
 
-DEFAULTS = {"number": 0, "text": "missing_value", "nothing": 0}
+# A table with a column of which not even the type is known holds text in others, or it would be one of numbers.
+DEFAULTS = {"number": 0, "text": "missing_value", "nothing": "missing_value"}
 
 
+@takes("copy")
 class SimpleImputer(Transformer):
     """Fill the holes of each column with its mean, median, most frequent value or a constant.
 
@@ -54,8 +57,8 @@ class SimpleImputer(Transformer):
     add_indicator : bool, default=False
         Append a column of zeros and ones for each column that had holes in ``fit``.
     keep_empty_features : bool, default=False
-        Keep columns of which nothing was there, filled with 0 (or with the constant); otherwise they are left out, with
-        a warning that names them.
+        Keep columns of which nothing was there, filled with 0 (``'missing_value'`` for text, or with the constant); otherwise
+        they are left out, with a warning that names them.
 
     Attributes
     ----------
@@ -158,10 +161,8 @@ class SimpleImputer(Transformer):
 
     def _constants(self, rows: Rows) -> np.ndarray | None:
         """Give the constant for each column, or None where values have to be learned; refuse what does not go with the column."""
-        table = first_block(rows).X
-        kinds = ["number"] * rows.n_features
-        if hasattr(table, "num_rows"):
-            kinds = ["nothing" if pa.types.is_null(field.type) else kind_of(field.type) for field in table.schema]
+        kinds = _kinds(rows)
+        self._check_missing_values(kinds)
         if self.strategy != "constant":
             for j, kind in enumerate(kinds):
                 if kind not in ("number", "nothing") and self.strategy != "most_frequent":
@@ -180,10 +181,22 @@ class SimpleImputer(Transformer):
                 )
         return found
 
+    def _check_missing_values(self, kinds: list[str]) -> None:
+        """Refuse to look for a value that no column can hold."""
+        if is_missing(self.missing_values):
+            return
+        wanted = kind_of(pa.scalar(_plain(self.missing_values)).type)
+        if wanted not in (*kinds, "nothing"):
+            raise ParameterError(
+                f"SimpleImputer: missing_values={self.missing_values!r} is {KINDS.get(wanted, wanted)}, but the columns hold "
+                f"{' and '.join(sorted({KINDS.get(kind, kind) for kind in kinds}))}: give a value of their kind."
+            )
+
     def _without(self, values: np.ndarray, empty: np.ndarray, rows: Rows) -> np.ndarray:
         """Settle the columns of which nothing is there: keep them with a value, or leave them out and say so."""
         if self.keep_empty_features:
-            return values if self.strategy == "constant" else np.where(empty, 0, values)
+            given = np.array([DEFAULTS.get(kind, 0) for kind in _kinds(rows)], dtype=values.dtype)
+            return values if self.strategy == "constant" else np.where(empty, given, values)
         names = ", ".join(rows.name_of(int(j)) for j in np.flatnonzero(empty))
         if empty.all():
             raise InputError(f"All values are missing, in column {names}: nothing can be learned from that.")
@@ -273,6 +286,14 @@ def has_text(source: Rows) -> bool:
     """
     schema = source.facts.schema
     return schema is not None and any(kind_of(type) != "number" for type in schema.types)
+
+
+def _kinds(rows: Rows) -> list[str]:
+    """Say of what kind each column is; "nothing" where not even its type is known."""
+    table = first_block(rows).X
+    if not hasattr(table, "num_rows"):
+        return ["number"] * rows.n_features
+    return ["nothing" if pa.types.is_null(field.type) else kind_of(field.type) for field in table.schema]
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ STRIP_VALUES = 1 << 15
 
 
 def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out: np.ndarray) -> bool:
-    """Write ``(X - shift) * factor + low``, computed in double precision, into `out`, and say whether all of it is finite.
+    """Write ``(X - shift) * factor + low``, computed in double precision, into `out`, and say whether all of it is finite or missing.
 
     >>> out = np.empty((2, 1))
     >>> affine(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0.5]), 0.0, out), out.tolist()
@@ -27,7 +27,7 @@ def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out
     if X.size >= COMPILED_FROM and X.flags.c_contiguous and out.flags.c_contiguous:
         from qed.features.scaling.affine_kernel import affine_kernel
 
-        return bool(affine_kernel(X, shift, factor, float(low), out))
+        return bool(affine_kernel(X, shift, factor, float(low), out)) or not np.isinf(out).any()
     height = max(1, STRIP_VALUES // max(1, X.shape[1]))
     finite = True
     with np.errstate(over="ignore", invalid="ignore"):
@@ -36,7 +36,7 @@ def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out
             found *= factor
             found += low
             out[start : start + height] = found
-            finite = finite and bool(np.isfinite(out[start : start + height]).all())
+            finite = finite and not np.isinf(out[start : start + height]).any()
     return finite
 
 

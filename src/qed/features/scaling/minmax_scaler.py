@@ -22,9 +22,9 @@ from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.models.ways import takes
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
-from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
 from qed.features.proof import worst_of
@@ -40,10 +40,12 @@ def _is_range(value: Any) -> bool:
     return bool(np.isfinite(low) and np.isfinite(high) and low < high)
 
 
+@takes("copy")
 class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
     """Shift and stretch every column to a range, by default from 0 to 1.
 
-    A column that does not vary goes to the lower end.
+    A column that does not vary, or by no more than rounding does, goes to the lower end. Missing values (NaN) are passed over in
+    ``fit``, and stay missing.
 
     Parameters
     ----------
@@ -59,8 +61,8 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
     scale_, min_ : ndarray of shape (p,)
         The change as ``X * scale_ + min_``; `transform` computes ``(X - data_min_) * scale_ + low``, which keeps more
         digits.
-    n_samples_seen_ : int
-        The number of rows learned from.
+    n_samples_seen_ : int or ndarray of shape (p,)
+        The number of rows learned from; where values are missing, that of each column.
     certificate_ : Certificate
         That the scaled columns fill the range exactly.
 
@@ -85,6 +87,7 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
         "min_": floats("features"),
         "n_samples_seen_": floats(above=0),
     }
+    missing: ClassVar[bool] = True
     parameters: ClassVar = {
         "feature_range": Parameter("a pair (low, high) of finite numbers with low < high", _is_range, "model"),
         "clip": boolean(),
@@ -97,18 +100,15 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
     def _statistic(self, block: Block) -> Summary:
         return Summary.of(block)
 
-    def _problem(self, rows: Rows) -> StatisticProblem:
-        return StatisticProblem(self, rows, rows.fold(self._statistic))
-
     def _check_statistic(self, problem: StatisticProblem) -> None:
         summary, rows = problem.statistic, problem.rows
         if rows is None:
             return
         low, high = self.feature_range
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            spread = summary.high - summary.low
+            spread = np.where(summary.weight > 0, summary.high - summary.low, 0.0)
             strange = ~np.isfinite(spread) | (np.isinf((high - low) / spread) & (spread > 0))
-        if summary.missing.any() or strange.any():
+        if strange.any():
             refuse_missing(rows, self)
             raise InputError(
                 f"Column {rows.name_of(int(strange.argmax()))} varies by more than the largest number, or by less than the "
@@ -118,11 +118,12 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
     def _solve(self, problem: StatisticProblem) -> None:
         statistic = problem.statistic
         low, high = self.feature_range
-        self.data_min_, self.data_max_ = statistic.low.copy(), statistic.high.copy()
+        there = statistic.weight > 0
+        self.data_min_, self.data_max_ = (np.where(there, end, np.nan) for end in (statistic.low, statistic.high))
         self.data_range_ = self.data_max_ - self.data_min_
-        self.scale_ = (high - low) / np.where(self.data_range_ == 0, 1.0, self.data_range_)
+        self.scale_ = (high - low) / _divisor(statistic)
         self.min_ = low - self.data_min_ * self.scale_
-        self.n_samples_seen_ = statistic.count
+        self.n_samples_seen_ = statistic.count - statistic.missing if statistic.missing.any() else statistic.count
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:
         """Refuse: which value would be the smallest without these rows can not be known without the others.
@@ -175,14 +176,31 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
 
     def _judge(self, statistic: Summary, bottom: np.ndarray, top: np.ndarray) -> list[Claim]:
         low, high = (float(end) for end in self.feature_range)
+        there = statistic.weight > 0
+        bottom, top = bottom[there], top[there]
         exact = np.zeros_like(bottom)
-        wanted = np.where(statistic.low == statistic.high, low, high)
+        wanted = np.where(_is_constant(statistic)[there], low, high)
         slack = np.full_like(bottom, 4 * EPS * (abs(low) + abs(high)))
-        moved = np.abs(self.data_min_ - statistic.low) + np.abs(self.data_max_ - statistic.high)
-        spoken = np.abs(statistic.low * self.scale_ + self.min_ - low)
+        moved = (np.abs(self.data_min_ - statistic.low) + np.abs(self.data_max_ - statistic.high))[there]
+        spoken = np.abs(statistic.low * self.scale_ + self.min_ - low)[there]
         return [
             worst_of("learned extremes are those of the data", moved, exact),
             worst_of("scaled columns begin at the lower end", np.abs(bottom - low), slack),
             worst_of("scaled columns that vary end at the upper end", np.abs(top - wanted), slack),
-            worst_of("scale_ and min_ say the same", spoken, slack + 4 * EPS * np.abs(statistic.low * self.scale_)),
+            worst_of(
+                "scale_ and min_ say the same", spoken, slack + 4 * EPS * np.abs(statistic.low * self.scale_)[there]
+            ),
         ]
+
+
+def _is_constant(statistic: Summary) -> np.ndarray:
+    """Say which columns vary by no more than a few units of the rounding of their values."""
+    largest = np.maximum(np.abs(statistic.low), np.abs(statistic.high))
+    return np.asarray((statistic.low >= statistic.high) | (statistic.high - statistic.low <= 4 * EPS * largest))
+
+
+def _divisor(statistic: Summary) -> np.ndarray:
+    """Say what each column is divided by: its range; one where that is nothing, and the size of its values where it is rounding."""
+    spread = statistic.high - statistic.low
+    size = np.where(statistic.low >= statistic.high, 1.0, np.maximum(np.abs(statistic.low), np.abs(statistic.high)))
+    return np.asarray(np.where(_is_constant(statistic), size, spread))

@@ -23,6 +23,7 @@ from qed.base.models.parameters import boolean
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
+from qed.base.models.ways import takes
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
@@ -35,11 +36,13 @@ from qed.features.stream import with_columns
 SMALLEST = TINY / EPS
 
 
+@takes("copy")
 class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc]
     """Shift every column to mean zero and stretch it to variance one.
 
     Many methods need it: those that measure distances, those that penalise coefficients, and those that follow
-    gradients. A column that does not vary is only shifted.
+    gradients. A column that does not vary, or by no more than rounding does, is only shifted. Missing values (NaN) are left out of the
+    means and variances, and stay missing.
 
     Parameters
     ----------
@@ -56,8 +59,8 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         The variance of each column (divided by the number of rows, not by one less); None without `with_std`.
     scale_ : ndarray of shape (p,)
         What columns are divided by: the root of `var_`, one for constant columns; None without `with_std`.
-    n_samples_seen_ : int or float
-        The number of rows learned from, or their weight.
+    n_samples_seen_ : int, float or ndarray of shape (p,)
+        The number of rows learned from, or their weight; where values are missing, that of each column.
     certificate_ : Certificate
         That the scaled columns have mean zero and variance one.
 
@@ -85,6 +88,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         "var_": floats("features", low=0) | nothing(),
         "scale_": floats("features", above=0) | nothing(),
     }
+    missing: ClassVar[bool] = True
     parameters: ClassVar = {"with_mean": boolean(), "with_std": boolean()}
     sparse_advice: ClassVar[str] = "shifted columns would not stay sparse. Give with_mean=False, or a dense array"
     mean_: Any
@@ -103,14 +107,11 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     def _statistic(self, block: Block) -> Summary:
         return Summary.of(block)
 
-    def _problem(self, rows: Rows) -> StatisticProblem:
-        return StatisticProblem(self, rows, rows.fold(self._statistic))
-
     def _check_statistic(self, problem: StatisticProblem) -> None:
         summary, rows = problem.statistic, problem.rows
         if rows is None:
             return
-        if not summary.is_finite:
+        if not np.isfinite(summary.mean + summary.deviation).all():
             refuse_missing(rows, self)
             column = int(np.flatnonzero(~np.isfinite(summary.mean + summary.deviation))[0])
             raise InputError(
@@ -126,10 +127,10 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
     def _solve(self, problem: StatisticProblem) -> None:
         statistic = problem.statistic
-        weight = float(statistic.weight[0])
-        self.n_samples_seen_ = statistic.count if weight == statistic.count else weight
-        self.mean_ = statistic.mean.copy() if self.with_mean or self.with_std else None
-        self.var_ = statistic.variance if self.with_std else None
+        self.n_samples_seen_ = seen_of(statistic)
+        there = statistic.weight > 0
+        self.mean_ = np.where(there, statistic.mean, np.nan) if self.with_mean or self.with_std else None
+        self.var_ = np.where(there, statistic.variance, np.nan) if self.with_std else None
         self.scale_ = np.where(_is_constant(statistic), 1.0, np.sqrt(statistic.variance)) if self.with_std else None
 
     def _disagreement(self) -> str:
@@ -204,12 +205,12 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
     def _judge(self, statistic: Summary, mean: np.ndarray, variance: np.ndarray) -> list[Claim]:
         """Compare mean and variance of the scaled columns with zero and one; `mean_` itself can only be as exact as a float is."""
-        varies = ~_is_constant(statistic)
+        varies, there = ~_is_constant(statistic), statistic.weight > 0
         scale = np.where(varies, np.sqrt(statistic.variance), 1.0) if self.scale_ is None else self.scale_
         slack = EPS * (16 + np.log2(max(statistic.count, 2))) * (1 + np.abs(statistic.mean) / scale)
         if self.mean_ is None:
             return [Claim("columns are left as they are", 0.0, 0.0)]
-        claims = [worst_of("scaled columns have mean 0", np.abs(mean), slack)]
+        claims = [worst_of("scaled columns have mean 0", np.abs(mean)[there], slack[there])]
         if self.scale_ is not None:
             wrong = np.abs(variance - 1)[varies]
             claims.append(worst_of("scaled columns that vary have variance 1", wrong, np.full_like(wrong, 1024 * EPS)))
@@ -219,6 +220,18 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
 
 
 def _is_constant(statistic: Summary) -> np.ndarray:
-    """Say which columns do not vary: by their range, or (after ``forget``, when it is not known) by a spread below rounding."""
-    below_rounding = np.sqrt(statistic.variance) <= 8 * EPS * np.abs(statistic.mean)
-    return np.asarray(np.where(np.isnan(statistic.low), below_rounding, statistic.low == statistic.high))
+    """Say which columns do not vary: their spread is a few units of the rounding of their values, or nothing.
+
+    Equal values that were computed in different ways differ by that much, and stretched to size one their rounding would look like data.
+    """
+    spread, size = np.sqrt(statistic.variance), np.abs(statistic.mean)
+    vanished = (spread == 0) & (statistic.high - statistic.low > 8 * EPS * size)
+    return np.asarray((spread <= 8 * EPS * size) & ~vanished)
+
+
+def seen_of(statistic: Summary) -> Any:
+    """Give the number of rows, or their weight, or that of each column where values are missing."""
+    weighted = statistic.weight.max() != statistic.count
+    if statistic.missing.any():
+        return statistic.weight.copy() if weighted else statistic.count - statistic.missing
+    return float(statistic.weight[0]) if weighted else statistic.count

@@ -129,7 +129,7 @@ class LevelColumn:
     rare : ndarray
         Those that share a column.
     first_left_out : bool
-        Whether the first level has no column.
+        Whether the first level that stands alone has no column.
     unknown : {"other", "zeros", "error"}
         What is done with a level that was not seen.
 
@@ -157,7 +157,7 @@ class LevelColumn:
 
     def slots(self) -> Slots:
         """Say where each level goes."""
-        drop = 0 if self.first_left_out else None
+        drop = int(Slots.of(self.levels, self.rare).places.argmin()) if self.first_left_out else None
         return Slots.of(self.levels, self.rare, OTHER, drop, unknown_is_rare=self.unknown == OTHER)
 
     def labels(self, name: str) -> list[str]:

@@ -8,13 +8,15 @@ table. Cost :math:`O(n)` for each column, and one number stored for each value w
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from qed.base.attributes import each, integers, labels, nothing
 from qed.base.certificate import Claim
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, boolean, choice, integer, number, numeric_type
 from qed.base.models.problem import TableProblem
 from qed.base.sources.block import Block, is_sparse
@@ -48,11 +50,15 @@ class OneHotEncoder(TableTransformer):
         Give a SciPy CSR array, which stores the ones only.
     dtype : type, default=numpy.float64
         What the output holds.
-    handle_unknown : {'error', 'ignore', 'infrequent_if_exist'}, default='error'
+    handle_unknown : {'error', 'ignore', 'infrequent_if_exist', 'warn'}, default='error'
         What to do about levels not seen in ``fit``: refuse them, give zeros, or count them among the infrequent ones,
-        where there are.
+        where there are; 'warn' does the last and says so. Zeros that also stand for the level left out by `drop` are said.
     min_frequency : int or float, optional
         Levels with fewer rows, or with a smaller share of the rows, have one column together.
+    max_categories : int, optional
+        The most columns for one column: the levels with the fewest rows have one together where there are more.
+    feature_name_combiner : "concat" or callable, default="concat"
+        How new columns are called: the name, an underscore and the level, or what ``feature_name_combiner(name, level)`` gives.
 
     Attributes
     ----------
@@ -90,8 +96,10 @@ class OneHotEncoder(TableTransformer):
         "drop": Parameter("None, 'first', 'if_binary' or a list with a level for each column", _is_drop, "model"),
         "sparse_output": boolean(),
         "dtype": numeric_type(),
-        "handle_unknown": choice("error", "ignore", "infrequent_if_exist", kind="model"),
+        "handle_unknown": choice("error", "ignore", "infrequent_if_exist", "warn", kind="model"),
         "min_frequency": choice(None, kind="model") | integer(1) | number(0, 1, above=True),
+        "max_categories": choice(None, kind="model") | integer(1),
+        "feature_name_combiner": choice("concat") | Parameter("a function", callable),
     }
 
     def __init__(
@@ -103,6 +111,8 @@ class OneHotEncoder(TableTransformer):
         dtype: Any = np.float64,
         handle_unknown: str = "error",
         min_frequency: float | None = None,
+        max_categories: int | None = None,
+        feature_name_combiner: str | Callable[[str, Any], str] = "concat",
     ) -> None:
         self.categories = categories
         self.drop = drop
@@ -110,6 +120,8 @@ class OneHotEncoder(TableTransformer):
         self.dtype = dtype
         self.handle_unknown = handle_unknown
         self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.feature_name_combiner = feature_name_combiner
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Learn the levels.
@@ -164,12 +176,17 @@ class OneHotEncoder(TableTransformer):
         return found
 
     def _infrequent(self, levels: Levels, j: int) -> np.ndarray | None:
-        if self.min_frequency is None:
+        """Give the levels that have one column together: those with few rows, and the rarest where there would be too many columns."""
+        if self.min_frequency is None and self.max_categories is None:
             return None
-        weights = dict(zip(levels.values(j), levels.weights(j).tolist()))
-        share = isinstance(self.min_frequency, (float, np.floating))
-        least = self.min_frequency * sum(weights.values()) if share else self.min_frequency
-        rare = np.array([weights.get(level, 0.0) < least for level in keys(self.categories_[j])])
+        known = dict(zip(levels.values(j), levels.weights(j).tolist()))
+        weights = np.array([known.get(level, 0.0) for level in keys(self.categories_[j])])
+        least = 0.0 if self.min_frequency is None else float(self.min_frequency)
+        if isinstance(self.min_frequency, (float, np.floating)):
+            least *= sum(known.values())
+        rare = weights < least
+        if self.max_categories is not None and (~rare).sum() + rare.any() > self.max_categories:
+            rare[np.argsort(weights, kind="stable")[: len(rare) - self.max_categories + 1]] = True
         return self.categories_[j][rare] if rare.any() else None
 
     def _dropped(self) -> np.ndarray | None:
@@ -177,8 +194,11 @@ class OneHotEncoder(TableTransformer):
         if self.drop is None:
             return None
         if isinstance(self.drop, str):
-            sizes = [len(Slots.of(*pair)) for pair in zip(self.categories_, self._rare())]
-            return np.array([0 if self.drop == "first" or size == 2 else None for size in sizes], dtype=object)
+            slots = [Slots.of(*pair) for pair in zip(self.categories_, self._rare())]
+            every = self.drop == "first"
+            return np.array(
+                [int(one.places.argmin()) if every or len(one) == 2 else None for one in slots], dtype=object
+            )
         if len(self.drop) != self.n_features_in_:
             raise ParameterError(
                 f"OneHotEncoder: drop names {len(self.drop)} levels, but X has {self.n_features_in_} columns: give one for each."
@@ -189,6 +209,11 @@ class OneHotEncoder(TableTransformer):
             if wanted not in known:
                 raise ParameterError(
                     f"OneHotEncoder: drop names {level!r}, a level that column {self._named(j)} does not have."
+                )
+            if wanted in keys(self._rare()[j]):
+                raise ParameterError(
+                    f"OneHotEncoder: drop names {level!r}, which has too few rows in column {self._named(j)} for a column of its own: "
+                    "name a frequent level."
                 )
             places.append(known.index(wanted))
         return np.array(places, dtype=object)
@@ -203,7 +228,7 @@ class OneHotEncoder(TableTransformer):
 
     def _slots(self) -> list[Slots]:
         drop = [None] * self.n_features_in_ if self.drop_idx_ is None else self.drop_idx_
-        join = self.handle_unknown == "infrequent_if_exist"
+        join = self.handle_unknown in ("infrequent_if_exist", "warn")
         columns = zip(self.categories_, self._rare(), drop)
         return [Slots.of(levels, rare, INFREQUENT, gone, unknown_is_rare=join) for levels, rare, gone in columns]
 
@@ -219,8 +244,21 @@ class OneHotEncoder(TableTransformer):
                     f"Found unknown categories in column {self._named(j)}: {column[row].as_py()!r} in row {block.start + row} "
                     "(counted from 0) was not seen in fit. Correct it, or give handle_unknown='ignore'."
                 )
+            if unknown.any() and (self.handle_unknown == "warn" or (slots.left_out is not None and slots.unknown < 0)):
+                self._say_unknown(j, column[int(unknown.argmax())].as_py(), slots)
             found.append(slot)
         return found
+
+    def _say_unknown(self, j: int, level: Any, slots: Slots) -> None:
+        """Say what becomes of a level that was not seen in fit."""
+        becomes = "those of the infrequent levels" if slots.unknown >= 0 else "zeros"
+        same = f", as are those of {slots.left_out!r}, the level left out" if slots.left_out is not None else ""
+        warnings.warn(
+            f"Found unknown categories in column {self._named(j)} during transform, such as {level!r}: "
+            f"their columns are {becomes}{same if slots.unknown < 0 else ''}.",
+            DegenerateWarning,
+            stacklevel=level_of_user(),
+        )
 
     def _makes_sparse(self, rows: Rows) -> bool:
         return bool(self.sparse_output)
@@ -273,8 +311,16 @@ class OneHotEncoder(TableTransformer):
         names = []
         for name, slots in zip(input_names(self, input_features), self._slots()):
             none = "nan" if slots.levels.dtype.kind == "f" else "None"
-            names += [f"{name}_{none if label is None else label}" for label in slots.labels]
+            names += [self._combined(name, none if label is None else label) for label in slots.labels]
         return np.array(told_apart(names), dtype=object)
+
+    def _combined(self, name: str, level: Any) -> str:
+        if not callable(self.feature_name_combiner):
+            return f"{name}_{level}"
+        made = self.feature_name_combiner(name, level)
+        if not isinstance(made, str):
+            raise ParameterError(f"OneHotEncoder: feature_name_combiner must give a str, not {made!r}.")
+        return made
 
     def _prove(self, problem: TableProblem) -> list[Claim]:
         claims = self._level_claims(problem.seen)

@@ -21,6 +21,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
+from qed.base.models.ways import takes, with_default
 from qed.base.running.steps import Step
 from qed.regression.greedy.atoms import Atoms, size_of
 from qed.regression.greedy.claims import Evidence, Path, claim_of_excess, claims_of_path
@@ -30,6 +31,7 @@ DEPENDENT = 1e-10
 ENOUGH = 0.7
 
 
+@takes(precompute=with_default("precompute", "auto"))
 class OrthogonalMatchingPursuit(Pursuit):
     """Choose columns one by one, each the nearest to what is left, and fit them all by least squares.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import copy
@@ -12,7 +13,7 @@ import numpy as np
 from qed.base.attributes import floats, integers, nothing
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread
-from qed.base.errors import ParameterError
+from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.fingerprint import Fingerprint
@@ -225,9 +226,20 @@ class Pursuit(LinearPredictor, Iterative):
         while sum(run.forward() for run in runs):
             yield self._step(runs)
         left = max(run.error for run in runs)
+        self._say_fewer(min(len(run.different) for run in runs))
         if self.tol is not None and left > self.tol:
             return Halt(Reason.STALLED, "No column can explain more.", f"tol={1.01 * left:.3g} would be reached.")
         return Halt(Reason.CERTIFIED, "No column can explain more.")
+
+    def _say_fewer(self, taken: int) -> None:
+        """Say that there are fewer atoms than were asked for."""
+        if self.tol is None and self.n_nonzero_coefs is not None and taken < self.n_nonzero_coefs:
+            warnings.warn(
+                f"{type(self).__name__} took {taken} of the {self.n_nonzero_coefs} atoms asked for: the target is met already, or no "
+                "column is left that is independent of those taken.",
+                DegenerateWarning,
+                stacklevel=level_of_user(),
+            )
 
     def _step(self, runs: list[Run]) -> Step:
         """Say where all outputs are."""

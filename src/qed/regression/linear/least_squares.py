@@ -24,6 +24,7 @@ from qed.base.attributes import floats, integers, nothing, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
+from qed.base.models.ways import takes, with_default
 from qed.linalg.normal import Normal
 from qed.linalg.root import factor_rounding
 from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors
@@ -37,6 +38,7 @@ DIGITS_WANTED = 10.0
 TOO_ALIKE = 1e5
 
 
+@takes("copy_X", "n_jobs", tol=with_default("tol", 1e-6))
 class LinearRegression(LeastSquaresModel):
     """Ordinary (and, with ``sample_weight``, weighted) least squares.
 

@@ -22,12 +22,14 @@ from qed.base.attributes import text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
+from qed.base.models.ways import RIDGE, takes
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.agreement import remembered_claim
 
 
+@takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
 class Ridge(LeastSquaresModel):
     """Linear least squares with a squared penalty.
 

@@ -24,6 +24,7 @@ from qed.base.attributes import booleans, floats
 from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.rows import Rows
 from qed.regression.linear.linear import LinearPredictor
@@ -32,6 +33,7 @@ from qed.regression.robust.design import Design
 from qed.regression.robust.problem import HuberProblem, is_outlier
 
 
+@takes("warm_start")
 class HuberRegressor(LinearPredictor, Iterative):
     """Linear regression that outliers in the target do not spoil.
 

@@ -28,6 +28,7 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer, numb
 from qed.base.models.problem import Problem, RowsProblem
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
+from qed.base.models.ways import takes
 from qed.base.numbers import TINY, largest_share, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
@@ -51,6 +52,7 @@ WORDS = {
 }
 
 
+@takes("precompute", "copy_X", "warm_start", "random_state", "selection")
 class ElasticNet(LinearPredictor, Iterative):
     """Linear least squares with a penalty on the sizes and on the squared sizes of the coefficients.
 

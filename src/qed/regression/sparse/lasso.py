@@ -18,9 +18,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from qed.base.models.parameters import Parameter
+from qed.base.models.ways import takes
 from qed.regression.sparse.elastic_net import ElasticNet
 
 
+@takes("precompute", "copy_X", "warm_start", "random_state", "selection")
 class Lasso(ElasticNet):
     """Linear least squares with a penalty on the sizes of the coefficients.
 

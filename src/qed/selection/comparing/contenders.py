@@ -15,6 +15,7 @@ from typing import Any
 from qed.base.lazy import public_classes
 from qed.base.models.estimator import Estimator
 from qed.base.models.roles import Classifier, Clusterer, Regressor
+from qed.base.models.ways import ways_of
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.table_model import TableModel
@@ -68,7 +69,7 @@ def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed:
     found = []
     for kind in _kinds(task):
         model = kind()
-        if "random_state" in model.get_params():
+        if "random_state" in model.get_params().keys() - ways_of(model):
             model.set_params(random_state=seed)
         grid = {name: list(values) for name, values in kind.compare_grid.items()}
         for degree in getattr(kind, "compare_degrees", (1,)):

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.scoring import Scoring
+from qed.base.models.ways import also_called, takes, with_default
 from qed.base.random import Seed, generator, seed_of
 from qed.plots import curves as drawn
 from qed.plots.style import SECOND
@@ -121,6 +122,8 @@ class ValidationCurve(_Curve):
         return ax
 
 
+@also_called(estimator="model", param_name="name", param_range="values")
+@takes("n_jobs", "verbose", pre_dispatch=with_default("pre_dispatch", "all"))
 def validation_curve(
     model: Any,
     X: Any,
@@ -172,6 +175,8 @@ def validation_curve(
     return ValidationCurve(train, test, found.how, name, tuple(values))
 
 
+@also_called(estimator="model")
+@takes("n_jobs", "verbose", pre_dispatch=with_default("pre_dispatch", "all"))
 def learning_curve(
     model: Any,
     X: Any,

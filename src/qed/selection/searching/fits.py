@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from qed.base.engine import work
-from qed.base.errors import DegenerateWarning, InputError, QedError
+from qed.base.errors import FitFailedWarning, InputError, QedError
 from qed.base.models.checks import is_finite, refuse_missing
 from qed.base.models.estimator import Estimator, OnePass, fit_known
 from qed.base.models.parameters import check_parameters
@@ -28,11 +28,6 @@ from qed.base.running.watch import Watch, watched_only_by, watches
 from qed.base.sources.rows import Rows
 from qed.selection.searching.candidates import all_made_with, fresh, made_with, words_for
 from qed.selection.searching.samples import Data, Sample, Splits
-
-
-class FitFailedWarning(DegenerateWarning):
-    """Some fits of a search failed; the text says which, why, and what was put in the place of their scores."""
-
 
 ErrorScore = float | Literal["raise"]
 Learned = tuple[Rows, Any]

@@ -6,6 +6,7 @@ mapping of names to `qed.base.models.searching.Scoring`, so that neither the sea
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,12 +39,26 @@ class CustomScorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Score a fitted model on these rows."""
         if sample_weight is None:
-            return self.function(estimator, X, y)
+            return (
+                self.function(estimator, X)
+                if y is None and not self._wants_target()
+                else self.function(estimator, X, y)
+            )
         if not takes(self.function, "sample_weight"):
             raise ParameterError(
                 "scoring does not take sample_weight: give it that argument, or leave the weights out."
             )
         return self.function(estimator, X, y, sample_weight=sample_weight)
+
+    def _wants_target(self) -> bool:
+        """Say whether the callable has a place for a target."""
+        try:
+            inspect.signature(self.function).bind(None, None, None)
+        except TypeError:
+            return False
+        except ValueError:
+            return True
+        return True
 
 
 def scorers_for(model: Any, scoring: ScoringLike, *, leave_one_out: bool = False) -> dict[str, Scoring]:
@@ -57,7 +72,7 @@ def scorers_for(model: Any, scoring: ScoringLike, *, leave_one_out: bool = False
     if isinstance(scoring, Mapping):
         found = {str(name): _spoken(str(name), get_scorer(one)) for name, one in scoring.items()}
     elif isinstance(scoring, (list, tuple, set)):
-        found = {str(name): _spoken(str(name), get_scorer(name)) for name in scoring}
+        found = {_name_of(one): _spoken(_name_of(one), get_scorer(one)) for one in scoring}
         if len(found) < len(scoring):
             raise ParameterError(f"scoring names a scorer twice: {list(scoring)}.")
     elif scoring is None and leave_one_out and role_of(model) == "regressor":
@@ -71,6 +86,14 @@ def scorers_for(model: Any, scoring: ScoringLike, *, leave_one_out: bool = False
             "R² is not defined on a single row, so not when leaving one out: use scoring='neg_mean_squared_error'."
         )
     return found
+
+
+def _name_of(scorer: str | Callable[..., Any]) -> str:
+    """Give the name of a scorer in a list."""
+    name = scorer if isinstance(scorer, str) else getattr(scorer, "name", getattr(scorer, "__name__", "<lambda>"))
+    if name == "<lambda>":
+        raise ParameterError(f"scoring lists a callable without a name: give a dict, {{'its name': {scorer!r}}}.")
+    return str(name)
 
 
 def _spoken(name: str, scorer: Any) -> Scoring:

@@ -31,6 +31,7 @@ from qed.base.models.parameters import Parameter, anything, boolean, check_param
 from qed.base.models.problem import Problem
 from qed.base.models.proof import SAME_DATA, examine
 from qed.base.models.scoring import Scoring
+from qed.base.models.ways import also_called, takes
 from qed.base.running.callbacks import calling_back
 from qed.base.running.changing import trying_many
 from qed.base.sources.rows import Rows
@@ -100,6 +101,8 @@ class _Delegated:
         return call
 
 
+@also_called(estimator="model", param_grid="grid")
+@takes("n_jobs", "verbose", "pre_dispatch")
 class Search(Estimator):
     """Search a grid of parameters by cross-validation.
 
