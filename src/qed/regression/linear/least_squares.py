@@ -31,6 +31,7 @@ from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.agreement import remembered_claim
+from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
 DIGITS_WANTED = 10.0
