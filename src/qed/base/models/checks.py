@@ -36,8 +36,8 @@ def check_rows(
 ) -> Rows:
     """Turn what the user gave into rows of numbers, or say clearly why that can not be done.
 
-    With `reset`, as in ``fit``, the model gets ``n_features_in_`` and ``feature_names_in_``; else it is compared with
-    them. The target has to be of "number" or "label", where that is said.
+    With `reset`, as in ``fit``, the model gets ``n_features_in_`` and ``feature_names_in_``; else the rows are compared
+    with them. `target` says what ``y`` has to be: "number" or "label", or None for whatever there is.
     """
     source = _opened(X, y, sample_weight, target).numbers()
     _check_columns(model, source, reset=reset)

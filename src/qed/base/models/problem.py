@@ -36,8 +36,8 @@ class Problem:
 class TableProblem(Problem):
     """Rows of mixed columns, and what an encoder has learned of them.
 
-    What was `seen` in one pass, or is while solving, a proof may rest on, or it has to go back to the rows: that is its
-    `source`.
+    `seen` was learned in one pass, or is learned while solving; `source` says whether a proof may rest on it or has to
+    go back to the rows.
     """
 
     rows: Rows

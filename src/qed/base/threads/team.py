@@ -40,8 +40,8 @@ _open_teams: weakref.WeakSet[Team] = weakref.WeakSet()
 class Team:
     """Threads that work on parts of one thing together.
 
-    There are at most so many `members`, the thread that asked included, and :func:`qed.threads` sets the same limit.
-    Inside a worker of a fold or of another team there is one only.
+    There are at most `most` members, the thread that asked included; :func:`qed.threads` sets the same limit. Inside a
+    worker of a fold or of another team there is one only.
 
     >>> def total(part, parts, values):
     ...     size = -(-len(values) // parts)

@@ -54,7 +54,6 @@ class Composite(Objective):
 
     @property
     def gap_says(self) -> str:
-        """What the gap measures, in words."""
         if self._bound is not None or self.strong_convexity > 0:
             return "value above its minimum, at most (relative)"
         return "shortest subgradient, relative to that at the start"

@@ -70,7 +70,6 @@ class SumOfSquares(Objective):
 
     @property
     def gap_says(self) -> str:
-        """What the gap measures, in words."""
         return "cosine of the angle between residuals and tangent plane"
 
     def gap(self, point: np.ndarray, value: float, gradient: np.ndarray, first: tuple[float, float]) -> float:

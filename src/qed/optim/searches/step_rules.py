@@ -141,7 +141,6 @@ class InverseSmoothness(StepRule):
     parameters: ClassVar[Mapping[str, Parameter]] = {"smoothness": POSITIVE | choice(None)}
 
     def length(self, objective: Objective, step: Step, direction: np.ndarray) -> float:
-        """Give 1 / M."""
         known = objective.smoothness if self.smoothness is None else self.smoothness
         if known is None:
             raise InputError(

@@ -71,7 +71,6 @@ class CoordinateDescent(Method):
     }
 
     def begin(self, objective: Objective, point: np.ndarray) -> Step:
-        """Begin at the point."""
         return step_at(objective, point, None, objective.knows("gradient"), coordinate=-1)
 
     def advance(self, objective: Objective, step: Step) -> Step:

@@ -65,7 +65,6 @@ class LineSearch(Method):
     }
 
     def begin(self, objective: Objective, point: np.ndarray) -> Step:
-        """Begin at the point."""
         return self._at(objective, point, None)
 
     def advance(self, objective: Objective, step: Step) -> Step | Halt:

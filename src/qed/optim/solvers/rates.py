@@ -85,11 +85,9 @@ class LipschitzRate(Rate):
     averaged: ClassVar[bool] = True
 
     def method(self, t: int) -> Method:
-        """Give subgradient descent with the constant step for t iterations."""
         return Subgradient(RootDecay(self.radius, self.lipschitz, t), self.radius, average="uniform")
 
     def bound(self, t: int, excess: float) -> float:
-        """Give R L / sqrt(t)."""
         return float(self.radius * self.lipschitz / np.sqrt(t))
 
 
@@ -119,11 +117,9 @@ class StrongLipschitzRate(Rate):
     averaged: ClassVar[bool] = True
 
     def method(self, t: int) -> Method:
-        """Give projected subgradient descent with a falling step."""
         return Subgradient(InverseDecay(self.strong_convexity), average="weighted", project=self.project)
 
     def bound(self, t: int, excess: float) -> float:
-        """Give 2 L^2 / (m (t + 1))."""
         return 2 * self.lipschitz**2 / (self.strong_convexity * (t + 1))
 
 
@@ -148,11 +144,9 @@ class SmoothRate(Rate):
     radius: float
 
     def method(self, t: int) -> Method:
-        """Give gradient descent with the step 1 / M."""
         return GradientDescent(1 / self.smoothness)
 
     def bound(self, t: int, excess: float) -> float:
-        """Give M R^2 / (2 t)."""
         return self.smoothness * self.radius**2 / (2 * t)
 
 
@@ -177,11 +171,9 @@ class StrongSmoothRate(Rate):
     strong_convexity: float
 
     def method(self, t: int) -> Method:
-        """Give gradient descent with the step 1 / M."""
         return GradientDescent(1 / self.smoothness)
 
     def bound(self, t: int, excess: float) -> float:
-        """Give (1 - m / M)^t times the excess."""
         return excess * (1 - self.strong_convexity / self.smoothness) ** t
 
 

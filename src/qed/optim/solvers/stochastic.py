@@ -89,7 +89,6 @@ class StochasticGradient(Method):
     }
 
     def begin(self, objective: Objective, point: np.ndarray) -> Step:
-        """Begin at the point."""
         total = self._finite(objective)
         first = None if self.step is not None else self._first_length(total, point)
         return total.at(point, iterate=point, mean=point, updates=0, epochs=0.0, first_length=first)

@@ -162,8 +162,8 @@ class SparseQuadratic:
     ) -> tuple[float, float]:
         """Solve for a penalty, from where the last solution was.
 
-        Gives the objective, and a bound on how far it is above its minimum: `tol` of it or less. Solutions that are
-        `exact` end with Newton steps even where sweeps have reached that; one round of both is nearly always enough.
+        Gives the objective, and a bound on how far it is above its minimum; `tol` of the objective is enough. Solutions
+        that are `exact` end with Newton steps even where sweeps got there; one round of both is nearly always enough.
         """
         if not newton:
             return self._sweep_until(penalty, tol)
