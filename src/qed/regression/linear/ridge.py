@@ -24,7 +24,7 @@ from qed.base.models.parameters import Parameter, array, boolean, number
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
-from qed.stats.agreement import remembered_claim
+from qed.stats.agreement import remembered_claim, whole
 
 
 class Ridge(LeastSquaresModel):
@@ -103,6 +103,8 @@ class Ridge(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
+        if damage := whole(len(coef), 0, coef, intercept):
+            return damage
         alphas = self._alphas(coef.shape[1])
         claims, _ = problem.prove(coef, intercept, alphas)
         if problem.source == "data":
