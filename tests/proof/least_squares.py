@@ -57,8 +57,8 @@ class Problem:
         true = np.array([abs(float(value)) for value in exact])
         reach = np.linalg.norm(root * level) + length @ true[:-1]
         size = abs(np.average(self.y, weights=self.weight)) + np.abs(mean) @ true[:-1]
-        # Claims compare what is smaller than a millionth with that millionth; lengths are rounded here.
-        least = 1.000001e-6 * np.append(reach / np.where(length > 0, length, np.inf), size)
+        # Claims compare what is smaller than a hundred-thousandth with that; lengths are rounded here.
+        least = 1.000001e-5 * np.append(reach / np.where(length > 0, length, np.inf), size)
         off = np.array([float(abs(a - b)) for a, b in zip(found, exact)])
         off[-1] *= self.centered
         whole = np.maximum(true, least)

@@ -96,6 +96,15 @@ class Root:
         """Give ``A^-1 gradient``: the way to the minimum."""
         return np.asarray(lapack.dpotrs(self.lower, gradient / self.length[:, None], lower=1)[0]) / self.length[:, None]
 
+    def far(self, gradient: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        """Bound the error of every coefficient times the length of its column, for each output: coarse, and in a few operations."""
+        if not self.off < 0.5:
+            return np.full(gradient.shape[1], np.inf)
+        missed = self.half(gradient)
+        hidden = noise / self.length[:, None]
+        lost = np.sqrt((missed**2).sum(axis=0)) + np.sqrt((hidden**2).sum(axis=0) / self.least)
+        return np.asarray(lost / ((1 - self.off) * np.sqrt(self.least)))
+
     def bounds(
         self, gradient: np.ndarray, noise: np.ndarray, *, sharp: bool, toward: np.ndarray | None = None
     ) -> np.ndarray:

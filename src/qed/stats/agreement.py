@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
+from qed.base.summary import Summary
 from qed.linalg.root import factor_rounding
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
@@ -43,6 +44,50 @@ def disagreement(said: Known, seen: KeptRows | Moments) -> float:
     return found if np.isfinite(found) else np.inf
 
 
+def whole(p: int, rank: object, *values: object) -> list[Claim]:
+    """Give a claim that fails where fitted numbers are not finite, or a rank is none of p columns; nothing where all is well.
+
+    Examples
+    --------
+    >>> whole(3, 2, 1.5, np.ones(3)), len(whole(3, 2.5)), len(whole(3, 2, np.nan))
+    ([], 1, 1)
+    """
+    is_rank = isinstance(rank, int | np.integer) and 0 <= rank <= p
+    if is_rank and all(np.isfinite(np.asarray(value, dtype=np.float64)).all() for value in values):
+        return []
+    return [Claim("fitted numbers are finite and in range", np.inf, 0.0)]
+
+
+def summary_claim(said: Summary, seen: Summary) -> Claim:
+    """Claim that what a model remembers of its columns, one by one, is theirs; where rows were forgotten, their range is not known.
+
+    Examples
+    --------
+    >>> from qed.base.sources.block import Block
+    >>> one = Summary.of(Block(np.array([[0.0], [1.0], [2.0]])))
+    >>> summary_claim(one, one).value
+    0.0
+    """
+    return Claim("what is remembered of the columns is theirs (in units of rounding)", _about_columns(said, seen), 1.0)
+
+
+def _about_columns(said: Summary, seen: Summary) -> float:
+    if said.count != seen.count or not np.array_equal(said.missing, seen.missing):
+        return np.inf
+    spread = np.sqrt(seen.variance)
+    size = np.abs(seen.mean) + spread
+    # Summaries are added mean by mean, so that each addition rounds by the size of the column; a thousand of them are allowed for.
+    rounding = 1e-12
+    gaps = [
+        _over(said.weight - seen.weight, WEIGHTS * seen.weight),
+        _over(said.mean - seen.mean, rounding * size + TINY),
+        _over(said.deviation - seen.deviation, rounding * seen.weight * size * (spread + rounding * size) + TINY),
+    ]
+    known = not (np.isnan(said.low).all() and np.isnan(said.high).all())
+    same = np.array_equal(said.low, seen.low) and np.array_equal(said.high, seen.high)
+    return max(gaps) if same or not known else np.inf
+
+
 def _about_weights(said: Known, seen: KeptRows | Moments) -> float:
     if said.count != seen.count or said.n_features != seen.n_features:
         return np.inf
@@ -58,6 +103,8 @@ def _about_sums(said: Known, seen: KeptRows | Moments) -> float:
         blur = factor_rounding(len(said.mean)) * np.abs(np.outer(*[np.sqrt(square.diagonal())] * 2))
         return max(_over(square - known.scatter, blur + _product(known)), _about_means(said, known, factor_rounding(1)))
     told = said.moments()
+    if not (np.isfinite(told.roundings) and told.roundings >= 1 and (told.bulk >= np.diagonal(known.scatter) * (1 - 1e-9)).all()):
+        return np.inf
     off = _over(told.scatter - known.scatter, _product(told) + _product(known))
     return max(off, _about_means(told, known, told.roundings * EPS, told.bulk))
 

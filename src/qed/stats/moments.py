@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -101,7 +102,7 @@ class Moments(Centred):
             object.__setattr__(self, "bulk", np.diagonal(self.scatter))
         self._freeze("mean", "scatter", "bulk")
 
-    @property
+    @cached_property
     def noise(self) -> np.ndarray:
         """The h for which an entry of the scatter is off by no more than ``h[j] * h[k]``, of shape (p + q,)."""
         return np.asarray(np.sqrt(self.roundings * EPS * self.bulk))

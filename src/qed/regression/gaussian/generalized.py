@@ -32,7 +32,7 @@ from qed.regression.gaussian.metric import MetricProblem, moments_of
 from qed.regression.linear.accuracy import accuracy_claim, first_errors
 from qed.regression.linear.evidence import least_squares_claims
 from qed.regression.linear.precise import solve_by_factor
-from qed.stats.agreement import remembered_claim
+from qed.stats.agreement import remembered_claim, whole
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
@@ -154,6 +154,9 @@ class GeneralizedLeastSquares(Regressor):
     def _prove(self, problem: MetricProblem) -> list[Claim]:
         coef, centered = np.asarray(self.coef_, dtype=np.float64)[:, None], self.fit_intercept
         constant = np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
+        said = (self.condition_, self.n_rows_, self.log_determinant_)
+        if damage := whole(len(coef), self.rank_, coef, constant, *said):
+            return damage
         seen = problem.evidence(coef, constant, centered=centered)
         claims = least_squares_claims(seen, coef, centered=centered, rank=self.rank_)
         errors, _, _ = first_errors(seen, coef, constant, self.rank_)
@@ -163,7 +166,7 @@ class GeneralizedLeastSquares(Regressor):
         blur = 1e-6 + factor_rounding(len(coef)) * len(coef) * found.condition
         return [
             *(replace(claim, says=f"whitened: {claim.says}") for claim in claims),
-            accuracy_claim(errors, is_unique=self.rank_ == len(coef)),
+            accuracy_claim(float(errors.max()), is_unique=self.rank_ == len(coef)),
             Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
             Claim("condition number is that of the columns (relative)", abs(self.condition_ / found.condition - 1), blur),
             Claim("weight of the rows and determinant of the covariance are as said", float(gap), 1e-9),

@@ -36,7 +36,7 @@ from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
 from qed.regression.linear.evidence import Evidence
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LeastSquaresProblem, LinearProblem
-from qed.stats.agreement import remembered_claim
+from qed.stats.agreement import remembered_claim, whole
 from qed.stats.distributions.covariance import Whitening, location, root
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import with_intercept
@@ -239,6 +239,8 @@ class GaussianMAP(LinearModel):
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         coef, intercept = self._columns()
+        if damage := whole(len(coef), 0, coef, intercept, self.covariance_):
+            return damage
         if isinstance(problem, MetricProblem):
             moments = self._centered(problem.statistic)
             seen = problem.evidence(coef, intercept, centered=self.fit_intercept)

@@ -18,7 +18,7 @@ WORDS = "relative error of coefficients, at most"
 SHORTEST = "relative error of the shortest coefficients, at most"
 ENOUGH = 1e-4
 # A coefficient, or an intercept, that is smaller than this beside what it is a difference of is compared with that.
-NO_SHARE = 1e-6
+NO_SHARE = 1e-5
 
 
 def coefficient_errors(
@@ -44,6 +44,25 @@ def coefficient_errors(
         root = root if root.off < 0.1 else problem.triangle(told) or root
         errors = _relative(problem.sharpened(seen, coef, intercept), coef, intercept, told, root, sharp=True)
     return errors
+
+
+def largest_error(
+    problem: LeastSquaresProblem, seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int
+) -> float:
+    """Bound the largest of them: with one bound for all where that is small enough, else one by one."""
+    told, root = seen.metric.root()
+    if root is not None and rank == len(coef) == told.sum() and not problem.has_summed(coef, intercept):
+        own = np.abs(coef) * root.length[:, None]
+        far, size = root.far(seen.xr, seen.noise), np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
+        reach = NO_SHARE * (np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0))
+        constant = np.abs(seen.r_mean) + seen.slip + np.linalg.norm(seen.x_mean / root.length) * far
+        found = max(
+            float(_over(far, own.min(axis=0, initial=np.inf), reach).max()),
+            float(_over(constant, intercept, NO_SHARE * size).max()),
+        )
+        if found <= ENOUGH:
+            return found
+    return float(coefficient_errors(problem, seen, coef, intercept, rank).max(initial=0.0))
 
 
 def first_errors(
@@ -83,6 +102,6 @@ def _over(error: np.ndarray, value: np.ndarray, least: np.ndarray) -> np.ndarray
         return np.where(error == 0, 0.0, error / np.maximum(np.abs(value) - error, least))
 
 
-def accuracy_claim(errors: np.ndarray, *, is_unique: bool) -> Claim:
+def accuracy_claim(error: float, *, is_unique: bool) -> Claim:
     """Claim that the coefficients have digits that mean something."""
-    return Claim(WORDS if is_unique else SHORTEST, float(errors.max(initial=0.0)), ENOUGH)
+    return Claim(WORDS if is_unique else SHORTEST, error, ENOUGH)

@@ -142,11 +142,11 @@ class Evidence:
         rr = yy - (coef * (2 * seen.xy - image)).sum(axis=0)
         means = (seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept))
         unknown, metric = h[p:] + h[:p] @ np.abs(coef), normal or Normal(seen.xx, h[:p])
-        reach = np.sqrt(np.maximum(yy, 0.0)) + metric.lengths @ np.abs(coef)
-        noise = np.outer(h[:p], unknown) + (p + 2) * EPS / 2 * np.outer(metric.lengths, reach)
-        slip = np.sqrt(seen.roundings * EPS / seen.weight) * unknown
-        slip += EPS * (np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef))
-        return cls(seen.weight, *means, metric, seen.xy - image, yy, rr, noise, slip * centered)
+        # The products here round, too, but by less than those of the moments: h is at least the length of a column times this.
+        each = math.sqrt(seen.roundings * EPS)
+        noise = h[:p, None] * (unknown * (1 + (p + 2) * EPS / each**2))
+        slip = unknown * (each / math.sqrt(seen.weight)) if centered else np.zeros(len(yy))
+        return cls(seen.weight, *means, metric, seen.xy - image, yy, rr, noise, slip)
 
     def full_reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the length of what residuals are differences of when they are computed row by row, means included: of shape (q,)."""

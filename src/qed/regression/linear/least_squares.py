@@ -27,10 +27,10 @@ from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.ways import takes, with_default
 from qed.linalg.normal import Normal
 from qed.linalg.root import factor_rounding
-from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors
+from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors, largest_error
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.problem import LeastSquaresProblem
-from qed.stats.agreement import remembered_claim
+from qed.stats.agreement import remembered_claim, whole
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
@@ -150,9 +150,11 @@ class LinearRegression(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
+        if damage := whole(len(coef), self.rank_, coef, intercept, self.condition_):
+            return damage
         claims, seen = problem.prove(coef, intercept, np.zeros(coef.shape[1]), self.rank_)
-        errors = coefficient_errors(problem, seen, coef, intercept, self.rank_)
-        claims.append(accuracy_claim(errors, is_unique=self.rank_ == len(coef)))
+        error = largest_error(problem, seen, coef, intercept, self.rank_)
+        claims.append(accuracy_claim(error, is_unique=self.rank_ == len(coef)))
         return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]
 
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:

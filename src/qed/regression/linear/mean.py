@@ -23,7 +23,7 @@ from qed.base.models.roles import Regressor
 from qed.base.numbers import EPS, ratio
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
-from qed.stats.agreement import remembered_claim
+from qed.stats.agreement import remembered_claim, summary_claim
 from qed.stats.both import Both
 from qed.stats.moments import Moments, roundings_of
 
@@ -97,6 +97,7 @@ class MeanRegressor(Regressor, OnePass):
         claims = [Claim("residuals sum to zero (their mean, relative)", found, bound)]
         if problem.source == "data":
             claims.append(remembered_claim(self.statistic_.target, target))
+            claims.append(summary_claim(self.statistic_.features, problem.statistic.features))
         return claims
 
     def _advice(self, problem: StatisticProblem) -> str:

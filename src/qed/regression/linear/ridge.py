@@ -26,7 +26,7 @@ from qed.base.models.ways import RIDGE, takes
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
-from qed.stats.agreement import remembered_claim
+from qed.stats.agreement import remembered_claim, whole
 
 
 @takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
@@ -109,6 +109,8 @@ class Ridge(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
+        if damage := whole(len(coef), 0, coef, intercept):
+            return damage
         alphas = self._alphas(coef.shape[1])
         claims, _ = problem.prove(coef, intercept, alphas)
         if problem.source == "data":

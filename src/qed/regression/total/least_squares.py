@@ -39,7 +39,7 @@ from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LinearProblem
 from qed.regression.total.directions import Directions
-from qed.stats.agreement import remembered_claim
+from qed.stats.agreement import remembered_claim, whole
 from qed.stats.moments import Moments
 from qed.stats.products import dense
 
@@ -186,6 +186,9 @@ class TotalLeastSquares(LinearModel):
 
     def _prove(self, problem: TotalProblem) -> list[Claim]:
         coef, intercept = self._columns()
+        said = (self.singular_values_, self.smallest_, self.error_)
+        if damage := whole(len(coef), self.rank_, coef, intercept, *said):
+            return damage
         if problem.source == "data" and problem.rows is not None:
             q = coef.shape[1]
             both = problem.rows.fold(residual_moments, coef, intercept)
