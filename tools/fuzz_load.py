@@ -44,6 +44,7 @@ from qed.report.explanation import explanation_of
 from tests.conformance.specimens import estimators, specimen, table, target_for
 
 SECONDS, MEGABYTES = 2.0, 256
+MOST_MEMORY = 8 << 30
 UNSAVABLE = ("FeatureMap", "NonlinearLeastSquares")
 NUMBERS = (0, 1, -1, 2, 3, 7, 255, 2**31, -(2**31), 2**63, 10**30, 0.5, -1e300, 5e-324, 1e308)
 WORDS = ("", "x", "Ridge", "primal", "dual", "\x1b[31m", "a" * 3000, "memory", "None", "number")
@@ -291,24 +292,32 @@ def fuzz(files: int, seconds: float, first: int, only: int | None) -> Outcomes:
         broken = [fault for fault in warmup.faults if "took" not in fault]
         if broken:
             raise SystemExit("models that nobody changed fail:\n" + "\n".join(broken))
-        began, base = time.monotonic(), megabytes()
-        for number in range(files) if only is None else [only]:
-            if time.monotonic() - began > seconds:
-                break
-            random = Random(f"{first}/{number}")
+        for number, random in each_file(files, seconds, first, only, outcomes):
             seed = random.choice(every)
-            faulthandler.dump_traceback_later(120, exit=True)
             attack(seed, mutated(seed, random), folder / "m.qed", f"{number} {seed.name}", outcomes)
-            outcomes.counts["files"] += 1
-            if megabytes() > base + MEGABYTES:
-                outcomes.faults.append(f"{number} {seed.name}: {megabytes() - base} MiB more")
-                base = megabytes()
-        faulthandler.cancel_dump_traceback_later()
     return outcomes
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def each_file(
+    files: int, seconds: float, first: int, only: int | None, outcomes: Outcomes
+) -> Iterator[tuple[int, Random]]:
+    """Number the files, with the draws of each, and see to it that none takes too much memory or never ends."""
+    began, base = time.monotonic(), megabytes()
+    for number in range(files) if only is None else [only]:
+        if time.monotonic() - began > seconds:
+            break
+        faulthandler.dump_traceback_later(120, exit=True)
+        yield number, Random(f"{first}/{number}")
+        outcomes.counts["files"] += 1
+        if megabytes() > base + MEGABYTES:
+            outcomes.faults.append(f"{number}: {megabytes() - base} MiB more")
+            base = megabytes()
+    faulthandler.cancel_dump_traceback_later()
+
+
+def run(title: str | None, fuzz: Callable[[int, float, int, int | None], Outcomes]) -> int:
+    """Read the command line, attack, and tell what came of it."""
+    parser = argparse.ArgumentParser(description=(title or "").split("\n")[0])
     parser.add_argument("--files", type=int, default=10**9, help="how many files")
     parser.add_argument("--seconds", type=float, default=1e9, help="for how long")
     parser.add_argument("--seed", type=int, default=0, help="what the draws depend on")
@@ -317,8 +326,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     faulthandler.enable()
-    limit = 8 << 30
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     outcomes = fuzz(given.files, given.seconds, given.seed, given.only)
     for name, count in sorted(outcomes.counts.items()):
         print(f"{name:24}{count:>10}")
@@ -328,4 +336,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, fuzz))

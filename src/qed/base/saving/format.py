@@ -190,16 +190,7 @@ class Unpacker:
 
     def __init__(self, array: Callable[[int], np.ndarray], room: int = 1 << 40) -> None:
         self._array, self._room = array, room
-
-    def unpack(self, node: Any) -> Any:
-        """Give the value of a tree; one that `Packer` could not have made raises an exception."""
-        if isinstance(node, list):
-            return [self.unpack(item) for item in node]
-        if not isinstance(node, dict):
-            return node
-        if TAG not in node:
-            return {key: self.unpack(item) for key, item in node.items()}
-        readers: dict[str, Callable[[Node], Any]] = {
+        self._readers: dict[str, Callable[[Node], Any]] = {
             "array": self._unpack_array,
             "dict": lambda node: dict(_apart([(self.unpack(key), self.unpack(item)) for key, item in node["items"]])),
             "dtype": lambda node: _plain_dtype(node["value"], "biufcUSmM"),
@@ -215,9 +206,18 @@ class Unpacker:
             "tuple": lambda node: tuple(self.unpack(node["items"])),
             "type": lambda node: TYPES[node["value"]],
         }
-        if node[TAG] not in readers:
+
+    def unpack(self, node: Any) -> Any:
+        """Give the value of a tree; one that `Packer` could not have made raises an exception."""
+        if isinstance(node, list):
+            return [self.unpack(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if TAG not in node:
+            return {key: self.unpack(item) for key, item in node.items()}
+        if node[TAG] not in self._readers:
             raise SavingError(f"it holds a value of the unknown kind {node[TAG]!r}.")
-        return readers[node[TAG]](node)
+        return self._readers[node[TAG]](node)
 
     def _unpack_array(self, node: Node) -> np.ndarray:
         found = self._array(node["number"])
