@@ -23,7 +23,7 @@ TRACE = 1e-8
 
 
 def best_subsets(
-    A: np.ndarray, b: np.ndarray, most: int, at_most: np.ndarray | None = None
+    A: np.ndarray, b: np.ndarray, most: int, at_most: np.ndarray | None = None, *, trace: float = TRACE
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Find the best subsets of 1, 2, ... `most` columns.
 
@@ -37,6 +37,8 @@ def best_subsets(
         The largest size.
     at_most : ndarray of shape (most + 1,), optional
         Look only for subsets that leave less than this, for each size.
+    trace : float
+        The penalty on columns, as a share of their lengths. Columns that differ by less are taken for equal.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def best_subsets(
     p = A.shape[1]
     # A trace of a penalty, smaller than rounding, keeps dependent columns from claiming what they do not explain.
     length = np.linalg.norm(A[:, order], axis=0)
-    penalty = np.diag(np.where(length > 0, TRACE * length, 1.0))
+    penalty = np.diag(np.where(length > 0, trace * length, 1.0))
     rows = np.vstack([np.column_stack([A[:, order], b]), np.hstack([penalty, np.zeros((p, 1))]), np.zeros((1, p + 1))])
     triangle = np.linalg.qr(rows, mode="r")
     errors = np.full(most + 1, np.inf) if at_most is None else np.array(at_most, dtype=np.float64)
