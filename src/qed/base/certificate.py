@@ -49,10 +49,10 @@ class Claim:
     bound: float
 
     @classmethod
-    def within(cls, says: str, value: float, tol: float, rounding: float) -> Claim:
+    def within(cls, says: str, value: float, tol: float, rounding: float, most: float = MOST_ROUNDING) -> Claim:
         """Claim that a relative value is at most `tol`, but for what rounding can do to it.
 
-        Where rounding could hide more than ``MOST_ROUNDING`` the value says nothing. Then what rounding can do is counted in, and the
+        Where rounding could hide more than `most` the value says nothing. Then what rounding can do is counted in, and the
         claim does not hold: a bound that anything would meet proves nothing.
 
         Examples
@@ -62,8 +62,8 @@ class Claim:
         >>> Claim.within("above the minimum, at most", 2e-9, 1e-9, 1300.0)
         Claim(says='above the minimum, at most', value=1300.000000002, bound=0.000100001)
         """
-        lost = rounding if not rounding <= MOST_ROUNDING else 0.0
-        return cls(says, value + lost, tol + min(rounding, MOST_ROUNDING))
+        lost = 0.0 if rounding <= most else rounding
+        return cls(says, value + lost, tol + min(rounding, most))
 
     @property
     def holds(self) -> bool:

@@ -52,13 +52,15 @@ def examine(model: Examined, rows: Rows) -> Certificate:
     problem, difference = None, None
     try:
         problem = model._evidence(rows)
-        claims += [*model._prove(problem), *model._restate(problem), *_remembered(model, problem)]
+        with np.errstate(all="ignore"):  # numbers that were changed may overflow or vanish
+            claims += [*model._prove(problem), *model._restate(problem), *_remembered(model, problem)]
     except FAULTS as error:
         if problem is None and isinstance(error, InputError):
             raise  # the rows are to blame, not the model
         claims.append(_spoilt(error))
     try:
-        difference = None if problem is None else model._difference(problem)
+        with np.errstate(all="ignore"):
+            difference = None if problem is None else model._difference(problem)
     except FAULTS as error:
         claims.append(_spoilt(error))
     if difference is not None:

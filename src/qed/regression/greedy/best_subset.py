@@ -35,6 +35,10 @@ from qed.regression.linear.linear import LinearModel
 TOLERANCE = 1e-9
 
 
+# Where columns are this near to each other, rounding may be all that tells them apart.
+FAINT = 1e-13
+
+
 class BestSubset(LinearModel):
     """The subset of k columns that leaves the smallest squared error, and the best of every smaller size.
 
@@ -153,8 +157,11 @@ class BestSubset(LinearModel):
         near = np.abs(A.T @ residual) / np.where(length > 0, length, 1.0)[:, None] / reach
         fitted = [near[chosen[chosen >= 0], m].max(initial=0.0) for m, chosen in enumerate(self.subsets_)]
         outside = [np.delete(row, chosen[chosen >= 0]).any() for row, chosen in zip(path, self.subsets_)]
-        found, _, _ = best_subsets(A, b[:, 0], len(path) - 1, error - TOLERANCE * reach**2)
-        better = (error - found)[1:] / reach[1:] ** 2
+        # Columns that differ by little more than rounding are told apart here, and what is found is looked at without them.
+        least, others, _ = best_subsets(A, b[:, 0], len(path) - 1, error - TOLERANCE * reach**2, trace=FAINT)
+        other = np.array([_least_squares(A, b[:, 0], chosen[chosen >= 0], FAINT) for chosen in others])
+        found = np.where(others.max(axis=1, initial=-1) >= 0, ((b - A @ other.T) ** 2).sum(axis=0), least)
+        better = np.maximum(error - found, TOLERANCE * reach**2)[1:] / reach[1:] ** 2
         offset = statistic.y_mean - statistic.x_mean @ coef - intercept
         lost = np.sqrt(statistic.weight) * float(np.abs(offset[0])) / reach[-1]
         bound = TOLERANCE + 16 * EPS * np.sqrt(statistic.weight) * float(np.abs(statistic.mean).max()) / reach[-1]
@@ -179,10 +186,10 @@ class BestSubset(LinearModel):
         ]
 
 
-def _least_squares(A: np.ndarray, b: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _least_squares(A: np.ndarray, b: np.ndarray, chosen: np.ndarray, cut: float | None = None) -> np.ndarray:
     """Fit some columns; the others get zero."""
     coef = np.zeros(A.shape[1])
     length = np.linalg.norm(A[:, chosen], axis=0)
     length = np.where(length > 0, length, 1.0)
-    coef[chosen] = np.linalg.lstsq(A[:, chosen] / length, b)[0] / length
+    coef[chosen] = np.linalg.lstsq(A[:, chosen] / length, b, rcond=cut)[0] / length
     return coef

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qed.base.certificate import Claim
+from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -163,7 +163,7 @@ def claims_of_path(
                 chosen = near[settled(path.picks, turn), turn - part.start]
                 touching = max(touching, float(chosen.max(initial=0.0)))
     return [
-        Claim.within(says, value, TOLERANCE, seen.rounding * farthest**power)
+        Claim(says, value, TOLERANCE + min(seen.rounding * farthest**power, MOST_ROUNDING))
         for says, value, power in (
             ("every column was the nearest to the residual at its turn", astray, 1),
             ("squared residual never grows", rise, 2),

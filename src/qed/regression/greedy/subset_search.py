@@ -23,13 +23,14 @@ TRACE = 1e-8
 
 
 def best_subsets(
-    A: np.ndarray, b: np.ndarray, most: int, at_most: np.ndarray | None = None
+    A: np.ndarray, b: np.ndarray, most: int, at_most: np.ndarray | None = None, *, trace: float = TRACE
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Find the best subsets of 1, 2, ... `most` columns.
 
     Only subsets that leave less than `at_most`, for each size, are looked for. Gives the squared residual for sizes 0
     to `most` (those of `at_most` where there is no better); the columns, of shape (most + 1, most) with -1 where there
-    are none; and how many sets were looked at.
+    are none; and how many sets were looked at. `trace` is the penalty on columns,
+    as a share of their lengths: columns that differ by less are taken for equal.
 
     >>> errors, subsets, nodes = best_subsets(np.eye(3), np.array([1.0, 3.0, 2.0]), 2)
     >>> errors.round(12), subsets[1:].tolist()
@@ -39,7 +40,7 @@ def best_subsets(
     p = A.shape[1]
     # A trace of a penalty, smaller than rounding, keeps dependent columns from claiming what they do not explain.
     length = np.linalg.norm(A[:, order], axis=0)
-    penalty = np.diag(np.where(length > 0, TRACE * length, 1.0))
+    penalty = np.diag(np.where(length > 0, trace * length, 1.0))
     rows = np.vstack([np.column_stack([A[:, order], b]), np.hstack([penalty, np.zeros((p, 1))]), np.zeros((1, p + 1))])
     triangle = np.linalg.qr(rows, mode="r")
     errors = np.full(most + 1, np.inf) if at_most is None else np.array(at_most, dtype=np.float64)

@@ -70,7 +70,9 @@ def dual_claims(
         whitened = whiten(left)
         gap, blur = (whitened**2).sum(axis=0), each**2 * (whiten(scale) ** 2).sum(axis=0)
         if slope is not None:
-            gap = np.minimum(gap, np.maximum((whiten(whitened) * slope).sum(axis=0), 0.0) / np.where(held, alphas, 1.0))
+            inner, length = whiten(whitened), np.sqrt(np.maximum(diagonal, 0.0))
+            other = np.maximum((inner * slope).sum(axis=0), 0.0) + each * (length @ np.abs(inner)) ** 2
+            gap = np.minimum(gap, other / np.where(held, alphas, 1.0))
         error = (whiten(Y - fitted) ** 2).sum(axis=0)
         length = np.maximum((coef * fitted).sum(axis=0) - each * (np.abs(coef) * reach).sum(axis=0), 0.0)
         claims.append(gap_claim(gap[held], (error + alphas * length)[held], blur[held]))

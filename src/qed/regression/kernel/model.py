@@ -119,10 +119,11 @@ class KernelModel(WithKernel, Regressor):
         super()._settle(problem)
 
     def _restate(self, problem: KernelProblem) -> list[Claim]:
-        kept, given = as_double(self.X_fit_), as_double(problem.given)
-        if kept.shape != given.shape or is_sparse(kept) != is_sparse(given):
-            return [Claim("X_fit_ are the rows (difference)", np.inf, 0.0)]
-        return [Claim("X_fit_ are the rows (difference)", float(abs(kept - given).max()), 0.0)]
+        says = "X_fit_ are the rows (difference)"
+        if self.X_fit_.shape != problem.given.shape or is_sparse(self.X_fit_) != is_sparse(problem.given):
+            return [Claim(says, np.inf, 0.0)]
+        counted = slice(None) if problem.present is None else np.flatnonzero(problem.present)
+        return [Claim(says, float(abs(as_double(self.X_fit_[counted]) - as_double(problem.given[counted])).max()), 0.0)]
 
     def _similar(self, X: Any, right: np.ndarray) -> np.ndarray:
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""

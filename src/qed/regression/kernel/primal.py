@@ -136,6 +136,8 @@ def _gap_claim(
 def _backward(block: Block, dual: np.ndarray) -> np.ndarray:
     """Give the sums of the features, each times the dual coefficients of its row, and of the sizes of these products."""
     own = dual[block.start : block.start + len(block)]
+    if block.weight is not None and not block.weight.all():
+        own, block = own[block.weight > 0], block.take(block.weight > 0)
     return np.hstack([block.X.T @ own, abs(block.X).T @ np.abs(own)])
 
 

@@ -37,6 +37,7 @@ from qed.optim.searches.downhill import downhill
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.design import Design, Direction
+from qed.regression.robust.problem import EXACT
 from qed.regression.robust.sums import HuberSums
 from qed.stats.products import present_rows
 
@@ -141,7 +142,7 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
                 plane = smooth.plane
                 proof = Proof(design, plane, plane, delta)
             delta *= SHRINK
-            gap = max(0.0, proof.relative - min(proof.rounding, MOST_ROUNDING))
+            gap = max(0.0, proof.relative - min(proof.rounding, proof.most_rounding))
             yield _step(smooth, proof.plane, proof.objective, gap, ahead=plane, ahead_delta=delta)
 
     def _finish(self, design: Design, step: Step) -> None:
@@ -152,9 +153,8 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
         smooth = Plane(np.asarray(self.smooth_coef_, dtype=np.float64), float(self.smooth_intercept_))
         proof = Proof(design, plane, smooth, float(self.delta_))
-        return [
-            Claim.within("objective above its minimum, at most (relative)", proof.relative, self.tol, proof.rounding)
-        ]
+        says = "objective above its minimum, at most (relative)"
+        return [Claim.within(says, proof.relative, self.tol, proof.rounding, proof.most_rounding)]
 
 
 def _step(smooth: Smoothed, plane: Plane, objective: float, gap: float, ahead: Plane, ahead_delta: float) -> Step:
@@ -233,6 +233,8 @@ class Proof:
         The bound, relative to the objective.
     rounding : float
         How much of it rounding can explain.
+    most_rounding : float
+        How much it may explain: little, unless there is next to no objective and rows are met exactly.
     """
 
     def __init__(self, design: Design, plane: Plane, smooth: Plane, delta: float) -> None:
@@ -246,6 +248,7 @@ class Proof:
         # Where rows are inside, theta is a residual over delta: its rounding is that of the residual, so many times larger.
         theta = min(MOST_NOISE, numbers / design.total.weight / delta * inside / design.total.weight)
         self.rounding = 64 * (equations + numbers / size + theta)
+        self.most_rounding = max(MOST_ROUNDING, EXACT * target / size)
         self.plane = plane
 
 

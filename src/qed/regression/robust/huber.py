@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import booleans, floats
-from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.certificate import Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.ways import takes
@@ -143,7 +143,7 @@ class HuberRegressor(LinearPredictor, Iterative):
             if start is None:
                 relative, rounding = problem.gap(point)
                 plane = point.plane
-                gap = max(0.0, relative - min(rounding, MOST_ROUNDING))
+                gap = max(0.0, relative - min(rounding, problem.most_rounding(point)))
                 yield Step(point.objective, gap, coef=plane.coef, intercept=plane.intercept, scale=point.scale)
             start = None
             point = problem.descend(point)
@@ -156,8 +156,10 @@ class HuberRegressor(LinearPredictor, Iterative):
 
     def _prove(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
-        relative, rounding = problem.gap(problem.at(plane, float(self.scale_)))
-        return [Claim.within("objective above its minimum, at most (relative)", relative, self.tol, rounding)]
+        point = problem.at(plane, float(self.scale_))
+        relative, rounding = problem.gap(point)
+        says = "objective above its minimum, at most (relative)"
+        return [Claim.within(says, relative, self.tol, rounding, problem.most_rounding(point))]
 
     def _restate(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.certificate import MOST_ROUNDING
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem
 from qed.base.numbers import EPS, TINY
@@ -38,6 +39,8 @@ from qed.regression.robust.sums import HuberSums
 # The least scale, relative to the spread of the target. Where so many rows lie on a plane that no scale above zero is best, it is taken.
 LEAST_SCALE = 1e-9
 SHRINK = 0.2
+# A sum of residuals below this share of the target's is none.
+EXACT = 1e-11
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,10 @@ class HuberProblem(Problem):
         numbers, equations = design.rounding(point.plane, sums.target)
         rounding = 64 * (equations + numbers / (weight * scale) + numbers / size)
         return min(1.0, max(0.0, left + between) / size), float(rounding)
+
+    def most_rounding(self, point: Point) -> float:
+        """Say how much rounding may hide of the objective: little, unless there is next to nothing of it and rows are met exactly."""
+        return max(MOST_ROUNDING, EXACT * point.sums.target / max(point.objective, TINY))
 
 
 def is_outlier(block: Any, plane: Plane, bound: float) -> np.ndarray:

@@ -1,0 +1,124 @@
+"""Attempts to make a certificate hold for an answer that is wrong: models, kinds of data that go wrong, and who judges."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+import qed
+from qed.base.errors import InputError
+from tests.proof import truth
+
+MODELS = {
+    "Lasso": (lambda: qed.Lasso(alpha=0.1), truth.sparse),
+    "ElasticNet": (lambda: qed.ElasticNet(alpha=0.1), truth.sparse),
+    "LeastAbsoluteDeviations": (qed.LeastAbsoluteDeviations, truth.absolute),
+    "HuberRegressor, given scale": (lambda: qed.HuberRegressor(scale=1.0), truth.huber),
+    "HuberRegressor, no penalty": (lambda: qed.HuberRegressor(scale=1.0, alpha=0.0), truth.huber),
+    "BestSubset": (lambda: qed.BestSubset(n_nonzero_coefs=2), truth.subset),
+    "OrthogonalMatchingPursuit": (lambda: qed.OrthogonalMatchingPursuit(n_nonzero_coefs=2), truth.orthogonal),
+    "KernelRidge, linear": (lambda: qed.KernelRidge(alpha=0.5), truth.kernel_ridge),
+    "KernelRidge, rbf": (lambda: qed.KernelRidge(alpha=0.5, kernel="rbf"), truth.kernel_ridge),
+    "KernelRidge, cubes": (lambda: qed.KernelRidge(alpha=0.5, kernel="poly"), truth.kernel_ridge),
+    "KernelRidge, squares, dual": (
+        lambda: qed.KernelRidge(alpha=0.5, kernel="poly", degree=2, form="dual"),
+        truth.kernel_ridge,
+    ),
+    "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
+    "StandardScaler": (qed.StandardScaler, truth.standard),
+    "MinMaxScaler": (qed.MinMaxScaler, truth.extremes),
+}
+KINDS = (
+    "plain",
+    "constant column",
+    "equal columns",
+    "nearly equal columns",
+    "scales",
+    "offset 1e4",
+    "offset 1e8",
+    "outlier in a row",
+    "outlier in the target",
+    "few rows",
+    "zero weights",
+    "single precision",
+    "duplicate rows",
+    "constant target",
+    "target far away",
+)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of one fit.
+
+    Attributes
+    ----------
+    proven : bool
+        Whether the certificate holds, after the fit and when it is computed again.
+    truth, bound : float
+        By how much the fit misses what is claimed, and by how much it may.
+    """
+
+    proven: bool
+    truth: float
+    bound: float
+
+    @property
+    def is_false_proof(self):
+        return self.proven and not self.truth <= self.bound
+
+    @property
+    def is_false_alarm(self):
+        return not self.proven and self.truth <= 1e-10
+
+
+def data_of(kind, seed, n=9, p=3):
+    """Make a table, a target and weights, with one of the usual defects."""
+    random = np.random.default_rng(seed)
+    n, p = (int(random.integers(2, 4)), p) if kind == "few rows" else (n, p)
+    X, weight = random.standard_normal((n, p)), None
+    y = X @ random.standard_normal(p) + random.standard_normal(n)
+    if kind == "constant column":
+        X[:, 1] = random.choice([0.0, 1.0, -3.5, 1e6])
+    elif kind == "equal columns":
+        X[:, 1] = X[:, 0] * random.choice([1.0, -2.0, 1e-3])
+    elif kind == "nearly equal columns":
+        X[:, 1] = X[:, 0] + 10.0 ** random.integers(-12, -3) * random.standard_normal(n)
+    elif kind == "scales":
+        X *= 10.0 ** random.integers(-6, 7, p)
+    elif kind in ("offset 1e4", "offset 1e8"):
+        X += float(kind.split()[1]) * random.choice([1.0, -1.0, 0.3], p)
+    elif kind == "outlier in a row":
+        X[0] *= 10.0 ** random.integers(3, 10)
+    elif kind == "outlier in the target":
+        y[0] = 10.0 ** random.integers(3, 10)
+    elif kind == "zero weights":
+        weight = random.integers(0, 3, n).astype(float)
+        weight[:3] = 1.0
+    elif kind == "single precision":
+        X = X.astype(np.float32)
+    elif kind == "duplicate rows":
+        X[n // 2 :] = X[: n - n // 2]
+    elif kind == "constant target":
+        y[:] = 2.5
+    elif kind == "target far away":
+        y += 1e8
+    return X, y, weight
+
+
+def attempt(name, kind, seed):
+    """Fit a model to data of a kind and judge its certificate; None where the data are refused."""
+    make, judge = MODELS[name]
+    X, y, weight = data_of(kind, seed)
+    given = {} if weight is None else {"sample_weight": weight}
+    model = make()
+    y = None if model.target is None else y
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(X, y, **given)
+        except InputError:
+            return None
+        proven = bool(model.certificate_) and bool(qed.certify(model, X, y, **given))
+    found, bound = judge(model, truth.Data(X, y, weight))
+    return Attempt(proven, found, bound)

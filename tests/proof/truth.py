@@ -1,0 +1,280 @@
+"""What is true of a fit, in exact or extended arithmetic: the judge of what certificates claim.
+
+Every float is a fraction, so objectives are compared without rounding; logarithms and exponentials are taken to fifty digits. Each judge
+gives by how much the fit misses what its certificate claims, as that claim measures it, and the bound that is claimed.
+"""
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import mpmath
+import numpy as np
+
+from tests.regression.exact import fractions
+
+ZERO = Fraction(0)
+DIGITS = 60
+
+
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b)), ZERO)
+
+
+def solved(matrix, right):
+    """Solve equations exactly; None where they are singular."""
+    table, size = [[*row, value] for row, value in zip(matrix, right)], len(matrix)
+    for step in range(size):
+        best = max(range(step, size), key=lambda row: abs(table[row][step]))
+        if table[best][step] == 0:
+            return None
+        table[step], table[best] = table[best], table[step]
+        for row in range(size):
+            if row != step and table[row][step] != 0:
+                factor = table[row][step] / table[step][step]
+                table[row] = [a - factor * b for a, b in zip(table[row], table[step])]
+    return [row[-1] / row[i] for i, row in enumerate(table)]
+
+
+class Data:
+    """Rows that count, as fractions; a column of ones is added for the intercept where there is one."""
+
+    def __init__(self, X, y, weight):
+        kept = np.flatnonzero(np.ones(len(X)) if weight is None else weight)
+        self.weight = fractions(np.ones(len(X)) if weight is None else weight)
+        self.weight = [self.weight[i] for i in kept]
+        self.X = [row for i, row in enumerate(fractions(X)) if i in kept]
+        self.y = None if y is None else [value for i, value in enumerate(fractions(y)) if i in kept]
+        self.kept = kept
+
+    def residuals(self, coef, intercept=ZERO):
+        return [t - dot(x, coef) - intercept for x, t in zip(self.X, self.y)]
+
+    def centred(self):
+        """Give columns and target about their weighted means."""
+        total = sum(self.weight)
+        means = [dot(self.weight, column) / total for column in zip(*self.X)]
+        level = dot(self.weight, self.y) / total
+        return [[v - m for v, m in zip(row, means)] for row in self.X], [t - level for t in self.y]
+
+
+def relative(above, size):
+    """Give by how much something is above its minimum, as a share of itself."""
+    return float(above / size) if size > 0 else (0.0 if above == 0 else np.inf)
+
+
+def least(data, rows, columns, target, alpha=ZERO):
+    """Give the coefficients of some columns that leave the least squares, exactly; None where they are not determined."""
+    gram = [
+        [sum(w * r[i] * r[j] for w, r in zip(data.weight, rows)) + (alpha if i == j else 0) for j in columns]
+        for i in columns
+    ]
+    right = [sum(w * r[i] * t for w, r, t in zip(data.weight, rows, target)) for i in columns]
+    return solved(gram, right)
+
+
+def sparse(model, data):
+    """Lasso and elastic net: the best of all choices of signs is the minimum."""
+    total, p = sum(data.weight), len(data.X[0])
+    share = Fraction(float(model.l1_ratio)) if hasattr(model, "l1_ratio") else Fraction(1)
+    alpha = Fraction(float(model.alpha))
+    l1, l2 = total * alpha * share, total * alpha * (1 - share)
+    rows, target = data.centred()
+
+    def objective(coef, residuals):
+        square = sum(w * r * r for w, r in zip(data.weight, residuals)) / 2
+        return square + l1 * sum(map(abs, coef)) + l2 * dot(coef, coef) / 2
+
+    found = []
+    for signs in product((-1, 0, 1), repeat=p):
+        chosen = [j for j in range(p) if signs[j]]
+        gram = [
+            [sum(w * r[i] * r[j] for w, r in zip(data.weight, rows)) + (l2 if i == j else 0) for j in chosen]
+            for i in chosen
+        ]
+        right = [sum(w * r[i] * t for w, r, t in zip(data.weight, rows, target)) - l1 * signs[i] for i in chosen]
+        part = solved(gram, right)
+        if part is not None:
+            coef = [ZERO] * p
+            for j, value in zip(chosen, part):
+                coef[j] = value
+            found.append(objective(coef, [t - dot(r, coef) for r, t in zip(rows, target)]))
+    coef = fractions(model.coef_)
+    mine = objective(coef, data.residuals(coef, Fraction(float(model.intercept_))))
+    claim = model.certificate_["duality gap"]
+    return relative(mine - min(found), mine), claim.bound
+
+
+def absolute(model, data):
+    """Least absolute deviations: the best plane goes through as many rows as it has coefficients."""
+    rows = [[*row, Fraction(1)] for row in data.X]
+    size = len(rows[0])
+
+    def objective(plane):
+        return sum(w * abs(t - dot(r, plane)) for w, r, t in zip(data.weight, rows, data.y))
+
+    mine = objective([*fractions(model.coef_), Fraction(float(model.intercept_))])
+    best = mine
+    for columns in (c for k in range(1, size + 1) for c in combinations(range(size), k)):
+        for chosen in combinations(range(len(rows)), len(columns)):
+            part = solved([[rows[i][j] for j in columns] for i in chosen], [data.y[i] for i in chosen])
+            if part is not None:
+                plane = [ZERO] * size
+                for j, value in zip(columns, part):
+                    plane[j] = value
+                best = min(best, objective(plane))
+    return relative(mine - best, mine), model.certificate_["objective above"].bound
+
+
+def huber(model, data):
+    """Huber's regression with a given scale: Newton's method on exact pieces of the objective, from where the fit ended."""
+    epsilon, sigma, alpha = (Fraction(float(value)) for value in (model.epsilon, model.scale_, model.alpha))
+    rows, cut = [[*row, Fraction(1)] for row in data.X], epsilon * sigma
+    size = len(rows[0])
+
+    def objective(plane):
+        total = ZERO
+        for w, r, t in zip(data.weight, rows, data.y):
+            off = abs(t - dot(r, plane))
+            total += w * (off * off / 2 if off <= cut else cut * off - cut * cut / 2)
+        return 2 * total / sigma + alpha * dot(plane[:-1], plane[:-1])
+
+    plane = [*fractions(model.coef_), Fraction(float(model.intercept_))]
+    mine = best = objective(plane)
+    for _ in range(30):
+        off = [t - dot(r, plane) for r, t in zip(rows, data.y)]
+        pull = [max(-cut, min(cut, one)) for one in off]
+        inside = [abs(one) <= cut for one in off]
+        gram = [[ZERO] * size for _ in range(size)]
+        for w, r, near in zip(data.weight, rows, inside):
+            faint = w if near else w * Fraction(1, 10**12)
+            for i in range(size):
+                for j in range(size):
+                    gram[i][j] += 2 * faint * r[i] * r[j] / sigma
+        for i in range(size - 1):
+            gram[i][i] += 2 * alpha
+        slope = [2 * sum(w * u * r[i] for w, u, r in zip(data.weight, pull, rows)) / sigma for i in range(size)]
+        slope = [s - (2 * alpha * v if i < size - 1 else 0) for i, (s, v) in enumerate(zip(slope, plane))]
+        way = solved(gram, slope)
+        if way is None or not any(slope):
+            break
+        step = Fraction(1)
+        while step > Fraction(1, 2**40) and objective([v + step * d for v, d in zip(plane, way)]) >= best:
+            step /= 2
+        moved = [Fraction(mpmath.nstr(_real(v + step * d), DIGITS)) for v, d in zip(plane, way)]
+        if objective(moved) >= best:
+            break
+        plane, best = moved, objective(moved)
+    return relative(mine - best, mine), model.certificate_["objective above"].bound
+
+
+def _real(value):
+    with mpmath.workdps(DIGITS):
+        return mpmath.mpf(value.numerator) / value.denominator
+
+
+def subset(model, data):
+    """The best subset: all of them are tried."""
+    rows, target = data.centred()
+    scale = sum(w * t * t for w, t in zip(data.weight, target))
+    size = len(model.path_) - 1
+    best = None
+    for chosen in combinations(range(len(data.X[0])), size):
+        part = least(data, rows, chosen, target)
+        if part is not None:
+            left = [t - sum(c * r[j] for c, j in zip(part, chosen)) for r, t in zip(rows, target)]
+            error = sum(w * e * e for w, e in zip(data.weight, left))
+            best = error if best is None else min(best, error)
+    mine = sum(
+        w * e * e
+        for w, e in zip(data.weight, data.residuals(fractions(model.coef_), Fraction(float(model.intercept_))))
+    )
+    if best is None:
+        return 0.0, 1.0
+    # The claim measures by how far the coefficients reach, which is at most this.
+    length = [sum(w * r[j] * r[j] for w, r in zip(data.weight, rows)) for j in range(len(rows[0]))]
+    reach = float(scale) ** 0.5 + sum(abs(c) * float(v) ** 0.5 for c, v in zip(model.coef_, length))
+    return float(mine - best) / max(reach**2, 1e-300), 4e-9
+
+
+def orthogonal(model, data):
+    """Orthogonal matching pursuit: no coefficients of the same columns leave less."""
+    rows, target = data.centred()
+    scale = sum(w * t * t for w, t in zip(data.weight, target))
+    chosen = [int(j) for j in np.flatnonzero(model.coef_)]
+    part = least(data, rows, chosen, target)
+    if part is None or scale == 0:
+        return 0.0, 1.0
+    left = [t - sum(c * r[j] for c, j in zip(part, chosen)) for r, t in zip(rows, target)]
+    best = sum(w * e * e for w, e in zip(data.weight, left))
+    off = data.residuals(fractions(model.coef_), Fraction(float(model.intercept_)))
+    mine = sum(w * e * e for w, e in zip(data.weight, off))
+    return float((mine - best) / scale), 1e-6
+
+
+def kernel_ridge(model, data):
+    """Kernel ridge regression: the equations solved with many digits.
+
+    In the primal form the coefficients belong to features, and predictions are compared: the objective is above its minimum by at
+    least the squared distance of what is predicted from what the minimum predicts.
+    """
+    bound = model.certificate_["objective above its minimum (duality gap)"].bound
+    with mpmath.workdps(DIGITS):
+        K, n, alpha = _gram(model, data.X), len(data.y), mpmath.mpf(float(model.alpha))
+        y, s = mpmath.matrix([_real(t) for t in data.y]), [_real(w) for w in data.weight]
+
+        def objective(c):
+            off = y - K * c
+            return sum(s[i] * off[i] ** 2 for i in range(n)) + alpha * (c.T * K * c)[0]
+
+        solution = mpmath.lu_solve(K + alpha * mpmath.diag([1 / one for one in s]), y)
+        best = objective(solution)
+        if model.form_ == "primal":
+            told, wanted = model.predict(np.array(data.X, dtype=float)), K * solution
+            above = sum(s[i] * (mpmath.mpf(float(told[i])) - wanted[i]) ** 2 for i in range(n))
+        else:
+            above = objective(mpmath.matrix([float(v) for v in np.asarray(model.dual_coef_)[data.kept]])) - best
+        return float(above / best) if best > 0 else 0.0, bound
+
+
+def _gram(model, X):
+    kind, p = model.kernel, len(X[0])
+    gamma = mpmath.mpf(1) / p if model.gamma is None else mpmath.mpf(float(model.gamma))
+
+    def similar(a, b):
+        if kind == "rbf":
+            return mpmath.exp(-gamma * _real(sum((x - y) ** 2 for x, y in zip(a, b))))
+        inner = _real(dot(a, b))
+        return inner if kind == "linear" else (gamma * inner + mpmath.mpf(float(model.coef0))) ** int(model.degree)
+
+    return mpmath.matrix([[similar(a, b) for b in X] for a in X])
+
+
+def clusters(model, data):
+    """k-means: no row is nearer to another centre, by more than the claim allows."""
+    centres = fractions(model.cluster_centers_)
+    variance = sum(np.var([[float(v) for v in row] for row in data.X], axis=0, dtype=np.float64)) or 1.0
+    worst = ZERO
+    for row, label in zip(data.X, np.asarray(model.labels_)[data.kept]):
+        away = [sum((a - b) ** 2 for a, b in zip(row, centre)) for centre in centres]
+        worst = max(worst, away[label] - min(away))
+    return float(worst) / variance, 1e-9
+
+
+def standard(model, data):
+    """Standardising: mean zero and variance one, of exact values under the float mean and scale."""
+    total, off = sum(data.weight), 0.0
+    for column, mean, scale in zip(zip(*data.X), model.mean_, model.scale_):
+        if min(column) == max(column):
+            continue
+        level = dot(data.weight, column) / total
+        variance = sum(w * (v - level) ** 2 for w, v in zip(data.weight, column)) / total
+        size = Fraction(float(scale))
+        off = max(off, abs(float((level - Fraction(float(mean))) / size)) / (1 + abs(float(level / size))))
+        off = max(off, abs(float(variance / size**2 - 1)))
+    return off, 1e-9
+
+
+def extremes(model, data):
+    """Scaling to a range: the extremes are those of the data."""
+    off = sum(abs(min(c) - Fraction(float(v))) for c, v in zip(zip(*data.X), model.data_min_))
+    return float(off + sum(abs(max(c) - Fraction(float(v))) for c, v in zip(zip(*data.X), model.data_max_))), 0.0
