@@ -44,6 +44,10 @@ class LowerBound(NamedTuple):
         flat = vector.ravel()
         return self.slack * float(np.linalg.norm(self.root * flat if self.root.ndim == 1 else self.root @ flat))
 
+    def spread(self, errors: np.ndarray) -> float:
+        """Bound the root of ``v' A^-1 v`` for all v that are nowhere larger than `errors`."""
+        return self.norm(errors) if self.root.ndim == 1 else float(self.sizes @ errors.ravel())
+
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve with the bound in the place of the Hessian."""
         flat = right.ravel()

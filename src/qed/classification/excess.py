@@ -77,7 +77,7 @@ class Rounding:
         if not (self.worst <= 0.1 and self.dropped <= 0.5):
             return np.inf
         less = 1 / np.sqrt(1 - self.dropped)
-        found = (base + float(bound.sizes @ errors.ravel()) + np.sqrt(self.square)) * np.exp(4 * self.worst) * less
+        found = (base + bound.spread(errors) + np.sqrt(self.square)) * np.exp(4 * self.worst) * less
         # The exact step differs from the computed one by what rounding did, and by the slack of the bound.
         apart = found - solved + (bound.slack**2 - 1) * solved
         reach = less * self.reach * found if self.dropped > 0 else min(self.reach * found, moved + self.reach * apart)

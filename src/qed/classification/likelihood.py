@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -37,10 +38,12 @@ from qed.optim.searches.downhill import downhill
 # Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
 FULL_PRICE = 2048
 SPARSE_PRICE = 256
-WIDEST_BLOCK = 512
+WIDEST_BLOCK = 2048
 # Leads smaller than this share of the largest are taken to be zero when a separating hyperplane is looked for.
 ON_THE_PLANE = 1e-7
 MOST_PRODUCTS = 500
+# A preconditioner may cost as much as so many products with the Hessian, times four.
+PRODUCTS_WORTH = 32
 # The most operations that a QR decomposition of the rows may take.
 LARGEST_TRIANGLE = 1e11
 
@@ -124,7 +127,10 @@ class Likelihood:
     ) -> None:
         shift = np.zeros(len(summary.mean))
         if centred and intercept:
-            shift = np.where(summary.high > summary.low, summary.mean, summary.low)
+            # A column whose mean is small next to its spread loses no digits about zero.
+            spread = np.sqrt(summary.deviation / np.maximum(summary.weight, 1e-300))
+            away = np.where(np.abs(summary.mean) > 0.5 * spread, summary.mean, 0.0)
+            shift = np.where(summary.high > summary.low, away, summary.low)
         width = np.maximum(np.abs(summary.high - shift), np.abs(summary.low - shift))
         # Powers of two, so that scaling rounds nothing.
         scale = np.where(width > 0, np.exp2(np.ceil(np.log2(np.maximum(width, 1e-150)))), 1.0)
@@ -141,10 +147,12 @@ class Likelihood:
         squares = (summary.deviation + summary.weight * (summary.mean - shift) ** 2) / scale**2
         total = float(summary.weight.max(initial=0.0))
         self.squares = 1.01 * heaviest * np.append(squares, [total] * int(intercept))
+        self.total = max(heaviest * total, 1e-300)
         self.kind = self._kind()
         self.tol = tol
         self._seen: Point | None = None
         self._searched = False
+        self._products: np.ndarray | None = None
 
     def _kind(self) -> str:
         m, q = self.loss.shape
@@ -173,7 +181,7 @@ class Likelihood:
             return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
-        kind = "none" if self.part is not None or self.kind == "diagonal" else self.kind
+        kind = "full" if self.part is None and self.kind == "full" else "none"
         curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + 0.5 * float((self.ridge * theta**2).sum())
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
@@ -316,11 +324,7 @@ class Likelihood:
             diagonal = self.factor * self.sums.diagonal(point.theta) + self.ridge
             inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
             return lambda residual: residual * inverse
-        factors = []
-        for block in point.curve.blocks.values():
-            total = self.factor * block + np.diag(self.ridge)
-            total[np.diag_indices_from(total)] += 1e-10 * total.diagonal() + 1e-300
-            factors.append(cho_factor(total, lower=True))
+        factors = self._factors(point)
         coding = self.loss.coding
 
         def precondition(residual: np.ndarray) -> np.ndarray:
@@ -328,6 +332,27 @@ class Likelihood:
             return np.asarray(coding @ np.array(list(parts)))
 
         return precondition
+
+    def _factors(self, point: Point) -> list[Any]:
+        """Factorise a stand-in for each class's block of the Hessian: its own from some rows, or, where that is dear, one for all."""
+        some = self.rows if self.part is None else self.part
+        n_some = self.count if self.part is None else self.part.count()
+        more, q = self.count / max(1, n_some), self.loss.shape[1]
+        if q * n_some <= PRODUCTS_WORTH * self.count:
+            blocks = some.fold(self.loss.of, point.theta, "blocks").blocks
+            return [self._factor(more * self.factor * block) for block in blocks.values()]
+        if self._products is None:
+            self._products = more * some.fold(self.loss.products)
+        # The curvature of a class, as a share of the weight; classes of about the same share have a factor in common.
+        share = point.curve.bent / self.total
+        rounded = np.exp2(np.round(np.log2(np.clip(share, 1e-12, 1.0))))
+        known = {value: self._factor(self.factor * value * self._products) for value in np.unique(rounded).tolist()}
+        return [known[value] for value in rounded.tolist()][-len(self.loss.pairs("blocks")) :]
+
+    def _factor(self, block: np.ndarray) -> Any:
+        total = block + np.diag(self.ridge)
+        total[np.diag_indices_from(total)] += 1e-10 * total.diagonal() + 1e-300
+        return cho_factor(total, lower=True)
 
     def descend(self, point: Point, direction: np.ndarray) -> Point:
         """Go along `direction`, at most to its end, until the objective is nearly as low as it gets on the way."""

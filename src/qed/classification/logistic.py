@@ -251,14 +251,15 @@ class ClassProblem(RowsProblem):
         numbered, C = coded(rows, self.classes), np.inf if model.C is None else float(model.C)
         given = (self.summary, factors, C, bool(model.fit_intercept), not rows.is_sparse)
         self.objective = Likelihood(numbered, *given, tol=model.tol)
-        if self.objective.kind == "full" and self.objective.penalised:
-            self.objective.part = part_of(numbered, self.objective.ridge.size * len(self.objective.loss.coding))
+        if self.objective.kind != "diagonal" and self.objective.penalised:
+            each = len(self.objective.loss.coding) if self.objective.kind == "full" else 1
+            self.objective.part = part_of(numbered, self.objective.ridge.size * each)
         self._given = given
 
     @property
     def solver(self) -> str:
         """How the minimum is found."""
-        if self.objective.part is not None:
+        if self.objective.part is not None and self.objective.kind == "full":
             return "newton, curvature of some rows"
         if suits_dual(self.objective.rows, self.objective):
             return "newton, dual"
