@@ -9,6 +9,32 @@ from qed.base.summary import Summary
 from qed.classification.likelihood import Likelihood
 
 MOST_ALLOWED = 1e-9
+# Two sums over the same rows, in another order, differ by less.
+SAME = 1e-9
+
+
+def covariance_claim(objective: Likelihood, coef: np.ndarray, intercept: np.ndarray, given: np.ndarray | None) -> Claim:
+    """Claim that a covariance is the inverse of the Hessian of the likelihood at these coefficients.
+
+    Parameters
+    ----------
+    objective : Likelihood
+        The likelihood, without a penalty.
+    coef, intercept : ndarray
+        As the model has them.
+    given : ndarray or None
+        The covariance that the model has; None where the Hessian is singular.
+    """
+    says = "covariance is the inverse of the Hessian (relative)"
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        return Claim(says, np.inf, 0.0)
+    found, allowed = objective.covariance(objective.at(coef, intercept))
+    if found is None or given is None:
+        return Claim(says, 0.0 if found is given else np.inf, 0.0)
+    if given.shape != found.shape or not np.isfinite(given).all():
+        return Claim(says, np.inf, allowed)
+    spread = np.sqrt(np.maximum(found.diagonal(), 1e-300))
+    return Claim(says, float((np.abs(given - found) / spread / spread[:, None]).max()), allowed)
 
 
 def likelihood_claims(
@@ -18,12 +44,18 @@ def likelihood_claims(
     coef: np.ndarray,
     intercept: np.ndarray,
     tol: float,
+    noted: float | None = None,
 ) -> list[Claim]:
     """Give the claims of coefficients and constants about the rows that `objective` folds.
 
     The summary of the columns says how much rounding can do, and `totals` are the weights of the classes. What the type
-    of the coefficients can not represent is no fault of the fit.
+    of the coefficients can not represent is no fault of the fit. `noted` is the objective as the
+    fit noted it.
     """
+    wanted = (1 if len(totals) == 2 else len(totals), len(objective.loss.scale))
+    strange = coef.shape != wanted or intercept.shape != wanted[:1]
+    if strange or not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        return [Claim("coefficients are finite numbers, one for each column and class", np.inf, 0.0)]
     eps = float(np.finfo(coef.dtype).eps)
     coef, intercept = coef.astype(np.float64), intercept.astype(np.float64)
     point = objective.at(coef, intercept)
@@ -55,7 +87,14 @@ def likelihood_claims(
                 float(np.sqrt(2 * tol * value / weight) + noise),
             )
         )
+    if noted is not None:
+        off = abs(noted - point.objective) / value
+        allowed = SAME + 2 * noise * objective.factor * point.curve.missed / value
+        claims.append(Claim("objective is what the fit noted (relative)", float(off), float(allowed)))
+    if not objective.loss.intercept:
+        claims.append(Claim("there is no constant", float(np.abs(intercept).max()), 0.0))
     if len(coef) > 1:
-        off = float(np.abs(coef.sum(axis=0)).max() / max(np.abs(coef).max(), 1e-300))
+        both = np.column_stack([coef, intercept])
+        off = float(np.abs(both.sum(axis=0)).max() / max(np.abs(both).max(), 1e-300))
         claims.append(Claim("coefficients of all classes sum to zero (relative)", off, 16 * len(coef) * eps))
     return claims

@@ -60,7 +60,7 @@ class Rounding:
             self.dropped + other.dropped,
         )
 
-    def length(self, base: float, bound: LowerBound, errors: np.ndarray, moved: float) -> float:
+    def length(self, base: float, bound: LowerBound, errors: np.ndarray, moved: float, solved: float) -> float:
         """Bound the length of Newton's step; infinite where it may be too long to prove anything.
 
         Parameters
@@ -71,15 +71,15 @@ class Rounding:
             Of the curvature.
         errors : ndarray of shape (m, q)
             What the gradient may be off by, but for errors of the scores.
-        moved : float
-            By how much the step that was computed moves a score at most; infinite where it was not solved with the Hessian of all rows.
+        moved, solved : float
+            By how much the step that was computed moves a score at most, and how long it is; infinite, and zero, where it is not known.
         """
         if not (self.worst <= 0.1 and self.dropped <= 0.5):
             return np.inf
         less = 1 / np.sqrt(1 - self.dropped)
-        found = (base + float(bound.sizes @ errors.ravel()) + np.sqrt(self.square)) * np.exp(4 * self.worst) * less
+        found = (base + bound.spread(errors) + np.sqrt(self.square)) * np.exp(4 * self.worst) * less
         # The exact step differs from the computed one by what rounding did, and by the slack of the bound.
-        apart = found - base + (bound.slack**2 - 1) * base
+        apart = found - solved + (bound.slack**2 - 1) * solved
         reach = less * self.reach * found if self.dropped > 0 else min(self.reach * found, moved + self.reach * apart)
         return float(found) if reach <= 1 else np.inf
 
@@ -106,7 +106,12 @@ def roughly(
     """
     worst = float(magnitude.sum())
     reach = float(_spread(loss.coding, sizes).sum())
-    return Rounding(4 * factor * missed * worst**2, worst, factor * np.sqrt(missed * squares), reach)
+    return Rounding(_ways(loss) * factor * missed * worst**2, worst, factor * np.sqrt(missed * squares), reach)
+
+
+def _ways(loss: SoftmaxLoss) -> float:
+    """Give how large the square of a difference of scores is, at most, when each may be off by one; of two classes one score is exact."""
+    return 1.0 if loss.coding.shape[1] == 2 else 4.0
 
 
 def _spread(coding: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -153,7 +158,7 @@ def sharply(
             far = near * length > 0.5
             dropped = np.where(curvature > 0, curvature * reach**2, 0.0)[far].sum()
         total += Rounding(
-            4 * factor * float((weight * own) @ lost**2),
+            _ways(loss) * factor * float((weight * own) @ lost**2),
             float(lost.max(initial=0.0)),
             loss.rows_times(size, (factor * weight * own)[:, None])[0],
             float(near[~far].max(initial=0.0)),
@@ -175,7 +180,8 @@ def _others(chance: np.ndarray) -> np.ndarray:
 def magnitudes(loss: SoftmaxLoss, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give, by column, what rounding can do to the score of a row whose scaled values are all one."""
     many = len(coef) > 1
-    units = 2 * UNIT * ((4 if many else 1) * loss.shape[1] + (16 * len(coef) if many else 0) + 8)
+    q = loss.shape[1]
+    units = UNIT * (8 * q + 32 * len(coef) + 16 if many else q + 4)
     found = units * np.linalg.norm(coef, axis=0) * loss.scale
     if loss.intercept:
         constant = np.abs(intercept) + np.abs(coef) @ np.abs(loss.shift)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -26,6 +27,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.classification.curvature import UNIT, LowerBound, from_rows, from_sums
+from qed.classification.dependent import dependent_columns
 from qed.classification.excess import Rounding, magnitudes, roughly, sharply, summed, triangle_of
 from qed.classification.products import SparseSums, Sums
 from qed.linalg.conjugate import Conjugate, conjugate_gradients
@@ -36,10 +38,12 @@ from qed.optim.searches.downhill import downhill
 # Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
 FULL_PRICE = 2048
 SPARSE_PRICE = 256
-WIDEST_BLOCK = 512
+WIDEST_BLOCK = 2048
 # Leads smaller than this share of the largest are taken to be zero when a separating hyperplane is looked for.
 ON_THE_PLANE = 1e-7
 MOST_PRODUCTS = 500
+# A preconditioner may cost as much as so many products with the Hessian, times four.
+PRODUCTS_WORTH = 32
 # The most operations that a QR decomposition of the rows may take.
 LARGEST_TRIANGLE = 1e11
 
@@ -123,7 +127,10 @@ class Likelihood:
     ) -> None:
         shift = np.zeros(len(summary.mean))
         if centred and intercept:
-            shift = np.where(summary.high > summary.low, summary.mean, summary.low)
+            # A column whose mean is small next to its spread loses no digits about zero.
+            spread = np.sqrt(summary.deviation / np.maximum(summary.weight, 1e-300))
+            away = np.where(np.abs(summary.mean) > 0.5 * spread, summary.mean, 0.0)
+            shift = np.where(summary.high > summary.low, away, summary.low)
         width = np.maximum(np.abs(summary.high - shift), np.abs(summary.low - shift))
         # Powers of two, so that scaling rounds nothing.
         scale = np.where(width > 0, np.exp2(np.ceil(np.log2(np.maximum(width, 1e-150)))), 1.0)
@@ -134,14 +141,18 @@ class Likelihood:
         self.factor = float(C) if self.penalised else 1.0
         slopes = 1.0 / scale**2 if self.penalised else np.zeros(len(scale))
         self.ridge = np.append(slopes, np.zeros(int(intercept)))
+        # Columns without which nothing is lost: those that are zero, and, once they were looked for, combinations of others.
         self.absent = np.append(width == 0, np.zeros(int(intercept), dtype=bool))
         heaviest = float(class_weight.max())
         squares = (summary.deviation + summary.weight * (summary.mean - shift) ** 2) / scale**2
         total = float(summary.weight.max(initial=0.0))
         self.squares = 1.01 * heaviest * np.append(squares, [total] * int(intercept))
+        self.total = max(heaviest * total, 1e-300)
         self.kind = self._kind()
         self.tol = tol
         self._seen: Point | None = None
+        self._searched = False
+        self._products: np.ndarray | None = None
 
     def _kind(self) -> str:
         m, q = self.loss.shape
@@ -170,7 +181,7 @@ class Likelihood:
             return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
-        kind = "none" if self.part is not None or self.kind == "diagonal" else self.kind
+        kind = "full" if self.part is None and self.kind == "full" else "none"
         curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + 0.5 * float((self.ridge * theta**2).sum())
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
@@ -184,18 +195,28 @@ class Likelihood:
                 return self._conjugate(point, bound)
             if bound is None:
                 return Newton(1.0, lambda: self._least_squares(point))
-            gap = self._gap(point, bound, bound.norm(point.gradient))
+            base = bound.norm(point.gradient)
+            step = None if self.part is not None else (bound.solve(point.gradient), base)
+            gap = self._gap(point, bound, base, step=step)
+            if self._searched and self.absent.any():
+                return Newton(gap, lambda: self._least_squares(point))
             return Newton(gap, lambda: -bound.solve(point.gradient))
 
     def bound(self, point: Point) -> LowerBound | None:
         """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
         m, q = self.loss.shape
         absent = np.tile(self.absent & (self.ridge == 0), m)
+        pieces = point.curve.blocks
         if self.kind != "full":
             return self._separate(point)
         if self.part is not None:
             return self._sampled(point, absent)
-        found = self._summed(point.curve.blocks, self.factor, absent)
+        found = self._summed(pieces, self.factor, absent)
+        if found is None and not self.penalised and not self._searched:
+            self._searched = True
+            gram = np.sum([piece for (k, l), piece in pieces.items() if k == l], axis=0)
+            self.absent = self.absent | dependent_columns(self.rows, gram, self.loss.shift, self.loss.scale)
+            return self.bound(point)
         if found is None and self.count * (m + 1) * (m * q) ** 2 <= LARGEST_TRIANGLE:
             triangle = self.rows.fold(triangle_of, self.loss, point.theta, self.factor).R
             triangle = np.vstack([triangle, np.diag(np.sqrt(np.tile(self.ridge, m)))])
@@ -237,21 +258,22 @@ class Likelihood:
         whole = np.tile(root, self.loss.shape[0])
         return LowerBound(whole, whole)
 
-    def _gap(self, point: Point, bound: LowerBound, base: float, *images: np.ndarray) -> float:
+    def _gap(self, point: Point, bound: LowerBound, base: float, lost: np.ndarray | float = 0.0, step: tuple[np.ndarray, float] | None = None) -> float:
         """Bound the relative distance of the objective from its minimum; at most one.
 
-        `base` is the length of Newton's step by itself; `images` are products with the Hessian that it was worked out with.
+        `base` is the length of Newton's step but for rounding, `lost` what rounding did to products that it was worked out with, by column;
+        `step` is the step where it was computed, with its length.
         """
         loss, shape = self.loss, self.loss.shape
         magnitude, sizes = magnitudes(loss, point.coef, point.intercept), bound.sizes.reshape(shape)
-        unit, moved = summed(loss, self.count, not self.centred), np.inf
-        if self.kind == "full" and self.part is None:
-            change = loss.coding.T @ bound.solve(point.gradient)
+        unit, moved, solved = summed(loss, self.count, not self.centred), np.inf, 0.0
+        if step is not None:
+            change, solved = loss.coding.T @ step[0], step[1]
             moved = float((change.max(axis=0) - change.min(axis=0)).sum())
 
         def length(rounding: Rounding) -> float:
             errors = 2 * unit * rounding.terms + 8 * UNIT * np.abs(self.ridge * point.theta)
-            return rounding.length(base, bound, errors + sum(images, np.zeros(shape)), moved)
+            return rounding.length(base, bound, errors + lost, moved, solved)
 
         rough = roughly(loss, point.curve.missed, self.squares, magnitude, sizes, self.factor)
         found = length(rough)
@@ -281,7 +303,7 @@ class Likelihood:
         bent = max(0.0, -float(((point.gradient + found.left) * found.solution).sum()))
         lost = 4 * summed(self.loss, self.count, not self.centred) * np.sqrt(bent * self.factor * self.squares)
         base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
-        sharper = self._gap(point, bound, base, np.broadcast_to(lost, self.loss.shape))
+        sharper = self._gap(point, bound, base, lost, (found.solution, float(np.sqrt(bent))))
         return Newton(min(plain, sharper), lambda: found.solution)
 
     def _solved(self, point: Point) -> Conjugate:
@@ -302,11 +324,7 @@ class Likelihood:
             diagonal = self.factor * self.sums.diagonal(point.theta) + self.ridge
             inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
             return lambda residual: residual * inverse
-        factors = []
-        for block in point.curve.blocks.values():
-            total = self.factor * block + np.diag(self.ridge)
-            total[np.diag_indices_from(total)] += 1e-10 * total.diagonal() + 1e-300
-            factors.append(cho_factor(total, lower=True))
+        factors = self._factors(point)
         coding = self.loss.coding
 
         def precondition(residual: np.ndarray) -> np.ndarray:
@@ -314,6 +332,27 @@ class Likelihood:
             return np.asarray(coding @ np.array(list(parts)))
 
         return precondition
+
+    def _factors(self, point: Point) -> list[Any]:
+        """Factorise a stand-in for each class's block of the Hessian: its own from some rows, or, where that is dear, one for all."""
+        some = self.rows if self.part is None else self.part
+        n_some = self.count if self.part is None else self.part.count()
+        more, q = self.count / max(1, n_some), self.loss.shape[1]
+        if q * n_some <= PRODUCTS_WORTH * self.count:
+            blocks = some.fold(self.loss.of, point.theta, "blocks").blocks
+            return [self._factor(more * self.factor * block) for block in blocks.values()]
+        if self._products is None:
+            self._products = more * some.fold(self.loss.products)
+        # The curvature of a class, as a share of the weight; classes of about the same share have a factor in common.
+        share = point.curve.bent / self.total
+        rounded = np.exp2(np.round(np.log2(np.clip(share, 1e-12, 1.0))))
+        known = {value: self._factor(self.factor * value * self._products) for value in np.unique(rounded).tolist()}
+        return [known[value] for value in rounded.tolist()][-len(self.loss.pairs("blocks")) :]
+
+    def _factor(self, block: np.ndarray) -> Any:
+        total = block + np.diag(self.ridge)
+        total[np.diag_indices_from(total)] += 1e-10 * total.diagonal() + 1e-300
+        return cho_factor(total, lower=True)
 
     def descend(self, point: Point, direction: np.ndarray) -> Point:
         """Go along `direction`, at most to its end, until the objective is nearly as low as it gets on the way."""
@@ -332,22 +371,23 @@ class Likelihood:
         )  # fmt: skip
         return found or point
 
-    def covariance(self, point: Point) -> np.ndarray | None:
-        """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class.
+    def covariance(self, point: Point) -> tuple[np.ndarray | None, float]:
+        """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class, and how far rounding may move it.
 
         It is the inverse of the Hessian; None where that is singular, or too large to be formed.
         """
         if self.kind != "full":
-            return None
+            return None, 0.0
         with one_blas_thread:
             H = self.loss.joined(point.curve.blocks)
             found = solve(H, np.eye(len(H)))
         if found.rank < len(H):
-            return None
+            return None, 0.0
         p = len(self.loss.scale)
         outer = np.diag(1.0 / self.loss.scale)
         if self.loss.intercept:
             outer = np.block([[-self.loss.shift / self.loss.scale, 1.0], [outer, np.zeros((p, 1))]])
         if len(self.loss.coding) > 1:
             outer = np.kron(self.loss.coding.T, outer)
-        return np.asarray(outer @ found.coef @ outer.T)
+        moved = 4 * (self.count + len(H)) * len(H) * UNIT * found.condition**2
+        return np.asarray(outer @ found.coef @ outer.T), float(min(moved, 1e-4))

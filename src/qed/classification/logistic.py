@@ -34,7 +34,7 @@ from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.beginning import dual_minimum, on_a_part, part_of, suits_dual
-from qed.classification.evidence import likelihood_claims
+from qed.classification.evidence import covariance_claim, likelihood_claims
 from qed.classification.likelihood import Likelihood
 from qed.stats.inference.coefficients import Inference
 
@@ -159,7 +159,7 @@ class LogisticRegression(Classifier, Iterative):
         self.coef_, self.intercept_ = coef, intercept
         self.covariance_, self.solver_ = None, problem.solver
         if self.C in (None, np.inf):
-            self.covariance_ = problem.objective.covariance(problem.objective.at(step.coef, step.intercept))
+            self.covariance_ = problem.objective.covariance(problem.objective.at(coef, intercept))[0]
 
     def _disagreement(self) -> str:
         planes, k = len(self.coef_), len(self.classes_)
@@ -215,9 +215,17 @@ class LogisticRegression(Classifier, Iterative):
         )
 
     def _prove(self, problem: ClassProblem) -> list[Claim]:
-        return likelihood_claims(
-            problem.objective, problem.summary, problem.totals, self.coef_, self.intercept_, self.tol
-        )
+        objective, place = problem.objective, (np.asarray(self.coef_), np.asarray(self.intercept_))
+        noted = self.ending_.step.objective
+        claims = likelihood_claims(objective, problem.summary, problem.totals, *place, self.tol, noted)
+        if not objective.penalised and len(claims) > 1:
+            claims.append(covariance_claim(objective, *place, self.covariance_))
+        off = abs(self.n_iter_ - max(1, self.ending_.n_iter))
+        return [
+            *claims,
+            Claim("iterations are as many as the fit noted (difference)", float(off), 0.0),
+            Claim("classes are those of the target, in order (others)", float(problem.others), 0.0),
+        ]
 
 
 class ClassProblem(RowsProblem):
@@ -231,21 +239,25 @@ class ClassProblem(RowsProblem):
         if not np.isfinite(self.summary.deviation).all():
             raise overflowed(model)
         found, totals = learn_classes(rows, type(model).__name__)
-        self.classes = found if classes is None else classes
+        # Classes that are not in order are no classes of a fit; the proof says so.
+        ordered = classes is None or np.array_equal(np.unique(classes), classes)
+        self.classes = found if classes is None or not ordered else classes
+        self.others = 0 if ordered else len(found)
         weight = dict(zip(found.tolist(), totals.tolist()))
         self.totals = np.array([weight.get(label, 0.0) for label in self.classes.tolist()])
         factors = class_factors(model.class_weight, self.classes, self.totals)
         numbered, C = coded(rows, self.classes), np.inf if model.C is None else float(model.C)
         given = (self.summary, factors, C, bool(model.fit_intercept), not rows.is_sparse)
         self.objective = Likelihood(numbered, *given, tol=model.tol)
-        if self.objective.kind == "full" and self.objective.penalised:
-            self.objective.part = part_of(numbered, self.objective.ridge.size * len(self.objective.loss.coding))
+        if self.objective.kind != "diagonal" and self.objective.penalised:
+            each = len(self.objective.loss.coding) if self.objective.kind == "full" else 1
+            self.objective.part = part_of(numbered, self.objective.ridge.size * each)
         self._given = given
 
     @property
     def solver(self) -> str:
         """How the minimum is found."""
-        if self.objective.part is not None:
+        if self.objective.part is not None and self.objective.kind == "full":
             return "newton, curvature of some rows"
         if suits_dual(self.objective.rows, self.objective):
             return "newton, dual"

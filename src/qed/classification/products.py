@@ -87,7 +87,8 @@ class SparseSums(Sums):
         self.kept = theta, bend
         value, missed, least = found[-3:].tolist()
         none = np.zeros((0, 2))
-        return Curve(value, self._scaled(found[:-3]), {}, np.zeros(self.loss.shape), missed, least, none, none[:, 0])
+        slope, zero, bent = self._scaled(found[:-3]), np.zeros(self.loss.shape), np.full(2, least)
+        return Curve(value, slope, {}, zero, missed, least, bent, none, none[:, 0])
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         from qed.linalg.design import column_sums

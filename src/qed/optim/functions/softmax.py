@@ -93,6 +93,8 @@ class Curve:
         The sum of the chances that the model gave to other classes than that of the row.
     least : float
         A lower bound of the least eigenvalue of the constants' Hessian.
+    bent : ndarray of shape (K,)
+        The curvature of each class's score, summed over the rows.
     low : ndarray of shape (directions, K)
         For each direction and class, the least lead of a row's own class over all others.
     high : ndarray of shape (directions,)
@@ -105,6 +107,7 @@ class Curve:
     diagonal: np.ndarray
     missed: float
     least: float
+    bent: np.ndarray
     low: np.ndarray
     high: np.ndarray
 
@@ -116,6 +119,7 @@ class Curve:
             self.diagonal + other.diagonal,
             self.missed + other.missed,
             self.least + other.least,
+            self.bent + other.bent,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
@@ -173,19 +177,20 @@ class SoftmaxLoss:
         if self._is_compiled(X) and kind in ("full", "blocks", "none"):
             return self._compiled(X, codes, weight, theta, kind, low, high)
         value, missed, least, gradient, diagonal = 0.0, 0.0, 0.0, np.zeros(self.shape), np.zeros(self.shape)
-        chance = np.empty((len(codes), self.coding.shape[1]))
+        chance, bent = np.empty((len(codes), self.coding.shape[1])), np.zeros(self.coding.shape[1])
         for place, x in self._tiles(X):
             heavy, own = weight[place], codes[place]
             loss, chance[place], residual = cross_entropy(self.scores(x, theta), own)
             value += float(heavy @ loss)
             missed -= float(heavy @ residual[np.arange(len(own)), own])
             least += float(heavy @ _flattest(chance[place]))
-            gradient += self.rows_times(x, heavy[:, None] * (residual @ self.coding.T))
+            bent += heavy @ (chance[place] * (1.0 - chance[place]))
+            gradient += self._gathered(x, heavy[:, None] * residual)
             if kind == "diagonal":
                 spread = chance[place] @ (self.coding**2).T - (chance[place] @ self.coding.T) ** 2
                 diagonal += self.rows_times(_squared(x), heavy[:, None] * spread, self.scale**2)
         pieces = {(k, l): self._piece(X, weight * _share(chance, k, l), k == l) for k, l in self.pairs(kind)}
-        return Curve(value, gradient, pieces, diagonal, missed, least, low, high)
+        return Curve(value, gradient, pieces, diagonal, missed, least, bent, low, high)
 
     def _is_compiled(self, X: Any) -> bool:
         """Whether there are two classes, and so many values that a compiled pass is worth its compilation."""
@@ -204,7 +209,7 @@ class SoftmaxLoss:
         gradient[:p] /= self.scale
         pieces = {pair: self._piece(X, curvature, True) for pair in self.pairs(kind)}
         q = self.shape[1]
-        return Curve(value, gradient[None, :q], pieces, np.zeros(self.shape), missed, least, *leads)
+        return Curve(value, gradient[None, :q], pieces, np.zeros(self.shape), missed, least, np.full(2, least), *leads)
 
     def _lines(
         self, X: Any, codes: np.ndarray, directions: tuple[np.ndarray, ...]
@@ -224,8 +229,7 @@ class SoftmaxLoss:
         for x, codes, weight in self.tiles(block):
             chance = cross_entropy(self.scores(x, theta), codes)[1]
             change = self.scores(x, direction)
-            moved = chance * (change - (chance * change).sum(axis=1, keepdims=True))
-            total += self.rows_times(x, weight[:, None] * (moved @ self.coding.T))
+            total += self._gathered(x, _moved(chance, change, weight))
         return total
 
     def chances(self, block: Block, theta: np.ndarray) -> np.ndarray:
@@ -248,10 +252,13 @@ class SoftmaxLoss:
             chance = chance[(factor if block.weight is None else factor * block.weight) > 0]
         total = np.zeros(self.shape)
         for place, x in self._tiles(X):
-            change, sure = self.scores(x, direction), chance[place]
-            moved = sure * (change - (sure * change).sum(axis=1, keepdims=True))
-            total += self.rows_times(x, weight[place, None] * (moved @ self.coding.T))
+            total += self._gathered(x, _moved(chance[place], self.scores(x, direction), weight[place]))
         return total
+
+    def products(self, block: Block) -> np.ndarray:
+        """Give the weighted products of the shifted and scaled columns of a block, of shape (q, q)."""
+        X, _, weight = self._present(block)
+        return self._piece(X, weight, True)
 
     def joined(self, pieces: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
         """Put the pieces of the full Hessian together: shape (m q, m q)."""
@@ -266,6 +273,8 @@ class SoftmaxLoss:
     def _present(self, block: Block) -> tuple[Any, np.ndarray, np.ndarray]:
         """Give features, class numbers and weights of the rows that count."""
         X, codes = block.X, np.asarray(block.y)
+        if block.weight is None and (self.class_weight == 1).all():
+            return X, codes, np.ones(len(codes))
         weight = self.class_weight[codes] if block.weight is None else self.class_weight[codes] * block.weight
         if weight.all():
             return X, codes, weight
@@ -289,15 +298,22 @@ class SoftmaxLoss:
             return
         for start in range(0, len(X), self.tile_rows):
             place = slice(start, min(start + self.tile_rows, len(X)))
-            yield place, X[place] - self.shift
+            yield place, X[place] - self.shift if self.shift.any() else X[place].astype(np.float64, copy=False)
 
     def scores(self, x: Any, theta: np.ndarray) -> np.ndarray:
         """Give the scores of shifted columns, one for each class."""
-        p = len(self.scale)
-        scores = np.asarray(x @ (theta[:, :p] / self.scale).T)
+        p, two = len(self.scale), self.coding.shape[1] == 2
+        each = theta if two else self.coding.T @ theta
+        found = np.asarray(x @ (each[:, :p] / self.scale).T)
         if self.intercept:
-            scores = scores + theta[:, p]
-        return np.asarray(scores @ self.coding)
+            found += each[:, p]
+        return np.hstack([np.zeros_like(found), found]) if two else found
+
+    def _gathered(self, x: Any, values: np.ndarray) -> np.ndarray:
+        """Compute the sums over rows of one value for each class times the columns, of shape (m, q)."""
+        if values.shape[1] == 2:
+            return self.rows_times(x, values[:, 1:])
+        return np.asarray(self.coding @ self.rows_times(x, values))
 
     def columns_times(self, x: Any, values: np.ndarray) -> np.ndarray:
         """Compute ``[x / scale, 1] values`` for a vector of length q."""
@@ -326,6 +342,14 @@ def _share(chance: np.ndarray, k: int, l: int) -> np.ndarray:
 
 def _squared(x: Any) -> Any:
     return x**2 if isinstance(x, np.ndarray) else x.multiply(x).tocsr()
+
+
+def _moved(chance: np.ndarray, change: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Give the weighted product of each row's Hessian in the scores with a change of the scores."""
+    moved = change - np.einsum("ij,ij->i", chance, change)[:, None]
+    moved *= chance
+    moved *= weight[:, None]
+    return np.asarray(moved)
 
 
 def _flattest(chance: np.ndarray) -> np.ndarray:
