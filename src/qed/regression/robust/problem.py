@@ -77,7 +77,7 @@ class HuberProblem(Problem):
     def least(self) -> float:
         """The least scale that is looked at."""
         total = self.design.total
-        square = float(total.uncentered()[-1, -1])
+        square = float(total.scatter[-1, -1] + total.weight * total.mean[-1] ** 2)
         spread = float(total.scatter[-1, -1]) if self.design.intercept else square
         return max(
             LEAST_SCALE * float(np.sqrt(spread / total.weight)),
@@ -111,7 +111,8 @@ class HuberProblem(Problem):
         pull, level, widen = self._pull(point)
         free = self.scale is None and not (point.scale <= self.least and widen <= 0)
         scale = (point.scale, widen, max(SHRINK * point.scale, self.least)) if free else None
-        way = self.design.direction(point.sums.inside, pull, level, self.alpha * point.scale, scale)
+        inside = self.design.inside(point.sums, point.plane, self.epsilon * point.scale)
+        way = self.design.direction(inside, pull, level, self.alpha * point.scale, scale)
 
         def at(step: float) -> Point:
             return self.at(point.plane.moved(way.plane, step), point.scale + step * way.scale)

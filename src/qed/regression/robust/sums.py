@@ -42,8 +42,8 @@ class HuberSums:
         The sum of ``psi * x``.
     level : float
         The sum of ``psi``.
-    inside : Moments
-        Of features and residual, over the rows with ``|r| <= delta``.
+    inside : Moments or None
+        Of features and residual, over the rows with ``|r| <= delta``; None where it was not asked for.
 
     Examples
     --------
@@ -60,10 +60,10 @@ class HuberSums:
     square: float
     pull: np.ndarray
     level: float
-    inside: Moments
+    inside: Moments | None
 
     @classmethod
-    def of(cls, block: Block, plane: Plane, delta: float, columns: Columns) -> HuberSums:
+    def of(cls, block: Block, plane: Plane, delta: float, columns: Columns, curved: bool = True) -> HuberSums:
         """Take the sums of a block at a plane, with residuals cut off at `delta`; x is what `columns` read."""
         X, Y, weight = present_rows(block, target=True)
         y = Y[:, 0]
@@ -80,11 +80,12 @@ class HuberSums:
             float(weighted @ psi),
             np.asarray(X.T @ weighted, dtype=np.float64),
             float(weighted.sum()),
-            Moments.of(Block(X[near], residual[near], weight[near])),
+            Moments.of(Block(X[near], residual[near], weight[near])) if curved else None,
         )
 
     def __add__(self, other: HuberSums) -> HuberSums:
-        return HuberSums(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return HuberSums(*(None if first is None else first + second for first, second in pairs))
 
     @property
     def loss(self) -> float:
