@@ -132,9 +132,9 @@ class Design(RowsProblem):
             raise overflowed(model)
         return found
 
-    def at(self, plane: Plane, delta: float) -> HuberSums:
-        """Fold the sums at a plane, with residuals cut off at `delta`."""
-        found: HuberSums = self.rows.fold(HuberSums.of, plane, delta, self.columns, not self.at_once)
+    def at(self, plane: Plane, delta: float, *, curved: bool = True) -> HuberSums:
+        """Fold the sums at a plane, with residuals cut off at `delta`; those of the rows inside where a direction will be wanted."""
+        found: HuberSums = self.rows.fold(HuberSums.of, plane, delta, self.columns, curved and not self.at_once)
         return found
 
     def inside(self, sums: HuberSums, plane: Plane, delta: float) -> Moments:
@@ -151,14 +151,19 @@ class Design(RowsProblem):
         """Give the plane, or the way to it, with the least sum of squares to the rows of some moments, plus ``ridge |w|^2``."""
         k = seen.n_features
         scatter = seen.scatter if self.intercept else seen.uncentered()
+        if seen is self.total and ridge == self.ridge and self.factor is not None:
+            coef = self.factor.solve(np.append(scatter[:k, k], 0.0)[:, None])[:k, 0]
+            return self._plane(coef, seen)
         matrix = scatter[:k, :k].copy()
         self.columns.add_metric(matrix, ridge)
-        coef = solve(matrix, scatter[:k, k:]).coef[:, 0]
+        return self._plane(solve(matrix, scatter[:k, k:]).coef[:, 0], seen)
+
+    def _plane(self, coef: np.ndarray, seen: Moments) -> Plane:
         return self.columns.outward(Plane(coef, float(seen.y_mean[0] - seen.x_mean @ coef) if self.intercept else 0.0))
 
     def deviation(self, plane: Plane) -> float:
         """Give the mean size of the residuals of a plane."""
-        return self.at(plane, 0.0).absolute / self.total.weight
+        return self.at(plane, 0.0, curved=False).absolute / self.total.weight
 
     def direction(
         self,

@@ -90,9 +90,9 @@ class HuberProblem(Problem):
         plane = self.design.nearest(self.design.total, self.design.ridge)
         return plane, max(self.design.deviation(plane), self.least) if self.scale is None else self.scale
 
-    def at(self, plane: Plane, scale: float) -> Point:
-        """Work out the objective: one pass over the rows."""
-        sums = self.design.at(plane, self.epsilon * scale)
+    def at(self, plane: Plane, scale: float, *, curved: bool = True) -> Point:
+        """Work out the objective, and what a direction needs if it is `curved`: one pass over the rows."""
+        sums = self.design.at(plane, self.epsilon * scale, curved=curved)
         objective = 2 * sums.loss / scale + self.alpha * float(plane.coef @ plane.coef)
         return Point(plane, scale, sums, objective + (sums.weight * scale if self.scale is None else 0.0))
 
