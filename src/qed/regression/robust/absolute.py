@@ -39,6 +39,7 @@ from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.design import Design, Direction
 from qed.regression.robust.problem import EXACT
 from qed.regression.robust.sums import HuberSums
+from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 
 SHRINK = 0.2
@@ -135,7 +136,7 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
                 yield _step(
                     smooth, smooth.plane, smooth.sums.absolute, smooth.gap, ahead=smooth.plane, ahead_delta=delta
                 )
-            way = design.nearest(smooth.sums.inside)
+            way = design.nearest(smooth.inside)
             plane = smooth.plane.moved(way, 1.0 - SHRINK)
             proof = Proof(design, smooth.plane.moved(way, 1.0), smooth.plane, delta)
             if proof.objective > smooth.sums.absolute:
@@ -183,6 +184,11 @@ class Smoothed:
     sums: HuberSums
 
     @property
+    def inside(self) -> Moments:
+        """The moments of the rows that are nearer than delta."""
+        return self.design.inside(self.sums, self.plane, self.delta)
+
+    @property
     def imbalance(self) -> float:
         """By how much the equations of the minimum miss, as a share of the sum of absolute residuals."""
         level = self.sums.level / self.delta
@@ -201,7 +207,7 @@ class Smoothed:
     def lower(self) -> Smoothed | None:
         """Make a step of Newton's method; None where rounding leaves nothing to gain."""
         design, sums = self.design, self.sums
-        way = design.direction(sums.inside, sums.pull, sums.level)
+        way = design.direction(self.inside, sums.pull, sums.level)
 
         def at(step: float) -> Smoothed:
             plane = self.plane.moved(way.plane, step)

@@ -68,10 +68,12 @@ class Columns:
         """
         p = total.n_features
         plain = cls(np.zeros(p))
+        if rows.is_sparse:
+            return plain
         gram = (total.xx if intercept else total.uncentered()[:p, :p]) + ridge * np.eye(p)
         there = np.flatnonzero(np.diagonal(gram) > 0)
         least = np.linalg.eigvalsh(equilibrate(gram[np.ix_(there, there)])[0]).min(initial=1.0)
-        if least >= COARSE or rows.is_sparse:
+        if least >= COARSE:
             return plain
         factor = rows.fold(Factor.of)
         triangle = (factor.R if intercept else factor.uncentered())[:, :p]
@@ -105,9 +107,13 @@ class Columns:
         coef = self.mix @ way.coef
         return Plane(coef, float(way.intercept - self.shift @ coef))
 
-    def metric(self) -> np.ndarray:
-        """Give the matrix whose quadratic form is the squared length of the rows' own coefficients."""
-        return np.eye(len(self.shift)) if self.mix is None else self.mix.T @ self.mix
+    def add_metric(self, matrix: np.ndarray, ridge: float) -> None:
+        """Add `ridge` times the squared length of the rows' own coefficients to the leading part of a quadratic form."""
+        k = len(self.shift) if self.mix is None else self.mix.shape[1]
+        if self.mix is None:
+            matrix[np.arange(k), np.arange(k)] += ridge
+        else:
+            matrix[:k, :k] += ridge * (self.mix.T @ self.mix)
 
     def gradient(self, own: np.ndarray) -> np.ndarray:
         """Write a gradient in the rows' own coefficients in these."""

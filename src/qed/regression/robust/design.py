@@ -19,24 +19,33 @@ end, leaves of an equation. The maximum is bounded by the columns' ranges.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from qed.base.models.checks import overflowed
 from qed.base.models.problem import RowsProblem, collect
 from qed.base.numbers import EPS
+from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
+from qed.linalg.cholesky import Cholesky
 from qed.linalg.normal import equilibrate, shortest, solve
-from qed.regression.robust.columns import Columns, Plane
+from qed.regression.robust.columns import COARSE, Columns, Plane
 from qed.regression.robust.sums import HuberSums
+from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
+from qed.stats.products import present_rows
 
 # The weight of the faint copy of all rows, relative to that of the rows inside; more where columns are nearly dependent.
 FAINT = 1e-10
 # Combinations of columns whose share of the squares is smaller can not be told from zero by sums of products.
 DEPENDENT = 1e-13
 FEW = 8.0
+# So many sparse columns are multiplied out at once, and only where a direction is wanted: adding up matrices would take the longest.
+MANY_COLUMNS = 128
+STRIP = 64
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,12 @@ class Design(RowsProblem):
         What directions are written about: the mean, or zero when there is no intercept.
     gram : ndarray of shape (k + 1, k + 1)
         Of the centred columns and the constant.
+    damped : ndarray of shape (k + 1, k + 1)
+        The same with the penalty counted in.
+    factor : Cholesky or None
+        Its factor, where the columns are independent.
     basis : ndarray of shape (k + 1, rank)
-        Combinations of these that are orthonormal, with the penalty counted in.
+        Combinations of them that are orthonormal with the penalty counted in.
     least : float
         How near to dependent the columns are: the least eigenvalue of their correlations, one if they are orthogonal.
     ridge : float
@@ -75,7 +88,8 @@ class Design(RowsProblem):
 
     def __init__(self, rows: Rows, model: Any, *, intercept: bool, alpha: float = 0.0) -> None:
         super().__init__(rows, model)
-        total, summary = collect(rows, model, Moments.of), self.summary
+        self.at_once = rows.is_sparse and rows.in_memory and rows.n_features >= MANY_COLUMNS
+        total, summary = self._moments(model), self.summary
         self.intercept = intercept
         self.largest = np.maximum(np.abs(summary.high), np.abs(summary.low))
         self.ridge = alpha * float(np.sqrt(total.scatter[-1, -1] / total.weight))
@@ -86,24 +100,59 @@ class Design(RowsProblem):
         self.centre = centre = total.x_mean if intercept else np.zeros(total.n_features)
         self.reach = np.maximum(summary.high - centre, centre - summary.low)
         self.gram = _gram(total, centre, intercept)[:-1, :-1]
-        damped = self.gram.copy()
-        damped[:-1, :-1] += self.ridge * columns.metric()
-        self.basis, self.least = _orthonormal(damped)
+        self.damped = self.gram.copy()
+        columns.add_metric(self.damped, self.ridge)
+        self.factor = Cholesky.of(self.damped)
+        if self.factor is not None and self.factor.least < COARSE:
+            self.factor = None
+        self.least = _orthonormal(self.damped)[1] if self.factor is None else self.factor.least
 
-    def at(self, plane: Plane, delta: float) -> HuberSums:
-        """Fold the sums at a plane, with residuals cut off at `delta`."""
-        return self.rows.fold(HuberSums.of, plane, delta, self.columns)
+    @cached_property
+    def basis(self) -> np.ndarray:
+        return _orthonormal(self.damped)[0]
+
+    def _moments(self, model: Any) -> Moments:
+        """Take the moments of all rows."""
+        if not self.at_once:
+            found: Moments = collect(self.rows, model, Moments.of)
+            return found
+        found = KeptRows.of(self.rows.array(), copy=False).moments()
+        if not found.is_finite:
+            raise overflowed(model)
+        return found
+
+    def at(self, plane: Plane, delta: float, *, curved: bool = True) -> HuberSums:
+        """Fold the sums at a plane, with residuals cut off at `delta`; those of the rows inside where a direction will be wanted."""
+        found: HuberSums = self.rows.fold(HuberSums.of, plane, delta, self.columns, curved and not self.at_once)
+        return found
+
+    def inside(self, sums: HuberSums, plane: Plane, delta: float) -> Moments:
+        """Give the moments of the rows inside: the sums have them, unless many sparse columns are multiplied out at once."""
+        if sums.inside is not None:
+            return sums.inside
+        X, Y, weight = present_rows(self.rows.array(), target=True)
+        residual = Y[:, 0] - np.asarray(X @ plane.coef, dtype=np.float64) - plane.intercept
+        near = np.abs(residual) <= delta
+        some = Block(X[near], residual[near], None if weight is None else weight[near])
+        return KeptRows.of(some, copy=False).moments()
 
     def nearest(self, seen: Moments, ridge: float = 0.0) -> Plane:
         """Give the plane, or the way to it, with the least sum of squares to the rows of some moments, plus ``ridge |w|^2``."""
         k = seen.n_features
         scatter = seen.scatter if self.intercept else seen.uncentered()
-        coef = solve(scatter[:k, :k] + ridge * self.columns.metric(), scatter[:k, k:]).coef[:, 0]
+        if seen is self.total and ridge == self.ridge and self.factor is not None:
+            coef = self.factor.solve(np.append(scatter[:k, k], 0.0)[:, None])[:k, 0]
+            return self._plane(coef, seen)
+        matrix = scatter[:k, :k].copy()
+        self.columns.add_metric(matrix, ridge)
+        return self._plane(solve(matrix, scatter[:k, k:]).coef[:, 0], seen)
+
+    def _plane(self, coef: np.ndarray, seen: Moments) -> Plane:
         return self.columns.outward(Plane(coef, float(seen.y_mean[0] - seen.x_mean @ coef) if self.intercept else 0.0))
 
     def deviation(self, plane: Plane) -> float:
         """Give the mean size of the residuals of a plane."""
-        return self.at(plane, 0.0).absolute / self.total.weight
+        return self.at(plane, 0.0, curved=False).absolute / self.total.weight
 
     def direction(
         self,
@@ -119,26 +168,35 @@ class Design(RowsProblem):
         rows' own coefficients. Where the scale is unknown too, it is given with its right-hand side and the least that
         it may become.
         """
-        k, rank = self.basis.shape[0] - 1, self.basis.shape[1]
-        both = np.zeros((k + 2, rank + 1))
-        both[: k + 1, :rank], both[k + 1, rank] = self.basis, 1.0 if scale is None else 1.0 / scale[0]
+        k = len(self.centre)
         matrix = _gram(inside, self.centre, self.intercept)
-        matrix[:k, :k] += ridge * self.columns.metric()
-        matrix = both.T @ matrix @ both
+        self.columns.add_metric(matrix, ridge)
+        unit = 1.0 if scale is None else 1.0 / scale[0]
+        matrix[:, k + 1] *= unit
+        matrix[k + 1] *= unit
+        right = np.append(pull - self.centre * level, level if self.intercept else 0.0)
         share = max(inside.weight / self.total.weight, 1.0 / max(self.total.count, 1))
-        size = np.append(np.ones(rank), self.total.weight)
-        matrix[np.arange(rank + 1), np.arange(rank + 1)] += max(FAINT, EPS / self.least) * share * size
-        right = self.basis.T @ np.append(pull - self.centre * level, level if self.intercept else 0.0)
-        wider = 0.0
-        if scale is not None:
-            now, widen, least = scale
-            found = solve(matrix, np.append(right, widen)[:, None]).coef[:, 0]
-            wider = max(float(found[rank]), least - now)
-        if scale is None or wider > found[rank]:
-            found = solve(matrix[:rank, :rank], (right - wider * matrix[:rank, rank])[:, None]).coef[:, 0]
-        found = self.basis @ found[:rank]
+        faint = max(FAINT, EPS / self.least) * share
+        matrix[k + 1, k + 1] += faint * self.total.weight
+        if self.factor is None:
+            found, wider = self._in_basis(matrix, right, faint, scale)
+        else:
+            matrix[: k + 1, : k + 1] += faint * self.damped
+            found, wider = _with_scale(matrix, right, scale)
         inner = Plane(found[:k], float(found[k] - self.centre @ found[:k]) if self.intercept else 0.0)
         return Direction(self.columns.outward(inner), inner, wider)
+
+    def _in_basis(
+        self, matrix: np.ndarray, right: np.ndarray, faint: float, scale: tuple[float, float, float] | None
+    ) -> tuple[np.ndarray, float]:
+        """Solve Newton's equations for combinations of columns that are orthonormal, because the columns depend on each other."""
+        rank = self.basis.shape[1]
+        both = np.zeros((len(matrix), rank + 1))
+        both[:-1, :rank], both[-1, rank] = self.basis, 1.0
+        matrix = both.T @ matrix @ both
+        matrix[np.arange(rank), np.arange(rank)] += faint
+        found, wider = _with_scale(matrix, self.basis.T @ right, scale)
+        return self.basis @ found, wider
 
     def imbalance(self, miss: np.ndarray, level: float) -> tuple[float, np.ndarray]:
         """Bound ``max |eta|`` for what equations miss; give also the part of `miss` that eta makes up for.
@@ -146,8 +204,10 @@ class Design(RowsProblem):
         The equations are those of the (centred) coefficients and of the constant.
         """
         p = len(miss)
-        slopes = self.basis[:p]
-        weights = slopes @ (slopes.T @ miss)
+        if self.factor is None:
+            weights = self.basis[:p] @ (self.basis[:p].T @ miss)
+        else:
+            weights = self.factor.solve(np.append(miss, 0.0)[:, None])[:p, 0]
         eta = self.reach @ np.abs(weights) + (abs(level) / self.total.weight if self.intercept else 0.0)
         return float(eta), self.gram[:p, :p] @ weights
 
@@ -184,12 +244,30 @@ def _gram(moments: Moments, centre: np.ndarray, intercept: bool) -> np.ndarray:
     """Give the Gram matrix of centred features, constant and target, in this order; a one stands for a constant that is not there."""
     p = moments.n_features
     away = moments.mean - np.append(centre, np.zeros(len(moments.mean) - p))
-    about = moments.scatter + moments.weight * np.outer(away, away)
+    step = away * np.sqrt(moments.weight)
     matrix = np.zeros((p + 2, p + 2))
-    kept = [*range(p), p + 1]
-    matrix[np.ix_(kept, kept)] = about
+    for rows in (slice(start, min(start + STRIP, p)) for start in range(0, p, STRIP)):
+        matrix[rows, :p] = moments.scatter[rows, :p]
+        matrix[rows, :p] += np.multiply.outer(step[rows], step[:p])
+    matrix[p + 1, :p] = matrix[:p, p + 1] = moments.scatter[p, :p] + step[p] * step[:p]
+    matrix[p + 1, p + 1] = moments.scatter[p, p] + step[p] ** 2
     matrix[p, p] = 1.0
     if intercept:
-        matrix[p, kept] = matrix[kept, p] = moments.weight * away
+        matrix[p, :p] = matrix[:p, p] = moments.weight * away[:p]
+        matrix[p, p + 1] = matrix[p + 1, p] = moments.weight * away[p]
         matrix[p, p] = moments.weight
     return matrix
+
+
+def _with_scale(
+    matrix: np.ndarray, right: np.ndarray, scale: tuple[float, float, float] | None
+) -> tuple[np.ndarray, float]:
+    """Solve equations whose last unknown is the scale: together with it, or where it would become too small, or is known, without."""
+    wider = 0.0
+    if scale is not None:
+        now, widen, least = scale
+        found = solve(matrix, np.append(right, widen)[:, None]).coef[:, 0]
+        wider = max(float(found[-1]), least - now)
+        if wider <= found[-1]:
+            return found[:-1], wider
+    return solve(matrix[:-1, :-1], (right - wider * matrix[:-1, -1])[:, None]).coef[:, 0], wider

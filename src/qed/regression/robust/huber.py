@@ -156,7 +156,7 @@ class HuberRegressor(LinearPredictor, Iterative):
 
     def _prove(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
-        point = problem.at(plane, float(self.scale_))
+        point = problem.at(plane, float(self.scale_), curved=False)
         relative, rounding = problem.gap(point)
         says = "objective above its minimum, at most (relative)"
         return [Claim.within(says, relative, self.tol, rounding, problem.most_rounding(point))]

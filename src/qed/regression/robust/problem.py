@@ -73,7 +73,7 @@ class HuberProblem(Problem):
     def least(self) -> float:
         """The least scale that is looked at."""
         total = self.design.total
-        square = float(total.uncentered()[-1, -1])
+        square = float(total.scatter[-1, -1] + total.weight * total.mean[-1] ** 2)
         spread = float(total.scatter[-1, -1]) if self.design.intercept else square
         return max(
             LEAST_SCALE * float(np.sqrt(spread / total.weight)),
@@ -86,9 +86,9 @@ class HuberProblem(Problem):
         plane = self.design.nearest(self.design.total, self.design.ridge)
         return plane, max(self.design.deviation(plane), self.least) if self.scale is None else self.scale
 
-    def at(self, plane: Plane, scale: float) -> Point:
-        """Work out the objective: one pass over the rows."""
-        sums = self.design.at(plane, self.epsilon * scale)
+    def at(self, plane: Plane, scale: float, *, curved: bool = True) -> Point:
+        """Work out the objective, and what a direction needs if it is `curved`: one pass over the rows."""
+        sums = self.design.at(plane, self.epsilon * scale, curved=curved)
         objective = 2 * sums.loss / scale + self.alpha * float(plane.coef @ plane.coef)
         return Point(plane, scale, sums, objective + (sums.weight * scale if self.scale is None else 0.0))
 
@@ -107,7 +107,8 @@ class HuberProblem(Problem):
         pull, level, widen = self._pull(point)
         free = self.scale is None and not (point.scale <= self.least and widen <= 0)
         scale = (point.scale, widen, max(SHRINK * point.scale, self.least)) if free else None
-        way = self.design.direction(point.sums.inside, pull, level, self.alpha * point.scale, scale)
+        inside = self.design.inside(point.sums, point.plane, self.epsilon * point.scale)
+        way = self.design.direction(inside, pull, level, self.alpha * point.scale, scale)
 
         def at(step: float) -> Point:
             return self.at(point.plane.moved(way.plane, step), point.scale + step * way.scale)

@@ -15,6 +15,7 @@ Huber (1981), Robust Statistics, chapter 7.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -42,13 +43,13 @@ class HuberSums:
     square: float
     pull: np.ndarray  # (k,): the sum of `psi * x`
     level: float  # the sum of `psi`
-    inside: Moments  # of features and residual, over the rows with `|r| <= delta`
+    inside: Moments | None  # of features and residual, over the rows with `|r| <= delta`; None where it was not asked for
 
     @classmethod
-    def of(cls, block: Block, plane: Plane, delta: float, columns: Columns) -> HuberSums:
+    def of(cls, block: Block, plane: Plane, delta: float, columns: Columns, curved: bool = True) -> HuberSums:
         """Take the sums of a block at a plane, with residuals cut off at `delta`; x is what `columns` read."""
         X, Y, weight = present_rows(block, target=True)
-        y = Y[:, 0]
+        y, given = Y[:, 0], weight
         weight = np.ones(len(y)) if weight is None else weight
         residual = y - np.asarray(X @ plane.coef, dtype=np.float64) - plane.intercept
         psi = np.clip(residual, -delta, delta)
@@ -62,13 +63,20 @@ class HuberSums:
             float(weighted @ psi),
             np.asarray(X.T @ weighted, dtype=np.float64),
             float(weighted.sum()),
-            Moments.of(Block(X[near], residual[near], weight[near])),
+            _rows_inside(X, residual, given, near) if curved else None,
         )
 
     def __add__(self, other: HuberSums) -> HuberSums:
-        return HuberSums(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return HuberSums(*(None if first is None else first + second for first, second in pairs))
 
     @property
     def loss(self) -> float:
         """The sum of Huber's loss."""
         return self.product - 0.5 * self.square
+
+
+def _rows_inside(X: Any, residual: np.ndarray, weight: np.ndarray | None, near: np.ndarray) -> Moments:
+    """Take the moments of features and residual of the rows that are `near`."""
+    some = X.compress(near, axis=0) if isinstance(X, np.ndarray) else X[near]
+    return Moments.of(Block(some, residual[near], None if weight is None else weight[near]))
