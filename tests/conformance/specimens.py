@@ -26,6 +26,7 @@ class Line:
 
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
+    "RandomSearch": lambda: qed.RandomSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),
     "TableModel": lambda: qed.TableModel(qed.Ridge()),

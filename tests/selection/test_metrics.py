@@ -272,7 +272,7 @@ class TestLabels:
             (np.array(["a", 1], dtype=object), ["a", "b"], "mixes strings"),
             ([0, np.nan], [0, 1], "row 1 is nan"),
             ([], [], "empty"),
-            ([[0, 1], [1, 1]], [[0, 1], [1, 1]], "one column of class labels"),
+            ([[0, 2], [1, 1]], [[0, 1], [1, 1]], "zeros and ones"),
             (np.array(["2020-01-01"], dtype="datetime64[D]"), [1], "integers or strings"),
         ],
     )

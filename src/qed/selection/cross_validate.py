@@ -10,6 +10,7 @@ Stone (1974), Cross-validatory choice and assessment of statistical predictions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -92,8 +93,10 @@ def cross_validate(
     groups: Any = None,
     return_train_score: bool = False,
     return_estimator: bool = False,
+    return_indices: bool = False,
     error_score: ErrorScore = "raise",
     cheap: bool = True,
+    params: Mapping[str, Any] | None = None,
 ) -> CrossValidation:
     """Score a model on each of k folds, fitted to the others.
 
@@ -117,10 +120,14 @@ def cross_validate(
         Whether to score on the training rows as well.
     return_estimator : bool, default=False
         Whether to keep the fitted models, under "estimator".
+    return_indices : bool, default=False
+        Whether to give the numbers of the rows of each fold, under "indices": "train" and "test".
     error_score : "raise" or float, default="raise"
         What to do about a fit that fails.
     cheap : bool, default=True
         Whether to ask the model first for what it can do cheaply.
+    params : mapping of str to object, optional
+        What else ``fit`` of the model takes; of what has a value for each row, each fit gets its own rows.
 
     Returns
     -------
@@ -138,11 +145,14 @@ def cross_validate(
     >>> found.how
     '4 folds from the sums of 1 pass'
     """
-    data = Data(model, X, y, sample_weight)
+    data = Data(model, X, y, sample_weight, params)
     folds = draw_folds(model, cv, data, groups)
     scorers = scorers_for(model, scoring, leave_one_out=folds.leave_one_out)
     settings = Settings(cheap, error_score, return_train_score, return_estimator)
-    return CrossValidation(evaluate(model, data, [{}], folds, scorers, settings))
+    found = CrossValidation(evaluate(model, data, [{}], folds, scorers, settings))
+    if return_indices:
+        found["indices"] = {"train": [folds.train(k) for k in folds], "test": [folds.test(k) for k in folds]}
+    return found
 
 
 @also_called(estimator="model")
@@ -157,6 +167,7 @@ def cross_val_score(
     sample_weight: Any = None,
     groups: Any = None,
     error_score: ErrorScore = "raise",
+    params: Mapping[str, Any] | None = None,
 ) -> np.ndarray:
     """Give the score of a model on each of k folds, fitted to the others; parameters as in `cross_validate`.
 
@@ -167,9 +178,8 @@ def cross_val_score(
     >>> cross_val_score(qed.Ridge(), x[:, None], x, cv=2, scoring="neg_mean_squared_error").round(3)
     array([-0.016, -0.016])
     """
-    found = cross_validate(
-        model, X, y, cv=cv, scoring=scoring, sample_weight=sample_weight, groups=groups, error_score=error_score
-    )
+    given = {"sample_weight": sample_weight, "groups": groups, "error_score": error_score, "params": params}
+    found = cross_validate(model, X, y, cv=cv, scoring=scoring, **given)
     if "test_score" not in found:
         raise InputError(
             "There are too many folds to list their scores one by one: cross_validate gives their mean and standard error."
@@ -188,6 +198,7 @@ def cross_val_predict(
     method: str = "predict",
     sample_weight: Any = None,
     groups: Any = None,
+    params: Mapping[str, Any] | None = None,
 ) -> np.ndarray:
     """Predict every row by a model that has not seen it.
 
@@ -195,7 +206,7 @@ def cross_val_predict(
     ----------
     model : estimator
         The model; it is not changed.
-    X, y, cv, sample_weight, groups
+    X, y, cv, sample_weight, groups, params
         As in `cross_validate`; the folds must hold out every row once.
     method : str, default="predict"
         The method to ask: "predict", "predict_proba", "decision_function", "transform" ...
@@ -214,7 +225,7 @@ def cross_val_predict(
     """
     if not hasattr(model, method):
         raise ParameterError(f"{type(model).__name__} has no method {method!r}.")
-    data = Data(model, X, y, sample_weight)
+    data = Data(model, X, y, sample_weight, params)
     folds = draw_folds(model, cv, data, groups)
     if folds.assignment is None or (folds.assignment < 0).any():
         raise InputError("The folds must hold out every row exactly once, so that each gets one prediction.")

@@ -10,7 +10,7 @@ predict anything.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -21,6 +21,7 @@ import numpy as np
 from qed.base.errors import InputError, NotAvailableError, ParameterError, SavingError
 from qed.base.models.roles import usual_score
 from qed.base.models.scoring import OnSingleRows
+from qed.base.models.ways import also_called
 from qed.base.saving.known import savable
 from qed.base.sources.layout import did_you_mean
 from qed.selection.inputs import Numbers
@@ -53,10 +54,10 @@ class Scorer:
         The metric, ``function(y, response, **options)``; None stands for the model's own ``score``.
     sign : {1, -1}
         -1 for an error, so that greater is better.
-    response : {"predict", "predict_proba", "decision_function", "score"}
-        What the metric judges: predictions, probabilities, decision values, or whichever scores the model has
-        to rank rows by (decision values rather than probabilities). For two classes, probabilities and scores
-        are one column: those of the positive class.
+    response : {"predict", "predict_proba", "decision_function", "score"}, or a tuple of them
+        What the metric judges, or the first of them that the model has: predictions, probabilities, decision values, or
+        whichever scores the model has to rank rows by (decision values rather than probabilities). For two classes,
+        probabilities and scores are one column: those of the positive class.
     options : mapping
         Further arguments of the metric.
 
@@ -70,14 +71,22 @@ class Scorer:
     name: str
     function: Callable[..., Any] | None
     sign: int = 1
-    response: str = "predict"
+    response: str | tuple[str, ...] = "predict"
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        if self.response not in RESPONSES:
-            raise ParameterError(f"response must be one of {', '.join(RESPONSES)}, not {self.response!r}.")
+        if not all(name in RESPONSES for name in self._responses):
+            raise ParameterError(f"response must be one of {', '.join(RESPONSES)}, or several, not {self.response!r}.")
         if self.sign not in (1, -1):
             raise ParameterError(f"sign must be 1 (greater is better) or -1, not {self.sign!r}.")
+
+    @property
+    def _responses(self) -> tuple[str, ...]:
+        return (self.response,) if isinstance(self.response, str) else self.response
+
+    def _methods(self) -> list[str]:
+        """Name the methods of a model that would do, the best first."""
+        return [method for name in self._responses for method in RESPONSES[name]]
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a fitted model on these rows; greater is better."""
@@ -120,7 +129,7 @@ class Scorer:
         """Name the method of a model that is asked; None where it has none of those that would do."""
         if self.function is None:
             return "score"
-        return next((name for name in RESPONSES[self.response] if hasattr(model, name)), None)
+        return next((name for name in self._methods() if hasattr(model, name)), None)
 
     def from_sums(self, weight: Numbers, squared_error: Numbers, scatter: Numbers) -> Numbers:
         """Give the score from sums over the rows, element by element: for many folds, models and outputs at once.
@@ -145,7 +154,7 @@ class Scorer:
         """Give the response of the model, and what its classes imply for the arguments of the metric."""
         method = self.asks(estimator)
         if method is None:
-            wanted = " or ".join(RESPONSES[self.response])
+            wanted = " or ".join(self._methods())
             raise ParameterError(
                 f"Scorer {self.name!r} needs {wanted}, which {type(estimator).__name__} does not have: "
                 "choose another scorer."
@@ -183,11 +192,12 @@ def _of_positive(response: np.ndarray, is_first: bool) -> np.ndarray:
     return -response if is_first else response
 
 
+@also_called(response_method="response", score_func="function")
 def make_scorer(
     function: Callable[..., Any],
     *,
     greater_is_better: bool = True,
-    response: str = "predict",
+    response: str | Sequence[str] = "predict",
     name: str | None = None,
     **options: Any,
 ) -> Scorer:
@@ -199,8 +209,9 @@ def make_scorer(
         ``function(y_true, response, **options)``, giving a number.
     greater_is_better : bool, default=True
         False for errors, whose sign is then turned.
-    response : {"predict", "predict_proba", "decision_function", "score"}
-        What the metric judges; "score" takes decision values, or probabilities where there are none.
+    response : {"predict", "predict_proba", "decision_function", "score"}, or a list of them
+        What the metric judges, or the first of them that the model has (scikit-learn's ``response_method`` is the same);
+        "score" takes decision values, or probabilities where there are none.
     name : str, optional
         What to call it; the default is the name of the function.
     **options
@@ -221,7 +232,8 @@ def make_scorer(
                 f"Neither make_scorer nor the metric {called} has an argument {option!r}. {did_you_mean(option, known)}"
             )
     called = name if name is not None else getattr(function, "__name__", type(function).__name__)
-    return Scorer(called, function, 1 if greater_is_better else -1, response, options)
+    asked = response if isinstance(response, str) else tuple(response)
+    return Scorer(called, function, 1 if greater_is_better else -1, asked, options)
 
 
 def _named() -> dict[str, Scorer]:

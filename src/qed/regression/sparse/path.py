@@ -13,6 +13,7 @@ Osborne, Presnell and Turlach (2000), A new approach to variable selection in le
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,10 @@ class LassoPath:
     alpha_max: float
     certificate: Certificate
     feature_names: tuple[str, ...] | None = None
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Give penalties, coefficients with the penalties along the last axis, and gaps, as scikit-learn's function does."""
+        return iter((self.alphas, np.moveaxis(self.coef, 0, -1), self.gaps))
 
     @property
     def n_nonzero(self) -> np.ndarray:

@@ -10,7 +10,7 @@ Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, chapter 7
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,17 +18,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.parameters import boolean
 from qed.base.models.scoring import Scoring
-from qed.base.models.ways import also_called, takes, with_default
+from qed.base.models.ways import also_called, takes, way, with_default
 from qed.base.random import Seed, generator, seed_of
 from qed.plots import curves as drawn
 from qed.plots.style import SECOND
-from qed.selection.searching.fits import Evaluation, Settings, evaluate
+from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
 from qed.selection.searching.folds import Folds
 from qed.selection.searching.growing import GrowingFolds
 from qed.selection.searching.samples import Data, draw_folds
 from qed.selection.searching.scorers import scorers_for
 from qed.selection.splitting.splits import Splitting
+
+INCREMENTAL = way(boolean(), False, "a model in closed form takes one pass for the whole curve anyway")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +79,18 @@ class LearningCurve(_Curve):
         How they were found.
     train_sizes : ndarray of int of shape (n_sizes,)
         The numbers of training rows.
+    fit_times, score_times : ndarray of shape (n_sizes, n_splits), optional
+        Seconds, where they were asked for.
     """
 
     train_sizes: np.ndarray
+    fit_times: np.ndarray | None = None
+    score_times: np.ndarray | None = None
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Give sizes, scores on training rows and on rows held out, and the times where they were asked for."""
+        parts = (self.train_sizes, self.train_scores, self.test_scores, self.fit_times, self.score_times)
+        return (part for part in parts if part is not None)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw both scores, with a standard error either side."""
@@ -103,6 +115,10 @@ class ValidationCurve(_Curve):
 
     name: str
     values: tuple[Any, ...]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Give the scores on training rows and on rows held out."""
+        return iter((self.train_scores, self.test_scores))
 
     @property
     def best(self) -> Any:
@@ -135,6 +151,8 @@ def validation_curve(
     *,
     sample_weight: Any = None,
     groups: Any = None,
+    error_score: ErrorScore = "raise",
+    params: Mapping[str, Any] | None = None,
 ) -> ValidationCurve:
     """Score a model for several values of one parameter, on training rows and on rows held out.
 
@@ -142,7 +160,7 @@ def validation_curve(
     ----------
     model : estimator
         The model; it is not changed.
-    X, y, sample_weight, groups
+    X, y, sample_weight, groups, error_score, params
         As in `cross_validate`; `y` is None for Rows that know their target.
     name : str
         The parameter; ``step__name`` reaches into pipelines.
@@ -154,7 +172,7 @@ def validation_curve(
     Returns
     -------
     ValidationCurve
-        With both scores for every value and fold.
+        With both scores for every value and fold; it can be unpacked into them.
 
     Examples
     --------
@@ -167,16 +185,16 @@ def validation_curve(
     candidates = [{name: value} for value in values]
     if not candidates:
         raise ParameterError(f"values is empty: give at least one value of {name!r}.")
-    data = Data(model, X, y, sample_weight)
+    data = Data(model, X, y, sample_weight, params)
     folds = draw_folds(model, cv, data, groups)
     scorers = _one_scorer(model, scoring, folds)
-    found = evaluate(model, data, candidates, folds, scorers, Settings(train_scores=True))
+    found = evaluate(model, data, candidates, folds, scorers, Settings(error_score=error_score, train_scores=True))
     test, train = _tables(found)
     return ValidationCurve(train, test, found.how, name, tuple(values))
 
 
 @also_called(estimator="model")
-@takes("n_jobs", "verbose", pre_dispatch=with_default("pre_dispatch", "all"))
+@takes("n_jobs", "verbose", pre_dispatch=with_default("pre_dispatch", "all"), exploit_incremental_learning=INCREMENTAL)
 def learning_curve(
     model: Any,
     X: Any,
@@ -189,6 +207,9 @@ def learning_curve(
     groups: Any = None,
     shuffle: bool = False,
     random_state: Seed = 0,
+    error_score: ErrorScore = "raise",
+    return_times: bool = False,
+    params: Mapping[str, Any] | None = None,
 ) -> LearningCurve:
     """Score a model fitted to more and more rows, on those rows and on rows held out.
 
@@ -196,7 +217,7 @@ def learning_curve(
     ----------
     model : estimator
         The model; it is not changed.
-    X, y, sample_weight, groups
+    X, y, sample_weight, groups, error_score, params
         As in `cross_validate`.
     train_sizes : sequence of int or of float
         Numbers of training rows; or shares of the largest number that all training sets have.
@@ -206,11 +227,13 @@ def learning_curve(
         Whether training sets grow by rows drawn at random; otherwise they grow in the order of the rows.
     random_state : None, int or numpy generator, default=0
         The seed of the shuffle.
+    return_times : bool, default=False
+        Whether to give the times of fits and scores as well.
 
     Returns
     -------
     LearningCurve
-        With both scores for every size and fold.
+        With both scores for every size and fold; it can be unpacked into sizes, scores on training rows and on rows held out (and times).
 
     Examples
     --------
@@ -227,16 +250,20 @@ def learning_curve(
     >>> curve.train_sizes, bool(curve.test_mean[-1] > curve.test_mean[0])
     (array([ 6, 24, 48]), True)
     """
-    data = Data(model, X, y, sample_weight)
+    data = Data(model, X, y, sample_weight, params)
     folds = draw_folds(model, cv, data, groups)
     sizes = _sizes(train_sizes, min(len(folds.train(fold)) for fold in folds))
     rank = np.arange(len(data))
     if shuffle:
         rank = generator(seed_of(random_state), "learning curve").permutation(rank)
     growing, scorers = GrowingFolds(folds, sizes, rank), _one_scorer(model, scoring, folds)
-    found = evaluate(model, data, [{}], growing, scorers, Settings(train_scores=True))
-    test, train = (table.reshape(len(sizes), folds.n_splits) for table in _tables(found))
-    return LearningCurve(train, test, found.how, sizes)
+    found = evaluate(model, data, [{}], growing, scorers, Settings(error_score=error_score, train_scores=True))
+    shape = (len(sizes), folds.n_splits)
+    test, train = (table.reshape(shape) for table in _tables(found))
+    if not return_times:
+        return LearningCurve(train, test, found.how, sizes)
+    times = (np.broadcast_to(seconds, (1, growing.n_splits)) for seconds in (found.fit_time, found.score_time))
+    return LearningCurve(train, test, found.how, sizes, *(seconds.reshape(shape) for seconds in times))
 
 
 def _one_scorer(model: Any, scoring: str | Callable[..., Any] | None, folds: Folds) -> dict[str, Scoring]:

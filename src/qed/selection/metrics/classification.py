@@ -30,6 +30,7 @@ from qed.selection.inputs import (
     undefined,
 )
 from qed.selection.inputs import labels as as_labels
+from qed.selection.metrics.multilabel import indicator_pair, is_indicator
 
 
 def confusion_matrix(
@@ -85,7 +86,7 @@ def accuracy_score(
     Parameters
     ----------
     y_true, y_pred, sample_weight
-        As in `confusion_matrix`.
+        As in `confusion_matrix`; or matrices of zeros and ones, of which a row is right when all of it is.
     normalize : bool, default=True
         Give the share; False gives the number (or weight) of the rows.
 
@@ -94,8 +95,7 @@ def accuracy_score(
     >>> accuracy_score(["a", "b", "b", "a"], ["a", "b", "a", "a"])
     0.75
     """
-    true, predicted, weight = label_pair(y_true, y_pred, sample_weight)
-    right = (true == predicted).astype(np.float64)
+    right, weight = _right(y_true, y_pred, sample_weight)
     if normalize:
         return float(mean(right, weight))
     return float(right.sum() if weight is None else weight @ right)
@@ -111,8 +111,17 @@ def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike
     >>> error_rate(["a", "b", "b", "a"], ["a", "b", "a", "a"])
     0.25
     """
+    right, weight = _right(y_true, y_pred, sample_weight)
+    return float(mean(1 - right, weight))
+
+
+def _right(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Floats, Floats | None]:
+    """Say with ones which rows have all their labels right."""
+    if is_indicator(y_true) or is_indicator(y_pred):
+        flags, called, weight = indicator_pair(y_true, y_pred, sample_weight)
+        return (flags == called).all(axis=1).astype(np.float64), weight
     true, predicted, weight = label_pair(y_true, y_pred, sample_weight)
-    return float(mean((true != predicted).astype(np.float64), weight))
+    return (true == predicted).astype(np.float64), weight
 
 
 def balanced_accuracy_score(

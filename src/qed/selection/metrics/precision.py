@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from qed.base.errors import InputError, ParameterError
 from qed.selection.inputs import Label, Labels, Numbers, classes_of, label_pair, positions, same_kind, undefined
 from qed.selection.inputs import labels as as_labels
+from qed.selection.metrics.multilabel import Counted, count_indicators, is_indicator
 
-AVERAGES = ("binary", "macro", "micro", "weighted", None)
-REASONS = {"precision": "predicted", "recall": "true", "f-score": "true or predicted"}
+AVERAGES = ("binary", "macro", "micro", "weighted", "samples", None)
+REASONS = {"precision": "predicted", "recall": "true", "f-score": "true or predicted", "jaccard": "true or predicted"}
 
 
 def precision_recall_fscore_support(
@@ -40,16 +41,16 @@ def precision_recall_fscore_support(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        True and predicted labels: integers or strings.
+    y_true, y_pred : array-like of shape (n,) or (n, classes)
+        True and predicted labels: integers or strings; or, for rows of several classes, matrices of zeros and ones.
     beta : float, default=1
         Recall counts `beta` times as much as precision.
     labels : array-like, optional
         The classes to report or to average over; the default is every label that occurs, sorted.
     pos_label : int or str, default=1
         The positive class, for ``average="binary"``.
-    average : {"binary", "macro", "micro", "weighted"}, optional
-        How classes are averaged; None gives one value for each.
+    average : {"binary", "macro", "micro", "weighted", "samples"}, optional
+        How classes are averaged; None gives one value for each. "samples" is for rows of several classes: the mean over rows.
     warn_for : tuple of str
         The quantities for which ``zero_division="warn"`` warns.
     sample_weight : array-like of shape (n,), optional
@@ -70,11 +71,10 @@ def precision_recall_fscore_support(
     """
     if not beta >= 0:
         raise ParameterError(f"beta must not be negative, but it is {beta!r}.")
-    hits, called, members = _counts(y_true, y_pred, labels, pos_label, average, sample_weight)
+    (hits, called, members), shares = _counts(y_true, y_pred, labels, pos_label, average, sample_weight)
     wholes = {"precision": called, "recall": members, "f-score": _fscore_whole(called, members, beta)}
     values = [_divide(hits, whole, name, zero_division, name in warn_for) for name, whole in wholes.items()]
     if average is not None:
-        shares = members if average == "weighted" else None
         return _average(values[0], shares), _average(values[1], shares), _average(values[2], shares), None
     return values[0], values[1], values[2], members
 
@@ -180,6 +180,28 @@ def _only(
     return {"precision": precision, "recall": recall, "f-score": fscore}[name]
 
 
+def jaccard_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: str | None = "binary",
+    sample_weight: ArrayLike | None = None,
+    zero_division: float | str = "warn",
+) -> Numbers:
+    """Give the share of rows both true and predicted among those either true or predicted; parameters as in `precision_score`.
+
+    Examples
+    --------
+    >>> jaccard_score([1, 1, 0, 1], [1, 0, 0, 0])
+    0.333...
+    """
+    (hits, called, members), shares = _counts(y_true, y_pred, labels, pos_label, average, sample_weight)
+    values = _divide(hits, called + members - hits, "jaccard", zero_division, True)
+    return values if average is None else _average(values, shares)
+
+
 def _divide(hits: NDArray[Any], whole: NDArray[Any], name: str, zero_division: float | str, warn: bool) -> NDArray[Any]:
     """Divide class by class, with what was asked for in the place of 0/0."""
     if isinstance(zero_division, str):
@@ -203,10 +225,15 @@ def _counts(
     pos_label: Label,
     average: str | None,
     sample_weight: ArrayLike | None,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Give the true positives, the predicted and the true members of each class that counts."""
+) -> tuple[Counted, NDArray[Any] | None]:
+    """Give the true positives, the predicted and the true members of each class that counts, and its share in an average."""
     if average not in AVERAGES:
         raise ParameterError(f"average must be 'binary', 'macro', 'micro', 'weighted' or None, not {average!r}.")
+    if is_indicator(y_true) or is_indicator(y_pred):
+        counted, shares = count_indicators(y_true, y_pred, labels, average, sample_weight)
+        return counted, counted[2] if average == "weighted" else shares
+    if average == "samples":
+        raise ParameterError("average='samples' is for rows of several classes, given as a matrix of zeros and ones.")
     true, predicted, weight = label_pair(y_true, y_pred, sample_weight)
     if average == "binary":
         classes = _positive_class(pos_label, classes_of(true, predicted))
@@ -224,8 +251,8 @@ def _counts(
     everything = np.ones(len(true), dtype=bool)
     found = total(is_class, true == predicted), total(called_class, everything), total(is_class, everything)
     if average == "micro":
-        return found[0].sum(keepdims=True), found[1].sum(keepdims=True), found[2].sum(keepdims=True)
-    return found
+        return (found[0].sum(keepdims=True), found[1].sum(keepdims=True), found[2].sum(keepdims=True)), None
+    return found, found[2] if average == "weighted" else None
 
 
 def _positive_class(pos_label: Label, present: Labels) -> Labels:

@@ -14,6 +14,7 @@ References: J. A. Hanley, B. J. McNeil (1982), Radiology 143; D. J. Hand, R. J. 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -33,6 +34,7 @@ from qed.selection.inputs import (
     weights,
 )
 from qed.selection.inputs import labels as as_labels
+from qed.selection.metrics.multilabel import indicators, is_indicator
 from qed.selection.metrics.probability import positive, sorted_classes
 
 Flags = NDArray[np.bool_]
@@ -133,6 +135,7 @@ def roc_auc_score(
     *,
     average: str | None = "macro",
     sample_weight: ArrayLike | None = None,
+    max_fpr: float | None = None,
     multi_class: str = "raise",
     labels: ArrayLike | None = None,
 ) -> Numbers:
@@ -140,15 +143,18 @@ def roc_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        True labels; of two, the greater is positive.
+    y_true : array-like of shape (n,) or (n, classes)
+        True labels; of two, the greater is positive. Or, for rows of several classes, a matrix of zeros and ones.
     y_score : array-like of shape (n,) or (n, classes)
         Scores of the positive class, or of every class, in the sorted order of the labels.
-    average : {"macro", "weighted", "micro"}, optional
-        For several classes: the plain mean, a mean by how common classes (or pairs) are, or one ranking of
-        all scores; None gives one value per class. The last two are for "ovr" only.
+    average : {"macro", "weighted", "micro", "samples"}, optional
+        For several classes: the plain mean, a mean by how common classes (or pairs) are, one ranking of
+        all scores, or (for rows of several classes) the mean over rows; None gives one value per class. Pairs have the first two only.
     sample_weight : array-like of shape (n,), optional
         What each row counts.
+    max_fpr : float in (0, 1], optional
+        Give the area up to this rate of false positives only, scaled so that a random ranking has 1/2 and a perfect one 1 (McClish 1989).
+        For two classes.
     multi_class : {"raise", "ovr", "ovo"}
         For several classes: each against the rest, or each pair by itself (which does not depend on how
         common they are).
@@ -165,14 +171,21 @@ def roc_auc_score(
     >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
+    if max_fpr is not None and not 0 < max_fpr <= 1:
+        raise ParameterError(f"max_fpr must be a rate above 0 and at most 1, not {max_fpr!r}.")
+    if is_indicator(y_true):
+        flags, scores, weight = _indicated(y_true, y_score, sample_weight)
+        return _one_against_rest(partial(_auc, max_fpr=max_fpr), flags, scores, weight, average)
     true, score, classes, weight = _scores(y_true, y_score, sample_weight, labels)
     if score.shape[1] <= 2 and len(classes) <= 2:
-        return _auc(positive(true, None, classes), score[:, -1], weight)
+        return _auc(positive(true, None, classes), score[:, -1], weight, max_fpr)
+    if max_fpr not in (None, 1):
+        raise ParameterError(f"max_fpr={max_fpr!r} is for two classes, but there are {len(classes)}.")
     _one_column_each(score, classes)
     if multi_class == "ovo":
         return _pairs(positions(true, classes), score, weight, average)
     if multi_class == "ovr":
-        return _one_against_rest(_auc, positions(true, classes), score, weight, average)
+        return _one_against_rest(_auc, _flags(positions(true, classes), score), score, weight, average)
     raise ParameterError(
         f"multi_class={multi_class!r} with {len(classes)} classes: choose 'ovr' (each class against the rest) "
         "or 'ovo' (pairs)."
@@ -201,11 +214,14 @@ def average_precision_score(
     >>> average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.833...
     """
+    if is_indicator(y_true):
+        flags, scores, weight = _indicated(y_true, y_score, sample_weight)
+        return _one_against_rest(_average_precision, flags, scores, weight, average)
     true, score, classes, weight = _scores(y_true, y_score, sample_weight, None)
     if len(classes) <= 2:
         return _average_precision(positive(true, pos_label), _single(score), weight)
     _one_column_each(score, classes)
-    return _one_against_rest(_average_precision, positions(true, classes), score, weight, average)
+    return _one_against_rest(_average_precision, _flags(positions(true, classes), score), score, weight, average)
 
 
 def _scores(
@@ -216,6 +232,22 @@ def _scores(
     same_length(true, score, "y_score")
     classes = np.unique(true) if labels is None else sorted_classes(labels, true)
     return true, score.reshape(len(true), -1), classes, weights(sample_weight, len(true))
+
+
+def _indicated(
+    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Flags, Floats, Floats | None]:
+    """Check the indicators of several classes, their scores and weights together."""
+    flags, score = indicators(y_true, "y_true"), numbers(y_score, "y_score")
+    same_length(flags, score, "y_score")
+    if flags.shape != score.shape:
+        raise InputError(f"y_true has the shape {flags.shape} and y_score {score.shape}: give a score for each class.")
+    return flags, score, weights(sample_weight, len(flags))
+
+
+def _flags(code: NDArray[np.intp], score: Floats) -> Flags:
+    """Say which class each row has, a column for each."""
+    return np.asarray(code[:, None] == np.arange(score.shape[1]))
 
 
 def _single(score: Floats) -> Floats:
@@ -257,15 +289,25 @@ def _share(counts: Floats, otherwise: float) -> Floats:
     return counts / counts[-1] if counts[-1] > 0 else np.full(len(counts), otherwise)
 
 
-def _auc(is_positive: Flags, score: Floats, weight: Floats | None) -> float:
+def _auc(is_positive: Flags, score: Floats, weight: Floats | None, max_fpr: float | None = None) -> float:
     """Count the pairs that are ranked right, ties half: every positive meets the negatives below it and beside it."""
     false, hits, _ = _curve(is_positive, score, weight)
     if false[-1] == 0 or hits[-1] == 0:
         undefined("There are only positive or only negative rows: the area is not defined, and NaN was returned.")
         return float("nan")
+    if max_fpr is not None and max_fpr < 1:
+        return _partial_area(np.r_[0.0, false / false[-1]], np.r_[0.0, hits / hits[-1]], max_fpr)
     beside = np.diff(false, prepend=0.0)
     below = false[-1] - false
     return float(np.diff(hits, prepend=0.0) @ (below + beside / 2) / (false[-1] * hits[-1]))
+
+
+def _partial_area(fpr: Floats, tpr: Floats, most: float) -> float:
+    """Give the area up to a rate of false positives, between that of the diagonal (1/2) and the whole (1)."""
+    end = int(np.searchsorted(fpr, most, side="right"))
+    x, y = np.r_[fpr[:end], most], np.r_[tpr[:end], np.interp(most, fpr, tpr)]
+    area, least = float(np.diff(x) @ (y[1:] + y[:-1]) / 2), most**2 / 2
+    return 0.5 * (1 + (area - least) / (most - least))
 
 
 def _average_precision(is_positive: Flags, score: Floats, weight: Floats | None) -> float:
@@ -278,18 +320,19 @@ def _average_precision(is_positive: Flags, score: Floats, weight: Floats | None)
 
 def _one_against_rest(
     metric: Callable[..., float],
-    code: NDArray[np.intp],
+    is_class: Flags,
     score: Floats,
     weight: Floats | None,
     average: str | None,
 ) -> Numbers:
-    """Apply a metric of two classes to each class against all others."""
-    is_class = code[:, None] == np.arange(score.shape[1])
+    """Apply a metric of two classes to each class against all others, or to each row."""
+    if average == "samples":
+        return float(mean(np.array([metric(*pair, None) for pair in zip(is_class, score)]), weight))
     if average == "micro":
         repeated = None if weight is None else np.repeat(weight, score.shape[1])
         return metric(is_class.ravel(), score.ravel(), repeated)
     if average not in ("macro", "weighted", None):
-        raise ParameterError(f"average must be 'macro', 'weighted', 'micro' or None, not {average!r}.")
+        raise ParameterError(f"average must be 'macro', 'weighted', 'micro', 'samples' or None, not {average!r}.")
     members = is_class.sum(axis=0) if weight is None else weight @ is_class
     counted = range(score.shape[1]) if average != "weighted" else np.flatnonzero(members)
     values = np.array([metric(is_class[:, c], score[:, c], weight) for c in counted])

@@ -163,7 +163,12 @@ def mean_pinball_loss(
 
 
 def r2_score(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: Weights = None,
+    multioutput: ArrayLike = "uniform_average",
+    force_finite: bool = True,
 ) -> Numbers:
     """Give the share of the scatter of y that is explained: one minus squared errors over scatter about the mean.
 
@@ -173,6 +178,8 @@ def r2_score(
         As in `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (outputs,)
         As in `mean_squared_error`; "variance_weighted" weighs every output by the scatter of its y.
+    force_finite : bool, default=True
+        Score a constant y 1 or 0; False gives what the formula has there, NaN or minus infinity.
 
     Returns
     -------
@@ -191,12 +198,18 @@ def r2_score(
         return float("nan")
     total = np.float64(len(true)) if weight is None else weight.sum()
     scatter = _variance(true, weight) * total
-    score = r2_from_sums(total, mean((true - predicted) ** 2, weight) * total, scatter)
+    squared_error = mean((true - predicted) ** 2, weight) * total
+    score = r2_from_sums(total, squared_error, scatter) if force_finite else _quotient(squared_error, scatter)
     return _reduce(score, multioutput, scatter)
 
 
 def explained_variance_score(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: Weights = None,
+    multioutput: ArrayLike = "uniform_average",
+    force_finite: bool = True,
 ) -> Numbers:
     """Give one minus the variance of the errors over the variance of y: `r2_score` that forgives a constant shift.
 
@@ -209,8 +222,15 @@ def explained_variance_score(
     """
     true, predicted, weight = _pair(y_true, y_pred, sample_weight)
     variance = _variance(true, weight)
-    score = r2_from_sums(1.0, _variance(true - predicted, weight), variance)
+    left = _variance(true - predicted, weight)
+    score = r2_from_sums(1.0, left, variance) if force_finite else _quotient(left, variance)
     return _reduce(score, multioutput, variance)
+
+
+def _quotient(left: Floats, scatter: Floats) -> Floats:
+    """Give one minus a quotient as the formula has it: NaN for 0/0, minus infinity where only the scatter is nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return 1 - left / scatter
 
 
 def mse_from_sums(weight: Numbers, squared_error: Numbers, scatter: Numbers | None) -> NDArray[Any]:

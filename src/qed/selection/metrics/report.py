@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from qed.base.errors import ParameterError
 from qed.selection.inputs import classes_of, label_pair
 from qed.selection.inputs import labels as as_labels
+from qed.selection.metrics.multilabel import indicator_pair, is_indicator
 from qed.selection.metrics.precision import precision_recall_fscore_support
 
 COLUMNS = ("precision", "recall", "f1-score", "support")
@@ -76,14 +77,15 @@ def classification_report(
     target_names: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
     digits: int = 2,
+    output_dict: bool = False,
     zero_division: float | str = "warn",
-) -> ClassificationReport:
+) -> ClassificationReport | dict[str, Any]:
     """Report precision, recall and F1 of every class.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        True and predicted labels: integers or strings.
+    y_true, y_pred : array-like of shape (n,) or (n, classes)
+        True and predicted labels: integers or strings; or matrices of zeros and ones for rows of several classes.
     labels : array-like, optional
         The classes to report; the default is every label that occurs, sorted.
     target_names : sequence of str, optional
@@ -92,12 +94,14 @@ def classification_report(
         What each row counts.
     digits : int, default=2
         The decimals to print.
+    output_dict : bool, default=False
+        Give the numbers as a dictionary of dictionaries, as ``to_dict()`` of the report does.
     zero_division : {"warn", 0, 1, nan}
         The value of 0/0, as in `precision_recall_fscore_support`.
 
     Returns
     -------
-    ClassificationReport
+    ClassificationReport or dict
         Prints as a table; ``to_dict()`` gives the numbers.
 
     Examples
@@ -112,8 +116,9 @@ def classification_report(
        macro avg       0.83       0.75       0.73          4
     weighted avg       0.83       0.75       0.73          4
     """
-    true, predicted, _ = label_pair(y_true, y_pred, sample_weight)
-    present = classes_of(true, predicted)
+    several = is_indicator(y_true) or is_indicator(y_pred)
+    true, predicted, _ = (indicator_pair if several else label_pair)(y_true, y_pred, sample_weight)
+    present = np.arange(true.shape[1]) if several else classes_of(true, predicted)
     chosen = present if labels is None else as_labels(labels, "labels")
     names = [str(name) for name in (chosen.tolist() if target_names is None else target_names)]
     if len(names) != len(chosen):
@@ -123,8 +128,9 @@ def classification_report(
     rows = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
     given["zero_division"] = 0 if zero_division == "warn" else zero_division
     averages: dict[str, tuple[float, ...]] = {}
-    for kind in ("micro", "macro", "weighted"):
+    for kind in ("micro", "macro", "weighted", *(("samples",) if several else ())):
         values = precision_recall_fscore_support(true, predicted, average=kind, **given)
         averages[f"{kind} avg"] = (*map(float, values[:3]), float(rows[:, 3].sum()))
-    accuracy = averages.pop("micro avg")[0] if np.isin(present, chosen).all() else None
-    return ClassificationReport(dict(zip(names, map(tuple, rows.tolist()))), averages, accuracy, digits)
+    accuracy = averages.pop("micro avg")[0] if not several and np.isin(present, chosen).all() else None
+    report = ClassificationReport(dict(zip(names, map(tuple, rows.tolist()))), averages, accuracy, digits)
+    return report.to_dict() if output_dict else report

@@ -95,7 +95,8 @@ def evaluate(
         return evaluate(model, data, [candidates[c] for c, *_ in equal], folds, scorers, how).take(places)
     began = time.perf_counter()
     question, answer = None, None
-    if how.cheap and isinstance(model, Estimator) and not data.is_nested and not folds.repeats_rows:
+    plain_fit = not data.is_nested and not folds.repeats_rows and not data.params
+    if how.cheap and isinstance(model, Estimator) and plain_fit:
         question, answer = _ask(model, data, candidates, folds, scorers, how)
     cheap = answer.scores if answer is not None else {}
     left = {name: scorer for name, scorer in scorers.items() if name not in cheap}

@@ -7,7 +7,7 @@ views; only the target is gathered, where a metric or a stratified splitter need
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -43,12 +43,23 @@ class Splits(AnyFolds, Protocol):
 class Data:
     """All that a search was given.
 
-    It is `streamed` where these are rows that know target and weights themselves; a model that is itself a search
-    (`is_nested`) opens its rows by its best model.
+    It is `streamed` where these are rows that know target and weights themselves, and `is_pairwise` where the columns of
+    `X` are the rows again, as in a kernel matrix: then both are taken. A model that is itself a search (`is_nested`) opens
+    its rows by its best model. `params` are what else ``fit`` is given; of what has a value for each row, each fit gets its
+    own rows.
     """
 
-    def __init__(self, model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> None:
         own = isinstance(model, Estimator)
+        self.params = dict(params or {})
+        self.is_pairwise = not own and _is_pairwise(model)
         self._opened: Rows | None = None
         self.streamed = isinstance(X, Rows) or is_path(X) or is_dask(X) or (own and _has_to_be_opened(X, y))
         if self.streamed and not own:
@@ -106,16 +117,32 @@ class Data:
     def train(self, folds: Splits, fold: int) -> Sample:
         """Give the training rows of a fold."""
         chosen = folds.train(fold)
-        return self._sample(folds.training(self.X, fold) if self.streamed else take_rows(self.X, chosen), chosen)
+        return self._sample(folds.training(self.X, fold) if self.streamed else self._rows(chosen, chosen), chosen)
 
     def test(self, folds: Splits, fold: int) -> Sample:
         """Give the rows that a fold holds out."""
         chosen = folds.test(fold)
-        return self._sample(folds.held_out(self.X, fold) if self.streamed else take_rows(self.X, chosen), chosen)
+        if self.streamed:
+            return self._sample(folds.held_out(self.X, fold), chosen)
+        return self._sample(self._rows(chosen, folds.train(fold) if self.is_pairwise else chosen), chosen)
+
+    def _rows(self, chosen: Indices, learned: Indices) -> Any:
+        """Give some rows; of a matrix of pairs those columns that a model has learned from."""
+        if not self.is_pairwise:
+            return take_rows(self.X, chosen)
+        if len(getattr(self.X, "shape", ())) != 2 or self.X.shape[0] != self.X.shape[1]:
+            raise InputError("X should be a square kernel matrix: a row and a column for each sample.")
+        return take_rows(self.X, chosen)[:, learned]
 
     def _sample(self, X: Any, chosen: Indices) -> Sample:
         y = None if self.y is None else take_rows(self.y, chosen)
-        return Sample(X, y, None if self.weight is None else self.weight[chosen], self.streamed)
+        params = {name: self._own(value, chosen) for name, value in self.params.items()}
+        return Sample(X, y, None if self.weight is None else self.weight[chosen], self.streamed, params)
+
+    def _own(self, value: Any, chosen: Indices) -> Any:
+        """Give of a parameter of ``fit`` what belongs to some rows."""
+        each_row = not isinstance(value, (str, Mapping)) and (hasattr(value, "shape") or hasattr(value, "__len__"))
+        return take_rows(value, chosen) if each_row and count_rows(value) == len(self) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +153,13 @@ class Sample:
     y: Any
     weight: Floats | None
     streamed: bool = False  # whether `X` is Rows that know target and weights themselves
+    params: Mapping[str, Any] = field(default_factory=dict)  # what else ``fit`` is given
 
     def fit(self, model: Any) -> Any:
         """Fit a model to these rows."""
         if self.streamed:
-            return model.fit(self.X)
-        given = {} if self.weight is None else {"sample_weight": self.weight}
+            return model.fit(self.X, **self.params)
+        given = {**self.params} if self.weight is None else {**self.params, "sample_weight": self.weight}
         return model.fit(self.X, **given) if self.y is None else model.fit(self.X, self.y, **given)
 
     def judge(self, model: Any, scorers: Mapping[str, Scoring]) -> dict[str, float]:
@@ -151,6 +179,12 @@ class Sample:
         if self.weight is None:
             return scorer(model, self.X, self.y)
         return scorer(model, self.X, self.y, sample_weight=self.weight)
+
+
+def _is_pairwise(model: Any) -> bool:
+    """Say whether a model learns from a matrix of all pairs of rows."""
+    tags = getattr(model, "__sklearn_tags__", None)
+    return tags is not None and bool(tags().input_tags.pairwise)
 
 
 def _countable(values: Any) -> Any:

@@ -41,7 +41,7 @@ from qed.selection.searching.claims import table_claims
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
 from qed.selection.searching.reporting import Reporter, task_inside
 from qed.selection.searching.results import results_of
-from qed.selection.searching.samples import Data, draw_folds
+from qed.selection.searching.samples import Data, Sample, draw_folds
 from qed.selection.searching.scorers import CustomScorer, ScoringLike, as_given, scorers_for
 from qed.selection.splitting.splits import Splitting
 
@@ -220,7 +220,7 @@ class Search(Estimator):
         self.error_score = error_score
         self.return_train_score = return_train_score
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Search the grid.
 
         Parameters
@@ -233,6 +233,8 @@ class Search(Estimator):
             Weights, for fitting and for scoring.
         groups : array-like of shape (n,), optional
             For splitters that keep groups of rows together.
+        **params
+            What else ``fit`` of the model takes; of what has a value for each row, each fit gets its own rows.
 
         Returns
         -------
@@ -240,9 +242,9 @@ class Search(Estimator):
             With the best model fitted to all rows.
         """
         check_parameters(self, self.parameters)
-        candidates = candidates_of(self.grid)
+        candidates = self._candidates()
         with trying_many(self), calling_back(self, X, y, sample_weight):
-            data = Data(self.model, X, y, sample_weight)
+            data = Data(self.model, X, y, sample_weight, params)
             folds = draw_folds(self.model, self.cv, data, groups)
             scorers = scorers_for(self.model, self.scoring, leave_one_out=folds.leave_one_out)
             # A callable may turn out to give several scores: what they are called is known when it was called.
@@ -256,6 +258,10 @@ class Search(Estimator):
             if self.refit:
                 self._fit_best(data, found)
         return self
+
+    def _candidates(self) -> list[dict[str, Any]]:
+        """Give the settings to try."""
+        return candidates_of(self.grid)
 
     def _decisive(self, names: list[str]) -> str | None:
         """Name the scorer that says which candidate is best; None where a function says it, or nobody."""
@@ -298,11 +304,8 @@ class Search(Estimator):
         with task_inside(self, best, "refit"):
             if found.statistic is not None:
                 fit_known(best, data.open(fresh(best)), found.statistic)
-            elif data.streamed:
-                best.fit(data.X)
             else:
-                given = {} if data.weight is None else {"sample_weight": data.weight}
-                best.fit(data.X, **given) if data.y is None else best.fit(data.X, data.y, **given)
+                Sample(data.X, None if data.streamed else data.y, data.weight, data.streamed, data.params).fit(best)
         self.refit_time_ = time.perf_counter() - began
         self.best_estimator_ = best
         if hasattr(best, "feature_names_in_"):

@@ -11,7 +11,7 @@ Reference: T. Hastie, R. Tibshirani, J. Friedman, The Elements of Statistical Le
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,12 @@ class HoldOut(Partition):
 
 
 def train_test_split(
-    *arrays: Any, test_size: float = 0.3, shuffle: bool = True, stratify: Any = None, random_state: Seed = None
+    *arrays: Any,
+    test_size: float | None = None,
+    train_size: float | None = None,
+    shuffle: bool = True,
+    stratify: Any = None,
+    random_state: Seed = None,
 ) -> list[Any]:
     """Split arrays of the same rows into a part to train on and a part to test on.
 
@@ -96,8 +101,10 @@ def train_test_split(
     ----------
     *arrays : arrays, sparse matrices, frames, series or lists
         Each keeps its type.
-    test_size : float or int, default=0.3
-        The share of the rows to hold out, or their number.
+    test_size : float or int, optional
+        The share of the rows to hold out, or their number; the default is what `train_size` leaves over, or 0.3.
+    train_size : float or int, optional
+        The share of the rows to train on, or their number; the default is all others. Rows that belong to neither part are left out.
     shuffle : bool, default=True
         Hold out rows at random. False holds out the last ones.
     stratify : array-like, optional
@@ -122,10 +129,45 @@ def train_test_split(
     sizes = [count_rows(array) for array in arrays]
     if len(set(sizes)) > 1:
         raise InputError(f"The arrays have {sizes} rows: they must describe the same rows.")
-    splitter = HoldOut(test_size, shuffle=shuffle, stratify=stratify is not None, random_state=random_state)
+    splitter = HoldOut(
+        _test_size(test_size, train_size, sizes[0]),
+        shuffle=shuffle,
+        stratify=stratify is not None,
+        random_state=random_state,
+    )
     folds = splitter.assign(sizes[0], stratify)
-    parts = np.flatnonzero(folds < 0), np.flatnonzero(folds == 0)
-    return [take_rows(array, part) for array in arrays for part in parts]
+    train, test = np.flatnonzero(folds < 0), np.flatnonzero(folds == 0)
+    if train_size is not None and (wanted := _rows_of(train_size, sizes[0], "train_size")) < len(train):
+        labels = None if stratify is None else take_rows(stratify, train)
+        train = train[replace(splitter, test_size=wanted).assign(len(train), labels) == 0]
+    return [take_rows(array, part) for array in arrays for part in (train, test)]
+
+
+def _test_size(test_size: float | None, train_size: float | None, n: int) -> float:
+    """Say how many rows, or which share of them, is held out."""
+    if train_size is None:
+        return 0.3 if test_size is None else test_size
+    train = _rows_of(train_size, n, "train_size")
+    if test_size is None:
+        if train >= n:
+            raise InputError(f"train_size={train_size!r} leaves none of the {n} rows for the test: change it.")
+        return n - train
+    if train + _rows_of(test_size, n, "test_size") > n:
+        raise InputError(
+            f"train_size={train_size!r} and test_size={test_size!r} ask for more than all of the {n} rows."
+        )
+    return test_size
+
+
+def _rows_of(size: float, n: int, name: str) -> int:
+    """Give a share of the rows, or a number of them, as a number."""
+    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if not (whole and size >= 1) and not (isinstance(size, (float, np.floating)) and 0 < size < 1):
+        raise ParameterError(f"{name} must be a share between 0 and 1 or a whole number of rows, not {size!r}.")
+    rows = int(size) if whole else round(float(size) * n)
+    if rows < 1:
+        raise InputError(f"{name}={size!r} is less than one of {n} rows: change it or give more rows.")
+    return rows
 
 
 def take_rows(source: Any, indices: Any) -> Any:
