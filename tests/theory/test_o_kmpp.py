@@ -35,11 +35,11 @@ def test_the_others_are_drawn_by_squared_distance(seed, uniform):
     lottery = Lottery(qed.rows(POINTS), seed, 0, uniform)
     for number in range(4):
         lottery.draw(np.array([0.3 + 0.1 * number]))
-        mass = ((POINTS[:, None] - lottery.centers) ** 2).sum(axis=2).min(axis=1)
+        mass = ((POINTS[:, None] - lottery.drawn.centers) ** 2).sum(axis=2).min(axis=1)
         mass = (mass > 0).astype(float) if uniform else mass
         shares = shares_of(lottery)
         np.testing.assert_allclose(shares, mass / mass.sum(), atol=1e-3)
-        assert all(shares[place(center)] == 0 for center in lottery.centers)
+        assert all(shares[place(center)] == 0 for center in lottery.drawn.centers)
 
 
 def test_frequencies_over_seeds():
@@ -58,9 +58,9 @@ def test_the_mass_is_the_cost_of_the_centres():
     assert lottery.mass.sum() == pytest.approx(100)
     for number in range(4):
         lottery.draw(np.array([0.37]))
-        cost = ((X[:, None] - lottery.centers) ** 2).sum(axis=2).min(axis=1).sum()
+        cost = ((X[:, None] - lottery.drawn.centers) ** 2).sum(axis=2).min(axis=1).sum()
         assert lottery.mass.sum() == pytest.approx(cost)
-        assert len(lottery.centers) == number + 1
+        assert len(lottery.drawn.centers) == number + 1
 
 
 def test_candidates_lower_the_cost():

@@ -18,6 +18,7 @@ Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,23 +55,21 @@ def draw_centers(
         chances = generator(seed, "centers", restart, number).random(trials if number else 1)
         if not lottery.draw(chances):
             break
-    distinct = len(lottery.centers)
-    again = np.zeros(count - distinct, dtype=np.intp)
-    return np.concatenate([lottery.centers, lottery.centers[again]]), distinct
+    centers = lottery.drawn.centers
+    again = np.zeros(count - len(centers), dtype=np.intp)
+    return np.concatenate([centers, centers[again]]), len(centers)
 
 
 class Lottery:
     """Rows that wait to be drawn, each with a mass that says how likely it is.
 
-    The rows drawn so far are the `centers`; `mass` is the mass of all rows, by the range that their hash is in.
+    `mass` is the mass of all rows, by the range that their hash is in.
     """
 
     def __init__(self, rows: Rows, seed: int, restart: int, uniform: bool) -> None:
-        self.rows, self.uniform = rows, uniform
-        self.salt = generator(seed, "order of rows", restart).integers(2**63, dtype=np.uint64)
-        self.centers = np.empty((0, rows.n_features))
-        self.closest: np.ndarray | None = None
-        self.mass = self._masses_with(self.centers[None, :0])[0]
+        salt = generator(seed, "order of rows", restart).integers(2**63, dtype=np.uint64)
+        self.rows, self.drawn = rows, Drawn(salt, uniform, np.empty((0, rows.n_features)))
+        self.mass = rows.fold(self.drawn.masses_with, self.drawn.centers[None])[0]
 
     def draw(self, chances: np.ndarray) -> bool:
         """Draw a candidate for each number of `chances` and keep the best of them; say whether there was any left to draw."""
@@ -78,27 +77,20 @@ class Lottery:
         if not total > 0:
             return False
         candidates = self.rows_at(chances * total)
-        masses = self._masses_with(candidates[:, None])
+        masses = self.rows.fold(self.drawn.masses_with, candidates[:, None])
         cost = masses.sum(axis=1)
         best = int(np.argmax(cost <= cost.min() * (1 + TIE)))
-        self.centers = np.concatenate([self.centers, candidates[[best]]])
-        self.mass = masses[best]
-        if self.rows.in_memory:
-            self.closest = self.rows.map(_closest_of, self.centers[-1:], self.closest)
+        self.mass, center = masses[best], candidates[[best]]
+        closest = self.rows.map(self.drawn.closest_with, center) if self.rows.in_memory else None
+        self.drawn = replace(self.drawn, centers=np.concatenate([self.drawn.centers, center]), closest=closest)
         return True
-
-    def _masses_with(self, candidates: np.ndarray) -> np.ndarray:
-        """Give the mass by ranges of the hash as it would be with each of the `candidates` drawn."""
-        known = (self.salt, self.centers, self.closest, self.uniform)
-        return self.rows.fold(_bucket_masses, *known, candidates)
 
     def rows_at(self, positions: np.ndarray) -> np.ndarray:
         """Give the rows at which the cumulated mass passes `positions`."""
         before = np.concatenate([[0.0], np.cumsum(self.mass)])
         filled = np.flatnonzero(self.mass)
         buckets = np.clip(np.searchsorted(before[1:], positions, side="right"), filled[0], filled[-1])
-        known = (self.salt, self.centers, self.closest, self.uniform)
-        fetched = self.rows.fold(_rows_in, *known, np.unique(buckets))
+        fetched = self.rows.fold(self.drawn.rows_in, np.unique(buckets))
         keys, mass, values = (np.concatenate(part) for part in zip(*fetched))
         order = np.lexsort((*values.T[::-1], keys))
         keys, mass, values = keys[order], mass[order], values[order]
@@ -110,66 +102,60 @@ class Lottery:
         return np.array(found)
 
 
-def _keys_and_closest(
-    block: Block, salt: np.uint64, centers: np.ndarray, closest: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give the hash of each row and its squared distance from the nearest centre; infinite before there is any."""
-    keys = np.full(len(block), salt, dtype=np.uint64)
-    for place, columns in tiles(block.X):
-        columns += 0.0  # a negative zero becomes a zero: equal rows have equal hashes
-        bits = (
-            columns.view(np.uint64) + HALF_A_UNIT
-        )  # rounded to float32: a copy in single precision is drawn from alike
-        bits &= IN_SINGLE
-        stir(bits, keys[place])
-    if len(centers) == 0:
-        return keys, np.full(len(block), np.inf)
-    if closest is not None:
-        return keys, closest[block.start : block.start + len(block)]
-    return keys, nearest(block.X, centers)[1]
+@dataclass(frozen=True)
+class Drawn:
+    """The rows drawn so far, and what a block says about drawing one more."""
 
+    salt: np.uint64
+    uniform: bool
+    centers: np.ndarray
+    closest: np.ndarray | None = None  # the squared distance of every row from the nearest centre, where that is kept
 
-def _mass(block: Block, closest: np.ndarray, uniform: bool) -> np.ndarray:
-    share = (closest > 0).astype(np.float64) if uniform else np.where(np.isinf(closest), 1.0, closest)
-    return share if block.weight is None else np.where(block.weight > 0, block.weight * share, 0.0)
+    def masses_with(self, block: Block, candidates: np.ndarray) -> np.ndarray:
+        """Give the mass by ranges of the hash as it would be with each of the `candidates` drawn."""
+        keys, before = self._keys(block), self._squares(block)
+        buckets = (keys >> np.uint64(64 - BUCKET_BITS)).astype(np.intp)
+        masses = []
+        for candidate in candidates:
+            after = np.minimum(before, squares(block.X, candidate)[0]) if len(candidate) else before
+            masses.append(np.bincount(buckets, self._mass(block, after), minlength=1 << BUCKET_BITS))
+        return np.array(masses)
 
+    def rows_in(self, block: Block, buckets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Give hash, mass and values of the rows whose hash is in some ranges."""
+        keys, mass = self._keys(block), self._mass(block, self._squares(block))
+        chosen = np.isin(keys >> np.uint64(64 - BUCKET_BITS), buckets) & (mass > 0)
+        return [(keys[chosen], mass[chosen], block.X[chosen].astype(np.float64))]
 
-def _bucket_masses(
-    block: Block,
-    salt: np.uint64,
-    centers: np.ndarray,
-    closest: np.ndarray | None,
-    uniform: bool,
-    candidates: np.ndarray,
-) -> np.ndarray:
-    keys, before = _keys_and_closest(block, salt, centers, closest)
-    buckets = (keys >> np.uint64(64 - BUCKET_BITS)).astype(np.intp)
-    masses = []
-    for candidate in candidates:
-        after = np.minimum(before, squares(block.X, candidate)[0]) if len(candidate) else before
-        masses.append(np.bincount(buckets, _mass(block, after, uniform), minlength=1 << BUCKET_BITS))
-    return np.array(masses)
+    def closest_with(self, block: Block, center: np.ndarray) -> np.ndarray:
+        """Give the squared distance of each row from the nearest centre, with one more of them."""
+        square: np.ndarray = squares(block.X, center)[0]
+        if self.closest is not None:
+            np.minimum(self.closest[block.start : block.start + len(block)], square, out=square)
+        return square
 
+    def _keys(self, block: Block) -> np.ndarray:
+        """Give the hash of each row."""
+        keys = np.full(len(block), self.salt, dtype=np.uint64)
+        for place, columns in tiles(block.X):
+            columns += 0.0  # a negative zero becomes a zero: equal rows have equal hashes
+            # Rounded to float32: a copy in single precision is drawn from alike.
+            bits = columns.view(np.uint64) + HALF_A_UNIT
+            bits &= IN_SINGLE
+            stir(bits, keys[place])
+        return keys
 
-def _rows_in(
-    block: Block,
-    salt: np.uint64,
-    centers: np.ndarray,
-    closest: np.ndarray | None,
-    uniform: bool,
-    buckets: np.ndarray,
-) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    keys, before = _keys_and_closest(block, salt, centers, closest)
-    mass = _mass(block, before, uniform)
-    chosen = np.isin(keys >> np.uint64(64 - BUCKET_BITS), buckets) & (mass > 0)
-    return [(keys[chosen], mass[chosen], block.X[chosen].astype(np.float64))]
+    def _squares(self, block: Block) -> np.ndarray:
+        """Give the squared distance of each row from the nearest centre; infinite before there is any."""
+        if len(self.centers) == 0:
+            return np.full(len(block), np.inf)
+        if self.closest is not None:
+            return self.closest[block.start : block.start + len(block)]
+        return nearest(block.X, self.centers)[1]
 
-
-def _closest_of(block: Block, center: np.ndarray, closest: np.ndarray | None) -> np.ndarray:
-    square: np.ndarray = squares(block.X, center)[0]
-    if closest is not None:
-        np.minimum(closest[block.start : block.start + len(block)], square, out=square)
-    return square
+    def _mass(self, block: Block, closest: np.ndarray) -> np.ndarray:
+        share = (closest > 0).astype(np.float64) if self.uniform else np.where(np.isinf(closest), 1.0, closest)
+        return share if block.weight is None else np.where(block.weight > 0, block.weight * share, 0.0)
 
 
 @kernel

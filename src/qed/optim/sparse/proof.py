@@ -31,29 +31,16 @@ def prove(
     penalties: Sequence[L1L2],
     coefs: np.ndarray,
     intercepts: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> np.ndarray:
     """Bound how far the objectives of models are above their minima.
 
-    There are m models with a penalty each; `columns` are those of `X`. Gives the objective less the least loss for any
-    predictions; the bound relative to that; and how much of it rounding can explain.
+    There are m models with a penalty each; `columns` are those of `X`. Gives, as three rows, the objective less the
+    least loss for any predictions; the bound relative to that; and how much of it rounding can explain.
     """
-    found = np.empty((len(penalties), 3))
     size = max(1, MOST_SCORES // len(fit.y))
-    for first in range(0, len(penalties), size):
-        part = slice(first, first + size)
-        found[part] = _prove_some(fit, X, columns, penalties[part], coefs[part], intercepts[part])
-    excess, gaps, slips = found.T
-    return excess, gaps, slips
-
-
-def _prove_some(
-    fit: ScoredLoss,
-    X: Any,
-    columns: DenseColumns | SparseColumns,
-    penalties: Sequence[L1L2],
-    coefs: np.ndarray,
-    intercepts: np.ndarray,
-) -> list[tuple[float, float, float]]:
+    if len(penalties) > size:
+        parts = [slice(first, first + size) for first in range(0, len(penalties), size)]
+        return np.hstack([prove(fit, X, columns, penalties[one], coefs[one], intercepts[one]) for one in parts])
     support = np.flatnonzero(coefs.any(axis=0))
     read, used = X[:, support], coefs[:, support].T
     scores = np.asarray(read @ used, dtype=np.float64) + intercepts
@@ -66,7 +53,7 @@ def _prove_some(
     size = np.linalg.norm((np.abs(pulls) + bends * reach) / columns.root[:, None], axis=0)
     noises = ROUNDING * np.outer(size, columns.length)
     told = zip(places, pulls.T, penalties, coefs, correlations.T, reach.T, noises)
-    return [_gap(fit, *one) for one in told]
+    return np.array([_gap(fit, *one) for one in told]).T
 
 
 def _gap(
