@@ -19,8 +19,18 @@ def likelihood_claims(
 ) -> list[Claim]:
     """Give the claims of coefficients and constants about the rows that `objective` folds.
 
-    The summary of the columns says how much rounding can do, and `totals` are the weights of the classes. What the type
-    of the coefficients can not represent is no fault of the fit.
+    Parameters
+    ----------
+    objective : Likelihood
+        The objective on the rows.
+    summary : Summary
+        Of their columns, for how much rounding can do.
+    totals : ndarray of shape (K,)
+        The weight of each class.
+    coef, intercept : ndarray
+        As the model has them; what their type can not represent is no fault of the fit.
+    tol : float
+        The relative distance from the minimum that was asked for.
     """
     eps = float(np.finfo(coef.dtype).eps)
     coef, intercept = coef.astype(np.float64), intercept.astype(np.float64)

@@ -15,6 +15,15 @@ from qed.base.summary import Summary
 class Both:
     """What is known of the columns, and a statistic of the target.
 
+    Attributes
+    ----------
+    features : Summary
+        Count, mean, spread and range of every column.
+    target : Summary or Counts
+        Whatever knows ``+`` and ``-``.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from qed.base.sources.block import Block
     >>> block = Block(np.array([[1.0], [3.0]]))
@@ -24,7 +33,7 @@ class Both:
     """
 
     features: Summary
-    target: Any  # whatever knows `+` and `-`
+    target: Any
 
     def __add__(self, other: Both) -> Both:
         return Both(self.features + other.features, self.target + other.target)

@@ -70,7 +70,16 @@ class Evidence:
     def of(cls, rows: Rows, coef: np.ndarray, intercept: np.ndarray, picks: np.ndarray, *, centered: bool) -> Evidence:
         """Go to the rows.
 
-        `picks` are all columns that the path names; -1 for none.
+        Parameters
+        ----------
+        rows : Rows
+            The data.
+        coef, intercept : ndarray of shape (p, q) and (q,)
+            The model.
+        picks : ndarray of int
+            All columns that the path names; -1 for none.
+        centered : bool
+            Whether there is an intercept.
         """
         summary, target = rows.fold(Summary.of), rows.fold(target_summary)
         weight, p, used = float(target.weight[0]), rows.n_features, _used(coef, picks)

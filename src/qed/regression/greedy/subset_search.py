@@ -27,10 +27,25 @@ def best_subsets(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Find the best subsets of 1, 2, ... `most` columns.
 
-    Only subsets that leave less than `at_most`, for each size, are looked for. Gives the squared residual for sizes 0
-    to `most` (those of `at_most` where there is no better); the columns, of shape (most + 1, most) with -1 where there
-    are none; and how many sets were looked at.
+    Parameters
+    ----------
+    A : ndarray of shape (m, p)
+        The columns.
+    b : ndarray of shape (m,)
+        The target.
+    most : int
+        The largest size.
+    at_most : ndarray of shape (most + 1,), optional
+        Look only for subsets that leave less than this, for each size.
 
+    Returns
+    -------
+    errors, subsets, nodes
+        The squared residual for sizes 0 to `most` (those of `at_most` where there is no better), the columns, of shape (most + 1, most)
+        with -1 where there are none, and how many sets were looked at.
+
+    Examples
+    --------
     >>> errors, subsets, nodes = best_subsets(np.eye(3), np.array([1.0, 3.0, 2.0]), 2)
     >>> errors.round(12), subsets[1:].tolist()
     (array([14.,  5.,  1.]), [[1, -1], [1, 2]])

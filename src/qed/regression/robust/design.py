@@ -51,6 +51,17 @@ class Direction:
 class Design(RowsProblem):
     """The rows of a robust fit, and what is known of them as a whole.
 
+    Parameters
+    ----------
+    rows : Rows
+        The rows.
+    model : Estimator
+        Who is fitted; named where squares overflow.
+    intercept : bool
+        Whether there is a constant.
+    alpha : float
+        The weight of the penalty.
+
     Attributes
     ----------
     columns : Columns
@@ -92,7 +103,8 @@ class Design(RowsProblem):
 
     def at(self, plane: Plane, delta: float) -> HuberSums:
         """Fold the sums at a plane, with residuals cut off at `delta`."""
-        return self.rows.fold(HuberSums.of, plane, delta, self.columns)
+        found: HuberSums = self.rows.fold(HuberSums.of, plane, delta, self.columns)
+        return found
 
     def nearest(self, seen: Moments, ridge: float = 0.0) -> Plane:
         """Give the plane, or the way to it, with the least sum of squares to the rows of some moments, plus ``ridge |w|^2``."""
@@ -115,9 +127,16 @@ class Design(RowsProblem):
     ) -> Direction:
         """Give Newton's direction: solve the equations whose right-hand sides are `pull` and `level`.
 
-        The right-hand sides are for columns that are not centred; `ridge` is the weight of the squared length of the
-        rows' own coefficients. Where the scale is unknown too, it is given with its right-hand side and the least that
-        it may become.
+        Parameters
+        ----------
+        inside : Moments
+            Of features and residual.
+        pull, level : ndarray of shape (k,), float
+            Right-hand sides of coefficients and constant, for columns that are not centred.
+        ridge : float
+            The weight of the squared length of the rows' own coefficients.
+        scale : (float, float, float), optional
+            Where the scale is unknown too: the scale, its right-hand side, and the least that it may become.
         """
         k, rank = self.basis.shape[0] - 1, self.basis.shape[1]
         both = np.zeros((k + 2, rank + 1))
@@ -143,7 +162,10 @@ class Design(RowsProblem):
     def imbalance(self, miss: np.ndarray, level: float) -> tuple[float, np.ndarray]:
         """Bound ``max |eta|`` for what equations miss; give also the part of `miss` that eta makes up for.
 
-        The equations are those of the (centred) coefficients and of the constant.
+        Parameters
+        ----------
+        miss, level : ndarray of shape (p,), float
+            By how much the equations of the (centred) coefficients and of the constant miss.
         """
         p = len(miss)
         slopes = self.basis[:p]

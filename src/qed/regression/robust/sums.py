@@ -28,21 +28,39 @@ from qed.stats.products import present_rows
 class HuberSums:
     """Sums over rows at one place.
 
+    Attributes
+    ----------
+    weight : float
+        The sum of the weights.
+    target : float
+        The sum of the sizes of the target.
+    absolute : float
+        The sum of ``|r|``.
+    product, square : float
+        The sums of ``psi * r`` and of ``psi ** 2``.
+    pull : ndarray of shape (k,)
+        The sum of ``psi * x``.
+    level : float
+        The sum of ``psi``.
+    inside : Moments
+        Of features and residual, over the rows with ``|r| <= delta``.
+
+    Examples
+    --------
     >>> block = Block(np.array([[0.0], [1.0], [2.0]]), np.array([0.5, 0.0, 9.0]))
     >>> sums = HuberSums.of(block, Plane(np.zeros(1), 0.0), 1.0, Columns(np.zeros(1)))
     >>> sums.loss, sums.pull, sums.inside.count
     (8.625, array([2.]), 2)
     """
 
-    weight: float  # the sum of the weights
-    target: float  # the sum of the sizes of the target
-    absolute: float  # the sum of `|r|`
-    # The sums of `psi * r` and of `psi ** 2`.
+    weight: float
+    target: float
+    absolute: float
     product: float
     square: float
-    pull: np.ndarray  # (k,): the sum of `psi * x`
-    level: float  # the sum of `psi`
-    inside: Moments  # of features and residual, over the rows with `|r| <= delta`
+    pull: np.ndarray
+    level: float
+    inside: Moments
 
     @classmethod
     def of(cls, block: Block, plane: Plane, delta: float, columns: Columns) -> HuberSums:

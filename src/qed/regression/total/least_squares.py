@@ -38,7 +38,6 @@ from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LinearProblem
 from qed.regression.total.directions import Directions
 from qed.stats.moments import Moments
-from qed.stats.products import dense
 
 DIGITS_WANTED = 10.0
 TOLERANCE = 1e-9
@@ -149,7 +148,8 @@ class TotalLeastSquares(LinearModel):
         ndarray of shape (n,)
             The distances; over the rows of the fit their squares sum to ``error_``.
         """
-        return self._rows_of(X, y).map(_distances, self._residual, self._columns()[0])
+        found: np.ndarray = self._rows_of(X, y).map(_distances, self._residual, self._columns()[0])
+        return found
 
     def denoise(self, X: Any, y: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Move every point ``(x, y)`` to the nearest one on the plane.
@@ -180,9 +180,7 @@ class TotalLeastSquares(LinearModel):
             both = problem.rows.fold(residual_moments, coef, intercept)
             seen = self._centered(both)
             xr, yr = seen.xy[:, q:], seen.yy[:q, q:]
-            keep = slice(0, len(seen.mean) - q)
-            seen = Moments(seen.weight, seen.count, seen.mean[keep], seen.scatter[keep, keep], seen.n_features)
-            return self._claims_about(seen, xr, yr, both.y_mean[q:])
+            return self._claims_about(_without_residual(seen, q), xr, yr, both.y_mean[q:])
         seen, statistic = self._centered(problem.statistic), problem.statistic
         r_mean = statistic.y_mean - statistic.x_mean @ coef - intercept
         return self._claims_about(seen, seen.xy - seen.xx @ coef, seen.yy - seen.xy.T @ coef, r_mean)
@@ -218,6 +216,11 @@ class TotalLeastSquares(LinearModel):
         return claims
 
 
+def _without_residual(seen: Moments, q: int) -> Moments:
+    keep = slice(0, len(seen.mean) - q)
+    return Moments(seen.weight, seen.count, seen.mean[keep], seen.scatter[keep, keep], seen.n_features)
+
+
 def _distances(block: Block, residual: Any, coef: np.ndarray) -> np.ndarray:
     found = residual(block)
     return np.sqrt(np.maximum((found * _shares(found, coef)).sum(axis=1), 0.0))
@@ -226,9 +229,8 @@ def _distances(block: Block, residual: Any, coef: np.ndarray) -> np.ndarray:
 def _nearest(block: Block, residual: Any, coef: np.ndarray) -> np.ndarray:
     found = residual(block)
     share = _shares(found, coef)
-    return np.hstack(
-        [dense(block.X) + share @ coef.T, np.asarray(block.y, dtype=np.float64).reshape(len(block), -1) - share]
-    )
+    X = np.asarray(block.X.toarray() if hasattr(block.X, "toarray") else block.X, dtype=np.float64)
+    return np.hstack([X + share @ coef.T, np.asarray(block.y, dtype=np.float64).reshape(len(block), -1) - share])
 
 
 def _shares(residual: np.ndarray, coef: np.ndarray) -> np.ndarray:

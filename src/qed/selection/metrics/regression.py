@@ -163,7 +163,11 @@ def mean_pinball_loss(
 
 
 def r2_score(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
 ) -> Numbers:
     """Give the share of the scatter of y that is explained: one minus squared errors over scatter about the mean.
 
@@ -196,7 +200,11 @@ def r2_score(
 
 
 def explained_variance_score(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: ArrayLike = "uniform_average",
 ) -> Numbers:
     """Give one minus the variance of the errors over the variance of y: `r2_score` that forgives a constant shift.
 

@@ -43,8 +43,19 @@ class Splits(AnyFolds, Protocol):
 class Data:
     """All that a search was given.
 
-    It is `streamed` where these are rows that know target and weights themselves; a model that is itself a search
-    (`is_nested`) opens its rows by its best model.
+    Parameters
+    ----------
+    model : estimator
+        Who is to learn from it.
+    X, y, sample_weight
+        As given to ``fit``.
+
+    Attributes
+    ----------
+    streamed : bool
+        Whether these are rows that know target and weights themselves.
+    is_nested : bool
+        Whether the model is itself a search, which opens its rows by its best model.
     """
 
     def __init__(self, model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> None:
@@ -120,12 +131,20 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some rows, to fit a model to or to judge it by."""
+    """Some rows, to fit a model to or to judge it by.
+
+    Attributes
+    ----------
+    X, y, weight
+        Features, target and weights.
+    streamed : bool
+        Whether `X` is Rows that know target and weights themselves.
+    """
 
     X: Any
     y: Any
     weight: Floats | None
-    streamed: bool = False  # whether `X` is Rows that know target and weights themselves
+    streamed: bool = False
 
     def fit(self, model: Any) -> Any:
         """Fit a model to these rows."""
@@ -166,7 +185,8 @@ def _has_to_be_opened(X: Any, y: Any) -> bool:
 
 def _gathered(rows: Rows, take: Callable[[Block], np.ndarray]) -> np.ndarray:
     """Read something beside the features, which may hold words."""
-    return (rows if rows.facts.schema is None else rows.table()).map(take)
+    found: np.ndarray = (rows if rows.facts.schema is None else rows.table()).map(take)
+    return found
 
 
 def _target(block: Block) -> np.ndarray:
