@@ -86,9 +86,5 @@ def is_path(X: Any) -> bool:
 
 
 def is_dask(X: Any) -> bool:
-    """Say whether something is a collection of Dask.
-
-    >>> is_dask([1, 2])
-    False
-    """
+    """Say whether something is a collection of Dask."""
     return hasattr(X, "__dask_graph__") or type(X).__module__.split(".")[0] in {"dask", "dask_expr"}
