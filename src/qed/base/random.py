@@ -18,11 +18,7 @@ Seed = int | np.integer | np.random.Generator | np.random.RandomState | None
 
 
 def seed_of(random_state: Any) -> int:
-    """Turn a ``random_state`` (None, an integer, a Generator or a RandomState) into one seed.
-
-    >>> seed_of(7)
-    7
-    """
+    """Turn a ``random_state`` (None, an integer, a Generator or a RandomState) into one seed."""
     if random_state is None:
         return int(np.random.default_rng().integers(2**62))
     if isinstance(random_state, np.random.Generator):

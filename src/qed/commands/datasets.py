@@ -10,20 +10,12 @@ from qed.data.bundled import catalogue, load
 
 
 def datasets() -> list[dict[str, Any]]:
-    """List what is known about the bundled data sets.
-
-    >>> datasets()[0]["name"]
-    'anes96'
-    """
+    """List what is known about the bundled data sets."""
     return [{**asdict(one), "target": list(one.targets)} for one in catalogue()]
 
 
 def about(name: str) -> dict[str, Any]:
-    """Say what is known about one bundled data set.
-
-    >>> about("iris")["rows"]
-    150
-    """
+    """Say what is known about one bundled data set."""
     found = load(name).about
     return {**asdict(found), "target": list(found.targets)}
 

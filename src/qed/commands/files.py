@@ -25,11 +25,7 @@ def write_table(table: pa.Table, path: str) -> None:
 
 
 def check_ending(path: str) -> str:
-    """Give the ending of a file that is to be written, or say which there may be.
-
-    >>> check_ending("out.CSV")
-    '.csv'
-    """
+    """Give the ending of a file that is to be written, or say which there may be."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise InputError(f"{path!r} can not be written: the name must end in one of {', '.join(ENDINGS)}.")

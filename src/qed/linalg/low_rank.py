@@ -11,12 +11,12 @@ Eckart and Young (1936), The approximation of one matrix by another of lower ran
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import InputError
+from qed.base.models.parameters import integer
 
 
 def low_rank(A: Any, rank: int) -> np.ndarray:
@@ -43,7 +43,6 @@ def low_rank(A: Any, rank: int) -> np.ndarray:
     values = np.asarray(A, dtype=np.float64)
     if values.ndim != 2 or not np.isfinite(values).all():
         raise InputError(f"low_rank needs a matrix of finite numbers; this has shape {values.shape} or holds others.")
-    if not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 0:
-        raise ParameterError(f"rank must be a whole number >= 0, not {rank!r}.")
+    integer(0).checked("rank", rank)
     left, size, right = np.linalg.svd(values, full_matrices=False)
     return (left[:, :rank] * size[:rank]) @ right[:rank]

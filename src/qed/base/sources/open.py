@@ -86,9 +86,5 @@ def is_path(X: object) -> bool:
 
 
 def is_dask(X: object) -> bool:
-    """Say whether something is a collection of Dask.
-
-    >>> is_dask([1, 2])
-    False
-    """
+    """Say whether something is a collection of Dask."""
     return hasattr(X, "__dask_graph__") or type(X).__module__.split(".")[0] in {"dask", "dask_expr"}

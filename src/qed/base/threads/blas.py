@@ -74,10 +74,6 @@ def fitting() -> Hold:
     """Hold BLAS to one thread while a model is fitted, so that the folds inside need not set it each time.
 
     It may be nested, entered from several threads at once, and left by any exception.
-
-    >>> with fitting(), fitting():
-    ...     sum(range(4))
-    6
     """
     return _fit
 

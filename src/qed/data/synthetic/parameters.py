@@ -12,49 +12,29 @@ from qed.base.random import seed_of
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Give a generator: the one passed in, or a new one from a seed.
-
-    >>> generator(3).random() == generator(3).random()
-    True
-    """
+    """Give a generator: the one passed in, or a new one from a seed."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(seed_of(random_state))
 
 
 def whole(name: str, value: Any, *, least: int = 1) -> int:
-    """Give a whole number that is large enough.
-
-    >>> whole("n", 10)
-    10
-    """
+    """Give a whole number that is large enough."""
     return int(rules.integer(least).checked(name, value))
 
 
 def number(name: str, value: Any, *, least: float = -np.inf, most: float = np.inf, above: bool = False) -> float:
-    """Give a finite number within bounds; with `above` it must be larger than the least.
-
-    >>> number("noise", 1, least=0)
-    1.0
-    """
+    """Give a finite number within bounds; with `above` it must be larger than the least."""
     return float(rules.number(least, most, above=above).checked(name, value))
 
 
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
-    """Give one of a few words.
-
-    >>> choice("start", "rest", ("rest", "stationary"))
-    'rest'
-    """
+    """Give one of a few words."""
     return str(rules.choice(*options).checked(name, value))
 
 
 def interval(low: Any, high: Any) -> tuple[float, float]:
-    """Give the ends of an interval that is not empty.
-
-    >>> interval(0, 1)
-    (0.0, 1.0)
-    """
+    """Give the ends of an interval that is not empty."""
     low, high = number("low", low), number("high", high)
     if low >= high:
         raise ParameterError(f"low must be smaller than high, but low={low:g} and high={high:g}.")

@@ -63,8 +63,7 @@ def monomial_count(n_features: int, degree: int, *, interaction_only: bool = Fal
     (35, 15)
     """
     for name, value in (("n_features", n_features), ("degree", degree)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-            raise ParameterError(f"monomial_count: {name} must be a whole number >= 0, not {value!r}.")
+        integer(0).checked(f"monomial_count: {name}", value)
     if interaction_only:
         return sum(math.comb(int(n_features), k) for k in range(min(int(degree), int(n_features)) + 1))
     return math.comb(int(n_features) + int(degree), int(degree))

@@ -24,7 +24,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
-from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.running.steps import Halt, Reason, Step
 from qed.linalg.conjugate import conjugate_gradients
@@ -154,8 +153,7 @@ def ridged(objective: Any, weight: float) -> Objective:
     >>> bowl.value([2.0]), bowl.gradient([2.0]), bowl.hessian([2.0])
     (3.0, array([0.]), array([[3.]]))
     """
-    if not number(0).accepts(weight):
-        raise ParameterError(f"weight must be {number(0).wanted}, not {weight!r}.")
+    number(0).checked("weight", weight)
     inner = Objective.of(objective)
 
     def hessian(w: np.ndarray) -> np.ndarray:

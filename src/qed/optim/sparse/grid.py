@@ -20,8 +20,7 @@ def strengths(given: Any, eps: float, top: float, *, name: str, zero: bool) -> n
     array([50. ,  5. ,  0.5])
     """
     if integer(1).accepts(given):
-        if not number(0, 1, above=True).accepts(eps):
-            raise ParameterError(f"eps must be {number(0, 1, above=True).wanted}, not {eps!r}.")
+        number(0, 1, above=True).checked("eps", eps)
         if np.isinf(top):
             raise ParameterError(f"Without a penalty on sizes none makes all coefficients zero: give the {name}.")
         first = top if top > 0 else 1.0

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import InputError
 from qed.base.models.parameters import number
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
@@ -89,8 +89,7 @@ def constrained_lasso(
     >>> bool(found.certificate)
     True
     """
-    if not number(0).accepts(radius):
-        raise ParameterError(f"radius must be {number(0).wanted}, not {radius!r}.")
+    number(0).checked("radius", radius)
     model = Lasso(fit_intercept=fit_intercept, positive=positive, tol=tol)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     problem = problem_for(rows, model, many=True)

@@ -27,7 +27,8 @@ from numpy.typing import ArrayLike
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import work
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import InputError
+from qed.base.models.parameters import integer, number
 from qed.base.numbers import TINY
 from qed.base.random import Seed, generator, seed_of
 from qed.plots.bias_variance import hypotheses
@@ -161,7 +162,8 @@ def bias_variance(
     """
     values = np.asarray(truth(X) if callable(truth) else truth, dtype=np.float64)
     learn = partial(_hypothesis, model, draw, X)
-    return BiasVariance(repeated(learn, values, repetitions, random_state), values, _variance(noise_variance), X)
+    variance = float(number(0).checked("noise_variance", noise_variance))
+    return BiasVariance(repeated(learn, values, repetitions, random_state), values, variance, X)
 
 
 def bootstrap_bias_variance(
@@ -221,8 +223,7 @@ def repeated(
     `learn` takes a generator that draws the training set, and gives the predictions at all points. The purpose keeps
     the draws apart from others of the same seed.
     """
-    if not isinstance(repetitions, (int, np.integer)) or repetitions < 2:
-        raise ParameterError(f"repetitions must be a whole number of at least 2, not {repetitions!r}.")
+    integer(2).checked("repetitions", repetitions)
     seed = seed_of(random_state)
     found = list(work(partial(learn, generator(seed, purpose, t)) for t in range(repetitions)))
     if found[0].shape != truth.shape or truth.ndim != 1:
@@ -236,9 +237,3 @@ def repeated(
 def _hypothesis(model: Any, draw: Draw, X: Any, random: np.random.Generator) -> np.ndarray:
     """Fit the method to one training set and ask it about all points."""
     return np.asarray(fresh(model).fit(*draw(random)).predict(X), dtype=np.float64)
-
-
-def _variance(noise_variance: float) -> float:
-    if not (np.isfinite(noise_variance) and noise_variance >= 0):
-        raise ParameterError(f"noise_variance must be a finite number that is not negative, not {noise_variance!r}.")
-    return float(noise_variance)

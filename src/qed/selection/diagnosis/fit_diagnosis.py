@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.errors import ParameterError
+from qed.base.models.parameters import number
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,7 @@ def diagnose_fit(
     Underfits: the training error is high already, so bias dominates. Try better features or a smaller penalty; more rows will not help.
     """
     for name, value in (("train_error", train_error), ("test_error", test_error), ("noise_variance", noise_variance)):
-        if not (np.isfinite(value) and value >= 0):
-            raise ParameterError(f"{name} must be a finite number that is not negative, not {value!r}.")
+        number(0).checked(name, value)
     if not ratio > 1:
         raise ParameterError(f"ratio must be above 1, not {ratio!r}.")
     overfits = test_error > ratio * train_error

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
+from qed.base.models.parameters import boolean, integer
 from qed.base.models.searching import Indices
 from qed.base.random import Seed, generator, seed_of
 from qed.selection.inputs import Labels, classes_of, count_rows, labels, positions
@@ -114,10 +115,8 @@ class KFold(Partition):
     random_state: Seed = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n_splits, (int, np.integer)) or isinstance(self.n_splits, bool) or self.n_splits < 2:
-            raise ParameterError(f"n_splits must be a whole number of at least 2, not {self.n_splits!r}.")
-        if not isinstance(self.shuffle, (bool, np.bool_)):
-            raise ParameterError(f"shuffle must be True or False, not {self.shuffle!r}.")
+        integer(2).checked("n_splits", self.n_splits)
+        boolean().checked("shuffle", self.shuffle)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return int(self.n_splits)
