@@ -86,5 +86,11 @@ def is_path(X: Any) -> bool:
 
 
 def is_dask(X: Any) -> bool:
-    """Say whether something is a collection of Dask."""
+    """Say whether something is a collection of Dask.
+
+    Examples
+    --------
+    >>> is_dask([1, 2])
+    False
+    """
     return hasattr(X, "__dask_graph__") or type(X).__module__.split(".")[0] in {"dask", "dask_expr"}

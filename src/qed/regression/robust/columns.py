@@ -51,20 +51,41 @@ class Plane:
 class Columns:
     """Combinations of columns: a row x reads ``(x - shift) @ mix``, or x itself where there is no `mix`.
 
+    Attributes
+    ----------
+    shift : ndarray of shape (p,)
+        What is subtracted.
+    mix : ndarray of shape (p, k) or None
+        The combinations.
+    back : ndarray of shape (k, p) or None
+        The coefficients of a plane become ``back @ coef``.
+
+    Examples
+    --------
     >>> Columns(np.ones(2), np.array([[1.0], [2.0]]), None).read(np.array([[3.0, 4.0]]))
     array([[8.]])
     """
 
-    shift: np.ndarray  # (p,): what is subtracted
-    mix: np.ndarray | None = None  # (p, k): the combinations
-    back: np.ndarray | None = None  # (k, p): the coefficients of a plane become `back @ coef`
+    shift: np.ndarray
+    mix: np.ndarray | None = None
+    back: np.ndarray | None = None
 
     @classmethod
     def of(cls, rows: Rows, total: Moments, largest: np.ndarray, ridge: float, *, intercept: bool) -> Columns:
         """Take the columns as they are, if their moments leave enough digits or they are sparse; else combine them.
 
-        `largest` has the largest size of the values of each column; `ridge` is about how much a penalty adds to the
-        squares of a column, which makes columns independent, too; with an intercept columns may be shifted.
+        Parameters
+        ----------
+        rows : Rows
+            The rows.
+        total : Moments
+            Their moments.
+        largest : ndarray of shape (p,)
+            The largest size of the values of each column.
+        ridge : float
+            About how much a penalty adds to the squares of a column: it makes columns independent, too.
+        intercept : bool
+            Whether columns may be shifted.
         """
         p = total.n_features
         plain = cls(np.zeros(p))
