@@ -128,6 +128,6 @@ class Root:
         if self.off < 0.5:
             more = (self.off * np.linalg.norm(self.half(gradient), axis=0) + lost) / (1 - self.off)
         if toward is not None:
-            return np.asarray(np.linalg.norm(self.half(toward[:, None])) * more)
+            return np.asarray(np.linalg.norm(self.half(toward[:, None])) * more) if toward.any() else np.zeros(len(lost))
         each = np.linalg.norm(self.inverse, axis=0) if sharp else np.full(len(hidden), self.least**-0.5)
         return np.abs(self.step(gradient)) + (each / self.length)[:, None] * more

@@ -13,10 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qed.base.numbers import EPS
-
-# A sum of n products is off by no more than the square of this, relative to the sum of their absolute values, and by the last of 106 bits.
-ROUNDING = 32 * EPS
 # 2^27 + 1 cuts a float into two halves, whose products are exact.
 HALF = 134217729.0
 

@@ -55,7 +55,9 @@ def largest_error(
         own = np.abs(coef) * root.length[:, None]
         far, size = root.far(seen.xr, seen.noise), np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
         reach = NO_SHARE * (np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0))
-        constant = np.abs(seen.r_mean) + seen.slip + np.linalg.norm(seen.x_mean / root.length) * far
+        constant = np.abs(seen.r_mean) + seen.slip
+        if seen.x_mean.any():
+            constant = constant + np.linalg.norm(seen.x_mean / root.length) * far
         found = max(
             float(_over(far, own.min(axis=0, initial=np.inf), reach).max()),
             float(_over(constant, intercept, NO_SHARE * size).max()),

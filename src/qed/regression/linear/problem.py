@@ -21,7 +21,6 @@ from qed.base.models.problem import StatisticProblem, collect
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
-from qed.linalg import twofold
 from qed.linalg.root import Root
 from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
 from qed.regression.linear.evidence import Evidence, least_squares_claims, with_residual
@@ -161,7 +160,7 @@ class LeastSquaresProblem(LinearProblem):
         sums, known, (p, _) = self.residual_sums(coef, intercept), self.statistic, coef.shape
         total, weight = sums.total.value, seen.weight
         gradient = sums.gradient.value - (np.outer(known.rest[:p], total) if self.centered else 0.0)
-        blur = (twofold.ROUNDING**2 + sums.steps(known.count, p) * EPS**2) * seen.full_reach(coef, intercept)
+        blur = sums.rounding(known.count, p) * seen.full_reach(coef, intercept)
         noise = np.outer(seen.metric.lengths, blur) + EPS * np.abs(gradient)
         if not self.centered:
             return replace(seen, xr=gradient, rr=sums.square, noise=noise)

@@ -289,7 +289,7 @@ class TotalProblem(LinearProblem):
             return np.full(len(values), factor_rounding(m) * np.sqrt(m) * largest)
         noise = self.model._centered(self.statistic).noise
         squared = float(noise @ noise) + 8 * m * EPS * largest**2
-        return np.minimum(squared / np.maximum(values, TINY), np.sqrt(squared))
+        return np.asarray(squared / np.maximum(np.maximum(values, np.sqrt(squared)), TINY))
 
 
 def _allowed(value: np.ndarray, blur: np.ndarray) -> np.ndarray:
