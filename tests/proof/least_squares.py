@@ -47,7 +47,7 @@ class Problem:
             return False
 
     def error(self, coef: np.ndarray, intercept: float) -> float:
-        """Give the largest relative error of coefficients and intercept; of what is next to nothing, relative to what it is a difference of."""
+        """Give the largest relative error of coefficients and intercept; what is next to nothing is compared with what it is made of."""
         found = [Fraction(float(value)) for value in [*coef, intercept]]
         exact = self.exact
         mean = np.average(self.X, axis=0, weights=self.weight) * self.centered
@@ -66,7 +66,7 @@ class Problem:
 
 
 def draw(generator: np.random.Generator) -> Problem:
-    """Make a problem with some of the defects there are: near-dependent columns, offsets, units, residuals of any size, duplicates, weights."""
+    """Make a problem with some of the defects there are: near-dependent columns, offsets, units, large residuals, duplicates."""
     p = int(generator.integers(1, 5))
     n = int(generator.integers(p + 2, 25))
     X = generator.standard_normal((n, p))

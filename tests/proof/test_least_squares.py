@@ -78,7 +78,9 @@ def test_no_claim_is_smaller_than_the_truth_however_long_one_looks(seed):
 def test_plain_data_are_proven(seed):
     X, y, weight = plain(np.random.default_rng(seed))
     half = len(y) // 2
-    first, second = ([None if part is None else part[rows] for part in (X, y, weight)] for rows in (np.s_[:half], np.s_[half:]))
+    first, second = (
+        [None if part is None else part[rows] for part in (X, y, weight)] for rows in (np.s_[:half], np.s_[half:])
+    )
     models = [qed.LinearRegression(), qed.Ridge(0.1), qed.TotalLeastSquares(), qed.GaussianMAP(fit_intercept=True)]
     for model in models:
         assert model.fit(X, y, weight).certificate_, f"{model.certificate_}"
@@ -104,7 +106,9 @@ def test_nist_digits_are_those_of_the_readme_and_are_claimed(name, block):
     for certificate in (model.certificate_, qed.certify(model, problem.X, problem.y)):
         assert certificate and certificate[WORDS].value >= error
     bounds = model.coefficient_errors(problem.X, problem.y)
-    assert all(bound >= abs(float((a - b) / b)) for bound, a, b in zip(bounds, map(_fraction, model.coef_), truth) if b != 0)
+    assert all(
+        bound >= abs(float((a - b) / b)) for bound, a, b in zip(bounds, map(_fraction, model.coef_), truth) if b != 0
+    )
 
 
 def _fraction(value):
@@ -160,11 +164,15 @@ def test_a_fit_that_is_not_proven_says_so_in_a_sentence():
     X = generator.standard_normal((50, 2))
     X[:, 1] = X[:, 0] + 1e-7 * X[:, 1]
     y = X[:, 0] + generator.standard_normal(50)
-    with pytest.warns(UnprovenWarning, match=r"LinearRegression: '.*' is .*, wanted at most .*: call fit with all rows"):
+    with pytest.warns(
+        UnprovenWarning, match=r"LinearRegression: '.*' is .*, wanted at most .*: call fit with all rows"
+    ):
         qed.LinearRegression().partial_fit(X[:25], y[:25]).partial_fit(X[25:], y[25:])
 
 
-@pytest.mark.parametrize("kind", [qed.LinearRegression, qed.Ridge, qed.TotalLeastSquares, qed.GaussianMAP, qed.MeanRegressor])
+@pytest.mark.parametrize(
+    "kind", [qed.LinearRegression, qed.Ridge, qed.TotalLeastSquares, qed.GaussianMAP, qed.MeanRegressor]
+)
 def test_forgetting_every_row_is_refused(kind):
     X, y = np.random.default_rng(8).standard_normal((2, 12, 3))
     model = kind().fit(X, y[:, 0])

@@ -103,7 +103,11 @@ def _about_sums(said: Known, seen: KeptRows | Moments) -> float:
         blur = factor_rounding(len(said.mean)) * np.abs(np.outer(*[np.sqrt(square.diagonal())] * 2))
         return max(_over(square - known.scatter, blur + _product(known)), _about_means(said, known, factor_rounding(1)))
     told = said.moments()
-    if not (np.isfinite(told.roundings) and told.roundings >= 1 and (told.bulk >= np.diagonal(known.scatter) * (1 - 1e-9)).all()):
+    if not (
+        np.isfinite(told.roundings)
+        and told.roundings >= 1
+        and (told.bulk >= np.diagonal(known.scatter) * (1 - 1e-9)).all()
+    ):
         return np.inf
     off = _over(told.scatter - known.scatter, _product(told) + _product(known))
     return max(off, _about_means(told, known, told.roundings * EPS, told.bulk))

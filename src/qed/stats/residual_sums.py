@@ -2,10 +2,10 @@ r"""What the residuals of a linear model say about it, to twice the digits.
 
 .. math:: r_i = y_i - b - x_i^\top w, \qquad g = \sum_i s_i (x_i - c)\,r_i, \qquad t = \sum_i s_i r_i .
 
-At a minimum of the squared error :math:`g` and :math:`t` are small differences of large numbers: in plain arithmetic they are little more than
-rounding where columns are nearly dependent, far from zero, or the residuals small. Computed with :mod:`qed.linalg.twofold` they are right in
-nearly all their digits, so a correction by :math:`A^{-1} g` gives the coefficients nearly all of theirs
-(iterative refinement; Björck, 1967), and a bound that follows from :math:`g` says the truth. One pass of :math:`O(np)`, some twenty times what
+At a minimum of the squared error :math:`g` and :math:`t` are small differences of large numbers: in plain arithmetic they are little
+more than rounding where columns are nearly dependent, far from zero, or the residuals small. Computed with :mod:`qed.linalg.twofold`
+they are right in nearly all their digits, so a correction by :math:`A^{-1} g` gives the coefficients nearly all of theirs (iterative
+refinement; Björck, 1967), and a bound that follows from :math:`g` says the truth. One pass of :math:`O(np)`, some twenty times what
 products cost: taken where it is needed only.
 """
 
@@ -84,7 +84,11 @@ class ResidualSums:
         square, model = np.zeros(q), [np.ascontiguousarray(part) for part in (center, coef, intercept)]
         for start in range(0, len(Y), size):
             part = slice(start, start + size)
-            chunk = (np.ascontiguousarray(dense(X[part])), np.ascontiguousarray(Y[part]), np.ascontiguousarray(weight[part]))
+            chunk = (
+                np.ascontiguousarray(dense(X[part])),
+                np.ascontiguousarray(Y[part]),
+                np.ascontiguousarray(weight[part]),
+            )
             add_residuals(*chunk, *model, *gradient, *totals, square)
         return cls(gradient, totals, square)
 

@@ -157,7 +157,9 @@ class GeneralizedLeastSquares(Regressor):
             *(replace(claim, says=f"whitened: {claim.says}") for claim in claims),
             accuracy_claim(float(errors.max()), is_unique=self.rank_ == len(coef)),
             Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
-            Claim("condition number is that of the columns (relative)", abs(self.condition_ / found.condition - 1), blur),
+            Claim(
+                "condition number is that of the columns (relative)", abs(self.condition_ / found.condition - 1), blur
+            ),
             Claim("weight of the rows and determinant of the covariance are as said", float(gap), 1e-9),
             remembered_claim(self.statistic_, moments_of(problem.factor)),
         ]

@@ -122,7 +122,9 @@ class MetricProblem(RowsProblem):
 
         def with_residual(block: Block) -> np.ndarray:
             X, y = dense(block.X), target_of(block)
-            return np.hstack([y, *(residuals(X, *output).value[:, None] for output in zip(y.T, coef.T, intercept.tolist()))])
+            return np.hstack(
+                [y, *(residuals(X, *output).value[:, None] for output in zip(y.T, coef.T, intercept.tolist()))]
+            )
 
         factor, (p, q) = metric_factor(self.rows, self.whitening, with_residual), coef.shape
         R = factor.R if centered else factor.uncentered()

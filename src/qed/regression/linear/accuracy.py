@@ -1,7 +1,7 @@
 r"""How many digits of the coefficients of least squares are right: a bound for each of them, and the claim that follows.
 
 Where the first look does not tell, because columns are nearly dependent, far from zero, or a coefficient is nearly zero, the bound of
-:mod:`qed.linalg.root` is taken again with the gradient computed to twice the digits (:mod:`qed.stats.residual_sums`), one pass over the rows.
+:mod:`qed.linalg.root` is taken again with the gradient computed to twice the digits (:mod:`qed.stats.residual_sums`), one pass.
 Where columns are dependent there are many solutions; the shortest moves by no more than Wedin's (1973) first-order bound.
 """
 

@@ -127,7 +127,7 @@ class LinearRegression(LeastSquaresModel):
 
     def _advice(self, problem: LeastSquaresProblem) -> str:
         if problem.rows is None:
-            return "Sums from which rows were added or taken away have lost these digits: call fit with all rows that are to be learned from."
+            return "Sums to which rows were added, or from which they were taken, have lost these digits: call fit with all rows."
         return "Drop columns that nearly follow from others, or use qed.Ridge."
 
     def _dependent_columns(self, normal: Normal) -> list[str]:
@@ -160,7 +160,9 @@ class LinearRegression(LeastSquaresModel):
             remembered_claim(self.statistic_, problem.statistic),
         ]
         if self.factor_ is not None:
-            claims.append(replace(remembered_claim(self.factor_, problem.statistic), says="QR factor is that of the rows"))
+            claims.append(
+                replace(remembered_claim(self.factor_, problem.statistic), says="QR factor is that of the rows")
+            )
         return claims
 
     def coefficient_errors(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

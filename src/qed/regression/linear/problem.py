@@ -132,7 +132,7 @@ class LeastSquaresProblem(LinearProblem):
     def prove(
         self, coef: np.ndarray, intercept: np.ndarray, alphas: np.ndarray, rank: int | None = None
     ) -> tuple[list[Claim], Evidence]:
-        """Make the claims of coefficients, and give what they rest on; where rounding hides too much, from residuals to twice the digits."""
+        """Make the claims of coefficients, and give what they rest on: residuals to twice the digits, where rounding hides too much."""
         seen = self.evidence(coef, intercept, float(alphas.min()))
         claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
         if self.rows is not None and not all(claim.holds for claim in claims):
@@ -180,7 +180,11 @@ class LeastSquaresProblem(LinearProblem):
     def refined(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Correct coefficients by what their residuals say to twice the digits, until no digit changes; give them and the intercepts."""
         seen, p = self.statistic, len(coef)
-        told = np.linalg.norm(self.equations.factor.R[:, :p], axis=0) > 0 if self.equations.factor is not None else np.ones(p, dtype=bool)
+        told = (
+            np.linalg.norm(self.equations.factor.R[:, :p], axis=0) > 0
+            if self.equations.factor is not None
+            else np.ones(p, dtype=bool)
+        )
         root, best = self.triangle(told), np.inf
         mean = seen.x_mean + seen.rest[:p] if self.centered else np.zeros(p)
         intercept = seen.y_mean - seen.x_mean @ coef if self.centered else np.zeros(coef.shape[1])

@@ -254,7 +254,9 @@ class TotalLeastSquares(LinearModel):
         return claims
 
     def _advice(self, problem: TotalProblem) -> str:
-        return "Bring columns to comparable units, drop those that nearly follow from others, or use qed.LinearRegression."
+        return (
+            "Bring columns to comparable units, drop those that nearly follow from others, or use qed.LinearRegression."
+        )
 
 
 class TotalProblem(LinearProblem):
