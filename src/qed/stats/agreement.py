@@ -22,7 +22,7 @@ WEIGHTS = 1e-10
 
 
 def remembered_claim(said: Known, seen: KeptRows | Moments) -> Claim:
-    """Claim that what a model remembers is what is seen of its rows; the value is in units of what rounding can do.
+    """Claim that what a model remembers is what is seen of its rows; the value is what is more than rounding, in units of it.
 
     Examples
     --------
@@ -31,7 +31,9 @@ def remembered_claim(said: Known, seen: KeptRows | Moments) -> Claim:
     >>> remembered_claim(one, one).value
     0.0
     """
-    return Claim("what is remembered of the rows is theirs (in units of rounding)", disagreement(said, seen), 1.0)
+    return Claim(
+        "what is remembered of the rows is theirs, but for rounding", max(disagreement(said, seen) - 1, 0.0), 0.0
+    )
 
 
 def disagreement(said: Known, seen: KeptRows | Moments) -> float:
@@ -68,7 +70,8 @@ def summary_claim(said: Summary, seen: Summary) -> Claim:
     >>> summary_claim(one, one).value
     0.0
     """
-    return Claim("what is remembered of the columns is theirs (in units of rounding)", _about_columns(said, seen), 1.0)
+    more = max(_about_columns(said, seen) - 1, 0.0)
+    return Claim("what is remembered of the columns is theirs, but for rounding", more, 0.0)
 
 
 def _about_columns(said: Summary, seen: Summary) -> float:

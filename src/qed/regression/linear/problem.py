@@ -23,7 +23,15 @@ from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
 from qed.linalg.root import Root
 from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
-from qed.regression.linear.evidence import Evidence, least_squares_claims, with_residual
+from qed.regression.linear.evidence import (
+    ENOUGH,
+    Evidence,
+    coarse_error,
+    first_errors,
+    least_squares_claims,
+    relative_errors,
+    with_residual,
+)
 from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
@@ -139,6 +147,34 @@ class LeastSquaresProblem(LinearProblem):
             seen = self.sharpened(seen, coef, intercept)
             claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
         return claims, seen
+
+    def coefficient_errors(self, seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> np.ndarray:
+        """Bound the relative errors of coefficients and, in the last row, of intercepts: an array of shape (p + 1, q).
+
+        Where a first look does not tell, because columns are nearly dependent, far from zero, or a coefficient is nearly zero, residuals
+        are summed to twice the digits.
+
+        Parameters
+        ----------
+        seen : Evidence
+            Of the coefficients.
+        coef, intercept : ndarray of shape (p, q) and (q,)
+            The model.
+        rank : int
+            How many columns are independent, as it says.
+        """
+        if self.has_summed(coef, intercept):
+            seen = self.sharpened(seen, coef, intercept)
+        errors, told, root = first_errors(seen, coef, intercept, rank)
+        if root is not None and errors.max() > ENOUGH and self.rows is not None:
+            root = root if root.off < 0.1 else self.triangle(told) or root
+            errors = relative_errors(self.sharpened(seen, coef, intercept), coef, intercept, told, root, sharp=True)
+        return errors
+
+    def largest_error(self, seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
+        """Bound the largest of them: with one bound for all where that is small enough, else one by one."""
+        found = np.inf if self.has_summed(coef, intercept) else coarse_error(seen, coef, intercept, rank)
+        return found if found <= ENOUGH else float(self.coefficient_errors(seen, coef, intercept, rank).max())
 
     def residual_sums(self, coef: np.ndarray, intercept: np.ndarray) -> ResidualSums:
         """Give the gradient to twice the digits: one pass over the rows, unless it was asked for just before."""

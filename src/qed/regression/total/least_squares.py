@@ -250,10 +250,10 @@ class TotalLeastSquares(LinearModel):
             following = found.values[found.rank : found.rank + 1]
             room = smallest - blur(smallest)
             share = float(((following + blur(following)) / room)[0]) if room > 0 else np.inf
-            claims.append(Claim("smallest singular value of [X y] over that of X", share, 1.0))
+            claims.append(Claim("smallest squared singular value of [X y] over that of X", share**2, 1.0))
         return claims
 
-    def _advice(self, problem: TotalProblem) -> str:
+    def _advice(self) -> str:
         return (
             "Bring columns to comparable units, drop those that nearly follow from others, or use qed.LinearRegression."
         )
