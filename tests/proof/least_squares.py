@@ -47,7 +47,7 @@ class Problem:
             return False
 
     def error(self, coef: np.ndarray, intercept: float) -> float:
-        """Give the largest relative error of coefficients and intercept; of what is next to nothing, relative to what it is a difference of."""
+        """Give the largest relative error of coefficients and intercept; what is next to nothing is compared with what it is made of."""
         found = [Fraction(float(value)) for value in [*coef, intercept]]
         exact = self.exact
         mean = np.average(self.X, axis=0, weights=self.weight) * self.centered
@@ -66,7 +66,7 @@ class Problem:
 
 
 def draw(generator: np.random.Generator) -> Problem:
-    """Make a problem with some of the defects there are: near-dependent columns, offsets, units, residuals of any size, duplicates, weights."""
+    """Make a problem with some of the defects there are: near-dependent columns, offsets, units, large residuals, duplicates."""
     p = int(generator.integers(1, 5))
     n = int(generator.integers(p + 2, 25))
     X = generator.standard_normal((n, p))
@@ -91,3 +91,16 @@ def draw(generator: np.random.Generator) -> Problem:
         X[0] *= 1e9
     weight = generator.uniform(0.1, 5, n) if generator.random() < 0.2 else None
     return Problem(X, y, weight, bool(generator.integers(0, 2)))
+
+
+def plain(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Make data as people have them: columns of any unit, some far from zero, some of zeros and ones, noise, maybe weights."""
+    p = int(generator.integers(1, 12))
+    n = int(generator.integers(6 * p + 20, 400))
+    X = generator.standard_normal((n, p))
+    few = generator.random(p) < 0.3
+    X[:, few] = X[:, few] > 0
+    X = X * 10.0 ** generator.integers(-2, 3, p) + generator.choice([0.0, 1.0, 100.0, 1e4], p)
+    w = generator.standard_normal(p) / X.std(axis=0)
+    y = X @ w + 10.0 ** generator.uniform(-2, 1) * generator.standard_normal(n)
+    return X, y, generator.uniform(0.1, 3, n) if generator.random() < 0.3 else None

@@ -332,4 +332,4 @@ def test_values_are_frozen_and_travel():
         assert (copy.weight, copy.count, copy.n_features) == (found.weight, found.count, found.n_features)
         assert np.array_equal(copy.scatter, found.scatter)
         assert np.array_equal((copy + found).mean, (found + found).mean)
-    assert set(found.to_dict()) == {"weight", "count", "mean", "scatter", "n_features", "rest"}
+    assert set(found.to_dict()) == {"weight", "count", "mean", "scatter", "n_features", "rest", "bulk", "roundings"}

@@ -152,7 +152,12 @@ class Normal:
         factor = self.factor(alpha)
         if factor is not None:
             return Solution(factor.solve(right), len(self.gram), factor.condition, factor.digits)
-        return self.spectrum(alpha).solve(right)
+        told, factor = self.told(alpha)
+        if factor is None or told.all():
+            return self.spectrum(alpha).solve(right)
+        coef = np.zeros(right.shape)
+        coef[told] = factor.solve(right[told])
+        return Solution(coef, int(told.sum()), factor.condition, factor.digits)
 
     def excess(
         self,

@@ -7,9 +7,9 @@ exactly, :math:`w^* - w = A^{-1} g`. Neither is known exactly. A factor gives :m
 .. math:: |w^* - w|_j \;\le\; |\hat\delta_j| + \|e_j^\top R^{-1}\| \,\frac{\mu\,\|R^{-\top} \hat g\| + \|R^{-\top} \nu\|}{1 - \mu},
    \qquad \hat\delta = R^{-1} R^{-\top} \hat g.
 
-Both terms of the theory are in it: a gradient blurred by columns times coefficients brings in the condition number, and one blurred by columns
-times residuals its square. An intercept :math:`\bar y - \bar x^\top w` is bounded by the same formula with :math:`\bar x` in the place of
-:math:`e_j`.
+Both terms of the theory are in it: a gradient blurred by columns times coefficients brings in the condition number, and one
+blurred by columns times residuals its square. An intercept :math:`\bar y - \bar x^\top w` is bounded by the same formula with
+:math:`\bar x` in the place of :math:`e_j`.
 
 Björck (1996), Numerical Methods for Least Squares Problems; Higham (2002), Accuracy and Stability of Numerical Algorithms.
 """
@@ -128,6 +128,8 @@ class Root:
         if self.off < 0.5:
             more = (self.off * np.linalg.norm(self.half(gradient), axis=0) + lost) / (1 - self.off)
         if toward is not None:
-            return np.asarray(np.linalg.norm(self.half(toward[:, None])) * more)
+            return (
+                np.asarray(np.linalg.norm(self.half(toward[:, None])) * more) if toward.any() else np.zeros(len(lost))
+            )
         each = np.linalg.norm(self.inverse, axis=0) if sharp else np.full(len(hidden), self.least**-0.5)
         return np.abs(self.step(gradient)) + (each / self.length)[:, None] * more

@@ -2,9 +2,9 @@ r"""Sums and products to twice the digits: numbers as unevaluated sums :math:`h 
 
 .. math:: a + b = s + e, \quad s = \operatorname{fl}(a + b); \qquad a\,b = p + e, \quad p = \operatorname{fl}(a\,b):
 
-what rounding cuts off a sum or a product is a float again and can be computed (Knuth, 1969; Dekker, 1971). Added up beside the sum itself it
-gives a dot product as if it had been computed with 106 bits and then rounded (Ogita, Rump and Oishi, 2005). About twenty operations take the
-place of one, on any processor: no wider numbers are needed, which not every one has.
+what rounding cuts off a sum or a product is a float again and can be computed (Knuth, 1969; Dekker, 1971). Added up beside the sum
+itself it gives a dot product as if it had been computed with 106 bits and then rounded (Ogita, Rump and Oishi, 2005). About twenty
+operations take the place of one, on any processor: no wider numbers are needed, which not every one has.
 """
 
 from __future__ import annotations
@@ -13,10 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qed.base.numbers import EPS
-
-# A sum of n products is off by no more than the square of this, relative to the sum of their absolute values, and by the last of 106 bits.
-ROUNDING = 32 * EPS
 # 2^27 + 1 cuts a float into two halves, whose products are exact.
 HALF = 134217729.0
 

@@ -251,7 +251,7 @@ class WideSystem:
         return float((np.linalg.norm(coef - self.design.back(u)) + noise) / size)
 
     def root(self) -> tuple[np.ndarray, Root | None]:
-        """Say which columns are more than a constant, and give a root of their products where the rows are a triangle of independent ones."""
+        """Say which columns are more than a constant, and give a root of their products where the rows are a triangle."""
         told, rows = self.lengths > 0, self.design.rows
         triangular = len(rows) == len(told) and not self.centered and not np.tril(rows, -1).any()
         if not triangular or not told.any():
@@ -261,8 +261,8 @@ class WideSystem:
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
         """Bound the relative error of the shortest of many solutions, where residuals have such lengths.
 
-        With as many equations as there are independent rows it fits all of them, so what is left of the residual and of the way to the span of
-        the rows tells; with fewer, Wedin's bound for columns moved by rounding, ``condition x (3 + condition x residual / fit)``, to first order.
+        Where all rows are independent it fits all of them, so what is left of the residual, and of the way to the span of the rows, tells.
+        Where not, Wedin's bound for columns moved by rounding does, to first order: ``condition x (3 + condition x residual / fit)``.
         """
         size, p = np.linalg.norm(coef, axis=0), len(coef)
         if rank == 0 or not size.any():
@@ -272,7 +272,9 @@ class WideSystem:
             reach = np.linalg.norm(self.target, axis=0) + self.lengths @ np.abs(coef)
             least = factor.length.min() * np.sqrt(factor.least / 3)
             missed = (residual + (p + len(self.target) + 2) * EPS * reach) / least
-            return float(np.divide(missed, size, out=np.zeros_like(size), where=size > 0).max()) + self.outside(coef, rank)
+            return float(np.divide(missed, size, out=np.zeros_like(size), where=size > 0).max()) + self.outside(
+                coef, rank
+            )
         fit = np.linalg.norm(self.design.times(coef), axis=0)
         share = np.divide(residual, fit, out=np.zeros_like(fit), where=fit > 0).max() if rank < self.most else 0.0
         values = np.linalg.svd(self.design.rows, compute_uv=False)

@@ -22,7 +22,7 @@ WEIGHTS = 1e-10
 
 
 def remembered_claim(said: Known, seen: KeptRows | Moments) -> Claim:
-    """Claim that what a model remembers is what is seen of its rows; the value is in units of what rounding can do.
+    """Claim that what a model remembers is what is seen of its rows; the value is what is more than rounding, in units of it.
 
     Examples
     --------
@@ -31,7 +31,9 @@ def remembered_claim(said: Known, seen: KeptRows | Moments) -> Claim:
     >>> remembered_claim(one, one).value
     0.0
     """
-    return Claim("what is remembered of the rows is theirs (in units of rounding)", disagreement(said, seen), 1.0)
+    return Claim(
+        "what is remembered of the rows is theirs, but for rounding", max(disagreement(said, seen) - 1, 0.0), 0.0
+    )
 
 
 def disagreement(said: Known, seen: KeptRows | Moments) -> float:
@@ -68,7 +70,8 @@ def summary_claim(said: Summary, seen: Summary) -> Claim:
     >>> summary_claim(one, one).value
     0.0
     """
-    return Claim("what is remembered of the columns is theirs (in units of rounding)", _about_columns(said, seen), 1.0)
+    more = max(_about_columns(said, seen) - 1, 0.0)
+    return Claim("what is remembered of the columns is theirs, but for rounding", more, 0.0)
 
 
 def _about_columns(said: Summary, seen: Summary) -> float:
@@ -103,7 +106,11 @@ def _about_sums(said: Known, seen: KeptRows | Moments) -> float:
         blur = factor_rounding(len(said.mean)) * np.abs(np.outer(*[np.sqrt(square.diagonal())] * 2))
         return max(_over(square - known.scatter, blur + _product(known)), _about_means(said, known, factor_rounding(1)))
     told = said.moments()
-    if not (np.isfinite(told.roundings) and told.roundings >= 1 and (told.bulk >= np.diagonal(known.scatter) * (1 - 1e-9)).all()):
+    if not (
+        np.isfinite(told.roundings)
+        and told.roundings >= 1
+        and (told.bulk >= np.diagonal(known.scatter) * (1 - 1e-9)).all()
+    ):
         return np.inf
     off = _over(told.scatter - known.scatter, _product(told) + _product(known))
     return max(off, _about_means(told, known, told.roundings * EPS, told.bulk))

@@ -190,7 +190,8 @@ class Moments(Centred):
 
     def _behind(self, other: Moments, step: np.ndarray) -> tuple[np.ndarray, float]:
         """Give the squares and the number of roundings behind a sum or a difference, which differ in a sign only."""
-        return self.bulk + other.bulk + step**2, max(self.roundings, other.roundings) + 4
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return self.bulk + other.bulk + step**2, max(self.roundings, other.roundings) + 4
 
     def _check_remains(self, scatter: np.ndarray) -> None:
         wrong = scatter.diagonal() < -1e-8 * self.scatter.diagonal()
@@ -270,8 +271,9 @@ class Moments(Centred):
     def from_dict(cls, saved: Mapping[str, Any]) -> Moments:
         """Make the moments again from what `to_dict` gave."""
         weight, count, p = float(saved["weight"]), int(saved["count"]), int(saved["n_features"])
-        behind = saved.get("bulk"), float(saved.get("roundings", 2.0 * PIECE))
-        return cls(weight, count, saved["mean"], saved["scatter"], p, saved["rest"], *behind)
+        bulk, roundings = saved.get("bulk"), float(saved.get("roundings", 2.0 * PIECE))
+        bulk = np.diagonal(saved["scatter"]) if bulk is None else bulk
+        return cls(weight, count, saved["mean"], saved["scatter"], p, saved["rest"], bulk, roundings)
 
 
 def _about(

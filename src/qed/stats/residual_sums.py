@@ -2,11 +2,11 @@ r"""What the residuals of a linear model say about it, to twice the digits.
 
 .. math:: r_i = y_i - b - x_i^\top w, \qquad g = \sum_i s_i (x_i - c)\,r_i, \qquad t = \sum_i s_i r_i .
 
-At a minimum of the squared error :math:`g` and :math:`t` are small differences of large numbers: in plain arithmetic they are little more than
-rounding where columns are nearly dependent, far from zero, or the residuals small. Computed with :mod:`qed.linalg.twofold` they are right in
-nearly all their digits, so a correction by :math:`A^{-1} g` gives the coefficients nearly all of theirs
-(iterative refinement; Björck, 1967), and a bound that follows from :math:`g` says the truth. One pass of :math:`O(np)`, some fifty times what a
-product costs: taken where it is needed only.
+At a minimum of the squared error :math:`g` and :math:`t` are small differences of large numbers: in plain arithmetic they are little
+more than rounding where columns are nearly dependent, far from zero, or the residuals small. Computed with :mod:`qed.linalg.twofold`
+they are right in nearly all their digits, so a correction by :math:`A^{-1} g` gives the coefficients nearly all of theirs (iterative
+refinement; Björck, 1967), and a bound that follows from :math:`g` says the truth. One pass of :math:`O(np)`, some twenty times what
+products cost: taken where it is needed only.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.linalg.twofold import Twofold, total, two_product, two_sum
 from qed.stats.products import dense, present_rows
 
 # So many numbers are worked on at a time, which stay in the cache.
 STRIP = 1 << 13
+# From so many products on, they are worth a compiler; it works on so many numbers at a time.
+COMPILED_FROM, CHUNK = 1 << 19, 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,8 @@ class ResidualSums:
         """Take the sums over a block, for coefficients of shape (p, q)."""
         X, Y, weight = present_rows(block, target=True)
         p, q = coef.shape
+        if len(Y) * p * q >= COMPILED_FROM:
+            return cls._of_many(X, Y, np.ones(len(Y)) if weight is None else weight, center, coef, intercept)
         found = cls(Twofold(np.zeros((p, q)), np.zeros((p, q))), Twofold(np.zeros(q), np.zeros(q)), np.zeros(q))
         size = max(1, STRIP // p)
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -61,6 +66,31 @@ class ResidualSums:
                 each = None if weight is None else weight[part]
                 found = found + cls._of_strip(dense(X[part]), Y[part], each, center, coef, intercept)
         return found
+
+    @classmethod
+    def _of_many(
+        cls,
+        X: np.ndarray,
+        Y: np.ndarray,
+        weight: np.ndarray,
+        center: np.ndarray,
+        coef: np.ndarray,
+        intercept: np.ndarray,
+    ) -> ResidualSums:
+        from qed.stats.residual_kernel import add_residuals
+
+        (p, q), size = coef.shape, max(64, CHUNK // coef.shape[0])
+        gradient, totals = Twofold(np.zeros((p, q)), np.zeros((p, q))), Twofold(np.zeros(q), np.zeros(q))
+        square, model = np.zeros(q), [np.ascontiguousarray(part) for part in (center, coef, intercept)]
+        for start in range(0, len(Y), size):
+            part = slice(start, start + size)
+            chunk = (
+                np.ascontiguousarray(dense(X[part])),
+                np.ascontiguousarray(Y[part]),
+                np.ascontiguousarray(weight[part]),
+            )
+            add_residuals(*chunk, *model, *gradient, *totals, square)
+        return cls(gradient, totals, square)
 
     @classmethod
     def _of_strip(
@@ -79,9 +109,12 @@ class ResidualSums:
         return cls(gradient, sums, np.array([part[2] for part in parts]))
 
     @staticmethod
-    def steps(count: int, p: int) -> float:
-        """Say how many strips there are, at most, in a sum over so many rows: each adds a rounding, in the last of 106 bits."""
-        return 1 + count * p / STRIP
+    def rounding(count: int, p: int) -> float:
+        """Bound what is lost, relative to the lengths of columns and of what residuals are differences of.
+
+        Of p products (or of 64 rows) the sum of errors is rounded, and each further strip is one more rounding in the last of 106 bits.
+        """
+        return float((max(64, p) * EPS / 2) ** 2 + (1 + count / 8) * EPS**2)
 
     def __add__(self, other: ResidualSums) -> ResidualSums:
         return ResidualSums(self.gradient + other.gradient, self.total + other.total, self.square + other.square)

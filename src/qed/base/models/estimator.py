@@ -110,10 +110,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             self.fingerprint_ = fingerprint
         self.certificate_ = Certificate(self._prove(problem), source=problem.source)
         if self.certificate_.failures:
-            said = f"{type(self).__name__}: {self.certificate_.shortfall} {self._advice(problem)}"
+            said = f"{type(self).__name__}: {self.certificate_.shortfall} {self._advice()}"
             warnings.warn(said, UnprovenWarning, stacklevel=level_of_user())
 
-    def _advice(self, problem: Any) -> str:
+    def _advice(self) -> str:
         """Say what to change where the certificate does not hold."""
         return "Scaling the columns, for example with qed.StandardScaler, often helps."
 

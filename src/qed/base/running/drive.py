@@ -46,7 +46,11 @@ def drive(
 def warn_if_unproven(name: str, certificate: Certificate, ending: Ending, advice: str) -> None:
     """Warn when a certificate does not hold: why the run ended, which claim is furthest off, and what to change."""
     if certificate.failures:
-        why = "The steps ended where they should, but the data do not agree." if ending.reason is Reason.CERTIFIED else ending
+        why = (
+            "The steps ended where they should, but the data do not agree."
+            if ending.reason is Reason.CERTIFIED
+            else ending
+        )
         said = f"{name}: {why} {certificate.shortfall} {'' if ending.advice else advice}"
         warnings.warn(said.strip(), ConvergenceWarning, stacklevel=level_of_user())
 

@@ -29,8 +29,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.root import factor_rounding
 from qed.regression.gaussian.metric import MetricProblem, moments_of
-from qed.regression.linear.accuracy import accuracy_claim, first_errors
-from qed.regression.linear.evidence import least_squares_claims
+from qed.regression.linear.evidence import accuracy_claim, first_errors, least_squares_claims
 from qed.regression.linear.precise import solve_by_factor
 from qed.stats.agreement import remembered_claim, whole
 from qed.stats.distributions.covariance import Whitening
@@ -168,12 +167,14 @@ class GeneralizedLeastSquares(Regressor):
             *(replace(claim, says=f"whitened: {claim.says}") for claim in claims),
             accuracy_claim(float(errors.max()), is_unique=self.rank_ == len(coef)),
             Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
-            Claim("condition number is that of the columns (relative)", abs(self.condition_ / found.condition - 1), blur),
+            Claim(
+                "condition number is that of the columns (relative)", abs(self.condition_ / found.condition - 1), blur
+            ),
             Claim("weight of the rows and determinant of the covariance are as said", float(gap), 1e-9),
             remembered_claim(self.statistic_, moments_of(problem.factor)),
         ]
 
-    def _advice(self, problem: MetricProblem) -> str:
+    def _advice(self) -> str:
         return "Drop columns that nearly follow from others, or a covariance under which rows are nearly the same."
 
     @property

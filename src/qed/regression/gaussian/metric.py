@@ -98,7 +98,9 @@ class MetricProblem(RowsProblem):
 
         def with_residual(block: Block) -> np.ndarray:
             X, y = dense(block.X), target_of(block)
-            return np.hstack([y, *(residuals(X, *output).value[:, None] for output in zip(y.T, coef.T, intercept.tolist()))])
+            return np.hstack(
+                [y, *(residuals(X, *output).value[:, None] for output in zip(y.T, coef.T, intercept.tolist()))]
+            )
 
         factor, (p, q) = metric_factor(self.rows, self.whitening, with_residual), coef.shape
         R = factor.R if centered else factor.uncentered()
@@ -109,11 +111,12 @@ class MetricProblem(RowsProblem):
             offset=factor.x_mean * np.sqrt(factor.weight) if centered else None,
         )
         square = (R[:, p:] ** 2).sum(axis=0)
-        means = (factor.x_mean, factor.y_mean[:q], factor.y_mean[q:]) if centered else (np.zeros(p), *np.zeros((2, q)))
+        mean = factor.mean * centered
         blur = (factor_rounding(p) + self.whitening.rounding) * np.sqrt(square[q:])
-        sums = (R[:, :p].T @ R[:, p + q :], square[:q], square[q:])
-        slip = centered * (blur + EPS * np.sqrt(factor.weight) * np.abs(means[2])) / np.sqrt(factor.weight)
-        return Evidence(factor.weight, *means, system, *sums, np.outer(system.lengths, blur), slip)
+        gradient = R[:, :p].T @ R[:, p + q :]
+        slip = centered * (blur + EPS * np.sqrt(factor.weight) * np.abs(mean[p + q :])) / np.sqrt(factor.weight)
+        means, noise = (mean[:p], mean[p : p + q], mean[p + q :]), np.outer(system.lengths, blur)
+        return Evidence(factor.weight, *means, system, gradient, square[:q], square[q:], noise, slip)
 
 
 def _filled(R: np.ndarray, count: int) -> np.ndarray:

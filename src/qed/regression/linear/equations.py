@@ -28,7 +28,6 @@ from qed.linalg.root import Root, factor_rounding
 from qed.linalg.wide import WideSystem
 from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_slip, means_of
 from qed.regression.linear.precise import LazyFactor, solve_precisely
-from qed.stats.centred import Centred
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments

@@ -3,7 +3,8 @@ r"""What proves a linear least-squares fit, recomputed from the data.
 The minimiser of :math:`\|y - Xw - b\|^2 + \alpha\|w\|^2` is known by its residual :math:`r`: it sums to zero (when there is an
 intercept) and :math:`X^\top r = \alpha w`. By how much another :math:`w` misses the minimum is known exactly too,
 :math:`g^\top (X^\top X + \alpha I)^{-1} g` with :math:`g = X^\top r - \alpha w`. All of it follows from the moments of :math:`(x, y, r)`,
-so the proof of a fit is one fold, on arrays, files and clusters alike.
+so the proof of a fit is one fold, on arrays, files and clusters alike. How far every coefficient is from the exact one follows, too
+(:mod:`qed.linalg.root`); where columns are dependent, how far the shortest of the solutions may have moved (Wedin, 1973).
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from qed.stats.centred import Centred
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
+# Coefficients are right enough when their relative errors are below this; one that is smaller than so much of what it is a difference
+# of is compared with that.
+ENOUGH, NO_SHARE = 1e-4, 1e-5
 
 
 def about_zero(moments: Moments) -> Moments:
@@ -230,6 +234,64 @@ def least_squares_claims(
     if rank is not None and rank < p:
         claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
     return claims
+
+
+def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
+    """Bound the relative errors of coefficients and intercepts by one number, in a few operations; infinite where that tells nothing."""
+    told, root = seen.metric.root()
+    if root is None or not rank == len(coef) == told.sum():
+        return np.inf
+    own, far = np.abs(coef) * root.length[:, None], root.far(seen.xr, seen.noise)
+    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
+    reach = NO_SHARE * (np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0))
+    constant = np.abs(seen.r_mean) + seen.slip
+    if seen.x_mean.any():
+        constant = constant + np.linalg.norm(seen.x_mean / root.length) * far
+    by_columns = _over(far, own.min(axis=0, initial=np.inf), reach)
+    return float(max(by_columns.max(), _over(constant, intercept, NO_SHARE * size).max()))
+
+
+def first_errors(
+    seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int
+) -> tuple[np.ndarray, np.ndarray, Root | None]:
+    """Bound the same from what is seen alone; give also which columns are more than constants, and their root where it was used."""
+    told, root = seen.metric.root()
+    if root is None or rank < told.sum():
+        found = seen.metric.shortest_error(coef, np.sqrt(np.maximum(seen.rr, 0.0)), rank)
+        return np.full((len(coef) + 1, coef.shape[1]), found), told, None
+    errors = relative_errors(seen, coef, intercept, told, root, sharp=False)
+    if errors.max() > ENOUGH:
+        errors = relative_errors(seen, coef, intercept, told, root, sharp=True)
+    return errors, told, root
+
+
+def relative_errors(
+    seen: Evidence, coef: np.ndarray, intercept: np.ndarray, told: np.ndarray, root: Root, *, sharp: bool
+) -> np.ndarray:
+    gradient, noise, mean = seen.xr[told], seen.noise[told], seen.x_mean[told]
+    error = np.zeros(coef.shape)
+    error[told] = root.bounds(gradient, noise, sharp=sharp)
+    # The coefficients of constant columns are zero.
+    error[~told] = np.where(seen.noise[~told] > 0, np.inf, np.abs(coef[~told]))
+    constant = np.abs(seen.r_mean - mean @ root.step(gradient)) + seen.slip
+    constant += root.bounds(gradient, noise, sharp=sharp, toward=mean)
+    length = seen.metric.lengths[:, None]
+    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + length[:, 0] @ np.abs(coef)
+    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
+    least = NO_SHARE * np.divide(reach, length, out=np.zeros(coef.shape) + np.abs(coef).max(axis=0), where=length > 0)
+    return np.vstack([_over(error, coef, least), _over(constant, intercept, NO_SHARE * size)])
+
+
+def _over(error: np.ndarray, value: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Divide errors by the least that the true values can be."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(error == 0, 0.0, error / np.maximum(np.abs(value) - error, least))
+
+
+def accuracy_claim(error: float, *, is_unique: bool) -> Claim:
+    """Claim that the coefficients have digits that mean something."""
+    of = "coefficients" if is_unique else "the shortest coefficients"
+    return Claim(f"relative error of {of}, at most", error, ENOUGH)
 
 
 def _rounding(seen: Evidence, coef: np.ndarray, reach: np.ndarray) -> float:

@@ -29,7 +29,6 @@ from qed.base.numbers import EPS, TINY, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg import twofold
 from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.linear.problem import LeastSquaresProblem
@@ -168,20 +167,21 @@ class GradientRidge(LinearPredictor, Iterative):
         found = self._gap(_length(np.abs(gradient - self.alpha * coef) + noise), value, problem.size, value)
         if found > bound >= self._gap(_length(gradient - self.alpha * coef), value, problem.size, value):
             sums = problem.rows.fold(ResidualSums.of, problem.center, coef, intercept)
-            closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + twofold.ROUNDING * EPS * noise
+            closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + 1e-8 * noise
             found = self._gap(_length(closer), value, problem.size, value)
         return Claim(words, found, bound)
 
     def _missing(self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, value: np.ndarray) -> float:
-        """Give what is missing from the minimum without a penalty, exactly but for rounding, relative to the objective."""
+        """Give what is missing from the minimum without a penalty, exactly but for rounding, relative to that minimum."""
         if len(coef) > MOST_COLUMNS:
             return np.inf
         closer = LeastSquaresProblem(LinearRegression(fit_intercept=self.fit_intercept), problem.rows, source="data")
         seen = closer.sharpened(closer.evidence(coef, intercept), coef, intercept)
         reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
-        scale = np.maximum(value, 0.0) + NO_SHARE * problem.size
-        known = (coef, seen.xr, seen.noise, np.zeros(len(scale)), None, reach, self.tol * scale)
-        return float(ratio(seen.metric.excess(*known) + seen.weight * seen.r_mean**2, scale).max())
+        none, share = np.zeros(len(value)), NO_SHARE * problem.size
+        found = seen.metric.excess(coef, seen.xr, seen.noise, none, None, reach, self.tol * (value + share))
+        found += seen.weight * seen.r_mean**2
+        return float(ratio(found, np.maximum(value - found, 0.0) + share).max()) if np.isfinite(found).all() else np.inf
 
 
 class CenteredRows(RowsProblem):

@@ -27,7 +27,7 @@ from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.ways import takes, with_default
 from qed.linalg.normal import Normal
 from qed.linalg.root import factor_rounding
-from qed.regression.linear.accuracy import accuracy_claim, coefficient_errors, largest_error
+from qed.regression.linear.evidence import accuracy_claim
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.agreement import remembered_claim, whole
@@ -135,10 +135,8 @@ class LinearRegression(LeastSquaresModel):
         said = f"LinearRegression: {words} to make the coefficients meaningful."
         warnings.warn(said, DegenerateWarning, stacklevel=level_of_user())
 
-    def _advice(self, problem: LeastSquaresProblem) -> str:
-        if problem.rows is None:
-            return "Sums from which rows were added or taken away have lost these digits: call fit with all rows that are to be learned from."
-        return "Drop columns that nearly follow from others, or use qed.Ridge."
+    def _advice(self) -> str:
+        return "Drop columns that nearly follow from others, use qed.Ridge, or, after partial_fit and forget, call fit with all rows."
 
     def _dependent_columns(self, normal: Normal) -> list[str]:
         """Name the columns that take part in the strongest dependency."""
@@ -153,7 +151,7 @@ class LinearRegression(LeastSquaresModel):
         if damage := whole(len(coef), self.rank_, coef, intercept, self.condition_):
             return damage
         claims, seen = problem.prove(coef, intercept, np.zeros(coef.shape[1]), self.rank_)
-        error = largest_error(problem, seen, coef, intercept, self.rank_)
+        error = problem.largest_error(seen, coef, intercept, self.rank_)
         claims.append(accuracy_claim(error, is_unique=self.rank_ == len(coef)))
         return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]
 
@@ -170,7 +168,9 @@ class LinearRegression(LeastSquaresModel):
             remembered_claim(self.statistic_, problem.statistic),
         ]
         if self.factor_ is not None:
-            claims.append(replace(remembered_claim(self.factor_, problem.statistic), says="QR factor is that of the rows"))
+            claims.append(
+                replace(remembered_claim(self.factor_, problem.statistic), says="QR factor is that of the rows")
+            )
         return claims
 
     def coefficient_errors(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
@@ -197,7 +197,7 @@ class LinearRegression(LeastSquaresModel):
         self._check_fitted()
         problem = self._evidence(self._open(X, y, sample_weight, reset=False, target=self.target))
         coef, intercept = self._columns()
-        found = coefficient_errors(problem, problem.evidence(coef, intercept), coef, intercept, self.rank_)[:-1]
+        found = problem.coefficient_errors(problem.evidence(coef, intercept), coef, intercept, self.rank_)[:-1]
         return found[:, 0] if self.coef_.ndim == 1 else found.T
 
     @property

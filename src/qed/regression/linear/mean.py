@@ -100,5 +100,5 @@ class MeanRegressor(Regressor, OnePass):
             claims.append(summary_claim(self.statistic_.features, problem.statistic.features))
         return claims
 
-    def _advice(self, problem: StatisticProblem) -> str:
+    def _advice(self) -> str:
         return "Sums from which much larger rows were taken away have lost these digits: call fit with the rows that are left."

@@ -21,10 +21,17 @@ from qed.base.models.problem import StatisticProblem, collect
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
-from qed.linalg import twofold
 from qed.linalg.root import Root
 from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
-from qed.regression.linear.evidence import Evidence, least_squares_claims, with_residual
+from qed.regression.linear.evidence import (
+    ENOUGH,
+    Evidence,
+    coarse_error,
+    first_errors,
+    least_squares_claims,
+    relative_errors,
+    with_residual,
+)
 from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
@@ -128,13 +135,41 @@ class LeastSquaresProblem(LinearProblem):
     def prove(
         self, coef: np.ndarray, intercept: np.ndarray, alphas: np.ndarray, rank: int | None = None
     ) -> tuple[list[Claim], Evidence]:
-        """Make the claims of coefficients, and give what they rest on; where rounding hides too much, from residuals to twice the digits."""
+        """Make the claims of coefficients, and give what they rest on: residuals to twice the digits, where rounding hides too much."""
         seen = self.evidence(coef, intercept, float(alphas.min()))
         claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
         if self.rows is not None and not all(claim.holds for claim in claims):
             seen = self.sharpened(seen, coef, intercept)
             claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
         return claims, seen
+
+    def coefficient_errors(self, seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> np.ndarray:
+        """Bound the relative errors of coefficients and, in the last row, of intercepts: an array of shape (p + 1, q).
+
+        Where a first look does not tell, because columns are nearly dependent, far from zero, or a coefficient is nearly zero, residuals
+        are summed to twice the digits.
+
+        Parameters
+        ----------
+        seen : Evidence
+            Of the coefficients.
+        coef, intercept : ndarray of shape (p, q) and (q,)
+            The model.
+        rank : int
+            How many columns are independent, as it says.
+        """
+        if self.has_summed(coef, intercept):
+            seen = self.sharpened(seen, coef, intercept)
+        errors, told, root = first_errors(seen, coef, intercept, rank)
+        if root is not None and errors.max() > ENOUGH and self.rows is not None:
+            root = root if root.off < 0.1 else self.triangle(told) or root
+            errors = relative_errors(self.sharpened(seen, coef, intercept), coef, intercept, told, root, sharp=True)
+        return errors
+
+    def largest_error(self, seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
+        """Bound the largest of them: with one bound for all where that is small enough, else one by one."""
+        found = np.inf if self.has_summed(coef, intercept) else coarse_error(seen, coef, intercept, rank)
+        return found if found <= ENOUGH else float(self.coefficient_errors(seen, coef, intercept, rank).max())
 
     def residual_sums(self, coef: np.ndarray, intercept: np.ndarray) -> ResidualSums:
         """Give the gradient to twice the digits: one pass over the rows, unless it was asked for just before."""
@@ -156,7 +191,7 @@ class LeastSquaresProblem(LinearProblem):
         sums, known, (p, _) = self.residual_sums(coef, intercept), self.statistic, coef.shape
         total, weight = sums.total.value, seen.weight
         gradient = sums.gradient.value - (np.outer(known.rest[:p], total) if self.centered else 0.0)
-        blur = (twofold.ROUNDING**2 + sums.steps(known.count, p) * EPS**2) * seen.full_reach(coef, intercept)
+        blur = sums.rounding(known.count, p) * seen.full_reach(coef, intercept)
         noise = np.outer(seen.metric.lengths, blur) + EPS * np.abs(gradient)
         if not self.centered:
             return replace(seen, xr=gradient, rr=sums.square, noise=noise)
@@ -176,7 +211,11 @@ class LeastSquaresProblem(LinearProblem):
     def refined(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Correct coefficients by what their residuals say to twice the digits, until no digit changes; give them and the intercepts."""
         seen, p = self.statistic, len(coef)
-        told = np.linalg.norm(self.equations.factor.R[:, :p], axis=0) > 0 if self.equations.factor is not None else np.ones(p, dtype=bool)
+        told = (
+            np.linalg.norm(self.equations.factor.R[:, :p], axis=0) > 0
+            if self.equations.factor is not None
+            else np.ones(p, dtype=bool)
+        )
         root, best = self.triangle(told), np.inf
         mean = seen.x_mean + seen.rest[:p] if self.centered else np.zeros(p)
         intercept = seen.y_mean - seen.x_mean @ coef if self.centered else np.zeros(coef.shape[1])

@@ -257,11 +257,13 @@ class TotalLeastSquares(LinearModel):
             following = found.values[found.rank : found.rank + 1]
             room = smallest - blur(smallest)
             share = float(((following + blur(following)) / room)[0]) if room > 0 else np.inf
-            claims.append(Claim("smallest singular value of [X y] over that of X", share, 1.0))
+            claims.append(Claim("smallest squared singular value of [X y] over that of X", share**2, 1.0))
         return claims
 
-    def _advice(self, problem: TotalProblem) -> str:
-        return "Bring columns to comparable units, drop those that nearly follow from others, or use qed.LinearRegression."
+    def _advice(self) -> str:
+        return (
+            "Bring columns to comparable units, drop those that nearly follow from others, or use qed.LinearRegression."
+        )
 
 
 class TotalProblem(LinearProblem):
@@ -296,7 +298,7 @@ class TotalProblem(LinearProblem):
             return np.full(len(values), factor_rounding(m) * np.sqrt(m) * largest)
         noise = self.model._centered(self.statistic).noise
         squared = float(noise @ noise) + 8 * m * EPS * largest**2
-        return np.minimum(squared / np.maximum(values, TINY), np.sqrt(squared))
+        return np.asarray(squared / np.maximum(np.maximum(values, np.sqrt(squared)), TINY))
 
 
 def _allowed(value: np.ndarray, blur: np.ndarray) -> np.ndarray:
