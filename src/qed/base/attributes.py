@@ -137,7 +137,7 @@ def size(name: str, low: int = 0) -> Attribute:
     return Attribute(f"the number of {name}", fault)
 
 
-def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSOmM") -> Attribute:
+def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSO") -> Attribute:
     """Accept words or numbers, one after another: an array of what can be a label, perhaps with missing ones."""
     kinds = (str, bytes, int, float, date, np.generic, *([type(None)] if missing else []))
 
@@ -146,6 +146,8 @@ def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSOmM") -> At
             return f"must be an array of labels, not {_named(value)}"
         if value.dtype == object and not all(isinstance(one, kinds) for one in value.flat):
             return "holds what is no label"
+        if value.dtype == object and len({isinstance(one, str) for one in value.flat if one is not None}) > 1:
+            return "holds words and numbers"
         if value.dtype.kind == "f" and not missing and not np.isfinite(value).all():
             return "is not finite"
         return _shape_fault(value, shape, sizes)
