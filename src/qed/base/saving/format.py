@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from qed.base.attributes import check_fitted, declared, faults, state_faults
 from qed.base.errors import SavingError
+from qed.base.fitted import check_fitted, declared, faults, state_faults
 from qed.base.models.parameters import check_parameters
 from qed.base.saving.known import find_class, known_class
 from qed.base.saving.pipelines import check_params
