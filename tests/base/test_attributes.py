@@ -8,8 +8,9 @@ import pytest
 from scipy import sparse
 
 import qed
-from qed.base.attributes import check_fitted, declared, each, faults, floats, integers, nothing, of, size, table, text
+from qed.base.attributes import each, floats, integers, nothing, of, size, table, text
 from qed.base.errors import InputError, QedError
+from qed.base.fitted import check_fitted, declared, faults
 from qed.base.saving.known import find_class
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows

@@ -549,7 +549,7 @@ def set_fitted(name: str, node: Any) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_hostile_trees_are_refused(saved: Path, node: Any) -> None:
-    assert_refused(rebuilt(saved, set_fitted("thing_", node)))
+    assert_refused(rebuilt(saved, set_fitted("solver_", node)))
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"null", b'"qed"', b"{", b"[" * 100_000, b"\xff\xfe", b"9" * 100_000])
@@ -573,7 +573,7 @@ def test_a_content_that_is_no_model_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_class_is_named(saved: Path) -> None:
     node = {"!": "object", "class": "FutureThing", "state": {}}
-    assert_refused(rebuilt(saved, set_fitted("thing_", node)), "'FutureThing'.*savable")
+    assert_refused(rebuilt(saved, set_fitted("solver_", node)), "'FutureThing'.*savable")
 
 
 def test_only_classes_of_the_house_are_found() -> None:

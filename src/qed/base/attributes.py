@@ -2,9 +2,7 @@
 
 A class lists what it keeps in `attributes`: what each thing is, its shape in terms of a few sizes, and the range of its numbers. A size
 is bound by the first attribute that mentions it, and all others must agree; ``"outputs?"`` is an axis that is there for several
-outputs only. Classes inherit the lists of their bases. Models and the savable values inside them are held to their lists whenever a file
-is loaded, so that nothing out of a file can reach code that trusts a shape; whoever wants to know asks `check_fitted`. What is
-declared nowhere only has to be finite.
+outputs only. Here are the words for it; :mod:`qed.base.fitted` compares models with what they say.
 """
 
 from __future__ import annotations
@@ -137,7 +135,7 @@ def size(name: str, low: int = 0) -> Attribute:
     return Attribute(f"the number of {name}", fault)
 
 
-def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSOmM") -> Attribute:
+def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSO") -> Attribute:
     """Accept words or numbers, one after another: an array of what can be a label, perhaps with missing ones."""
     kinds = (str, bytes, int, float, date, np.generic, *([type(None)] if missing else []))
 
@@ -146,6 +144,8 @@ def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSOmM") -> At
             return f"must be an array of labels, not {_named(value)}"
         if value.dtype == object and not all(isinstance(one, kinds) for one in value.flat):
             return "holds what is no label"
+        if value.dtype == object and len({isinstance(one, str) for one in value.flat if one is not None}) > 1:
+            return "holds words and numbers"
         if value.dtype.kind == "f" and not missing and not np.isfinite(value).all():
             return "is not finite"
         return _shape_fault(value, shape, sizes)
@@ -255,104 +255,8 @@ def maybe(attribute: Attribute) -> Attribute:
     return replace(attribute, needed=False)
 
 
-def declared(cls: type) -> dict[str, Attribute]:
-    """Give the attributes that a class and its bases declare, the nearest declaration of each."""
-    found: dict[str, Attribute] = {}
-    for base in reversed(cls.__mro__):
-        found.update(vars(base).get("attributes") or {})
-    return found
-
-
-def faults(value: object) -> list[str]:
-    """Say what is wrong with a fitted model, or with one of the values it is made of, by the list of its class alone.
-
-    Examples
-    --------
-    >>> @dataclass
-    ... class Interval:
-    ...     attributes = {"low": floats("ends"), "high": floats("ends")}
-    ...     low: np.ndarray
-    ...     high: np.ndarray
-    >>> faults(Interval(np.zeros(2), np.ones(3)))
-    ['high has the shape (3,), not (ends,) with ends=2']
-    """
-    found = _faults_of(type(value), _held(value))
-    if not found and (further := getattr(value, "_disagreement", None)) is not None and _held(value):
-        found = [wrong] if (wrong := further()) else []
-    return found
-
-
-def state_faults(cls: type, state: Mapping[str, object]) -> list[str]:
-    """Say what is wrong with values that an object of a class is about to be made of."""
-    return _faults_of(cls, {name: one for name, one in state.items() if name in declared(cls)})
-
-
-def _faults_of(cls: type, held: Mapping[str, object]) -> list[str]:
-    listed = declared(cls) if held else {}
-    sizes: Sizes = {}
-    for name, attribute in listed.items():
-        if name in held:
-            attribute.fault(held[name], sizes)
-    found = [f"{name} is missing" for name, one in listed.items() if one.needed and name not in held]
-    for name, item in held.items():
-        wrong = listed[name].fault(item, sizes) if name in listed else _usual_fault(item)
-        found += [f"{name} {wrong}"] if wrong else []
-    return found
-
-
-def check_fitted(model: object) -> list[str]:
-    """Say what is wrong with what a fitted model holds, and with the values and models inside it; nothing where all is well.
-
-    Shapes, types and ranges are compared with what the classes declare. Whether the numbers are right is another matter, for
-    `qed.certify`.
-
-    Parameters
-    ----------
-    model : estimator
-        A model of qed, fitted or not; or any value that is part of one.
-
-    Returns
-    -------
-    list of str
-        One sentence for each fault.
-
-    Examples
-    --------
-    >>> import qed
-    >>> X, y = qed.data.load("diabetes").Xy()
-    >>> ridge = qed.Ridge().fit(X, y)
-    >>> check_fitted(ridge)
-    []
-    >>> ridge.coef_ = ridge.coef_[:3]
-    >>> check_fitted(ridge)
-    ['Ridge: coef_ has the shape (3,), not (outputs?, features) with features=10, outputs=1.']
-    """
-    found: list[str] = []
-    seen: set[int] = set()
-    waiting = [model]
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, Mapping):
-            waiting += value.values()
-        elif isinstance(value, (list, tuple, set)):
-            waiting += value
-        elif isinstance(value, BaseEstimator) or (hasattr(type(value), "attributes") and not isinstance(value, type)):
-            found += [f"{type(value).__name__}: {wrong}." for wrong in faults(value)]
-            waiting += _held(value).values()
-    return found
-
-
-def _held(value: object) -> dict[str, object]:
-    """Give what a model has learned, or what is declared of another value and is there."""
-    if isinstance(value, BaseEstimator):
-        return {name: one for name, one in vars(value).items() if name.endswith("_") and not name.startswith("_")}
-    return {name: getattr(value, name) for name in declared(type(value)) if hasattr(value, name)}
-
-
-def _usual_fault(value: object) -> str:
+def usual_fault(value: object) -> str:
+    """Say what is wrong with a thing of which nothing was said: an array has to be of numbers or words, and finite."""
     data = getattr(value, "data", None) if hasattr(value, "indptr") else value
     if not isinstance(data, np.ndarray):
         return ""

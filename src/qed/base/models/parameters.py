@@ -104,6 +104,26 @@ def array(kind: str = "model") -> Parameter:
     return Parameter("an array", lambda value: hasattr(value, "__array__") or isinstance(value, (list, tuple)), kind)
 
 
+def numbers(kind: str = "optimization") -> Parameter:
+    """Accept an array or a list of finite numbers.
+
+    Examples
+    --------
+    >>> numbers().accepts([0.5, 2]), numbers().accepts(["x"])
+    (True, False)
+    """
+
+    def accepts(value: Any) -> bool:
+        if not array().accepts(value):
+            return False
+        try:
+            return bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
+        except (TypeError, ValueError, OverflowError):
+            return False
+
+    return Parameter("an array of finite numbers", accepts, kind)
+
+
 def anything(wanted: str = "anything", kind: str = "model") -> Parameter:
     """Accept everything; what it has to be is checked where it is used."""
     return Parameter(wanted, lambda value: True, kind)

@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from qed.base.attributes import check_fitted, faults, state_faults
 from qed.base.errors import SavingError
+from qed.base.fitted import check_fitted, declared, faults, state_faults
 from qed.base.models.parameters import check_parameters
 from qed.base.saving.known import find_class, known_class
 from qed.base.saving.pipelines import check_params
@@ -281,7 +281,9 @@ class Unpacker:
             raise SavingError(f"{cls.__name__} has no parameter {strange[0]!r}: the file is of another version of qed.")
         model = cls(**params)
         for name, item in node["fitted"].items():
-            if not _is_learned(name) or not name.isidentifier():
+            # A class with a list of its own has learned nothing else; one without may be a stranger's.
+            unknown = "attributes" in vars(cls) and name not in declared(cls)
+            if not _is_learned(name) or not name.isidentifier() or unknown:
                 raise SavingError(f"{name!r} is not the name of something that {cls.__name__} learned.")
             setattr(model, name, self.unpack(item))
         if "output" in node:

@@ -136,7 +136,8 @@ class CsvReader(Reader):
         with reading(self.path):
             found = self._open({}, SAMPLE_BYTES)
             batches = [batch for batch, _ in zip(found, range(2))]
-        return found.schema, len(batches) < 2
+            schema = pa.schema([(str(field.name), field.type) for field in found.schema])  # names may be no text at all
+        return schema, len(batches) < 2
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -223,6 +224,8 @@ def _translated(path: str, names: Sequence[str], words: str) -> SourceError | In
             f"{path!r}{where}: the row has {ragged.group(2)} values for {ragged.group(1)} columns. "
             "Correct the row, or quote values that hold the delimiter."
         )
+    if "codec can't decode" in words:
+        return InputError(f"{path!r}: the names of the columns are not UTF-8 text: save the file in UTF-8.")
     if "straddling object" in words:
         return InputError(f"{path!r}: a row is longer than {PIECE_BYTES >> 20} MiB. Is a closing quote missing?")
     if "Empty CSV" in words:

@@ -144,8 +144,8 @@ class LevelColumn:
 
     attributes: ClassVar = {
         "place": integers(),
-        "levels": labels("_", missing=True),
-        "rare": labels("_", missing=True),
+        "levels": labels("_", missing=True, dtypes="biufUO"),
+        "rare": labels("_", missing=True, dtypes="biufUO"),
         "first_left_out": booleans(),
         "unknown": one_of("other", "zeros", "error"),
     }

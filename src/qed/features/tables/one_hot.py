@@ -87,8 +87,8 @@ class OneHotEncoder(TableTransformer):
     """
 
     attributes: ClassVar = {
-        "categories_": each(labels("_", missing=True), "features"),
-        "infrequent_categories_": each(labels("_", missing=True) | nothing(), "features"),
+        "categories_": each(labels("_", missing=True, dtypes="biufUO"), "features"),
+        "infrequent_categories_": each(labels("_", missing=True, dtypes="biufUO") | nothing(), "features"),
         "drop_idx_": each(integers() | nothing(), "features") | nothing(),
     }
     parameters: ClassVar = {

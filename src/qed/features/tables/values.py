@@ -63,7 +63,7 @@ def dates_of(column: pa.Array, name: str, start: int, *, parse: bool = False) ->
     elif not is_date(column.type) and not pa.types.is_null(column.type):
         raise strange_kind(column, kind_of(column.type), "date", name, start)
     moments = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False)
-    days = pc.divide(moments.cast(pa.int64()).cast(pa.float64()), float(DAY))
+    days = pc.divide(moments.cast(pa.int64()).cast(pa.float64(), safe=False), float(DAY))
     parts = [pc.year(moments), pc.month(moments), pc.day_of_week(moments), pc.day_of_year(moments), days]
     return np.column_stack([np.asarray(values_of(part), dtype=np.float64) for part in parts])
 

@@ -24,7 +24,7 @@ import numpy as np
 from qed.base.attributes import floats, integers, maybe, one_of, text
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
-from qed.base.models.parameters import Parameter, array, choice, number
+from qed.base.models.parameters import Parameter, choice, number, numbers
 from qed.base.models.searching import Answer, Question
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
@@ -99,7 +99,7 @@ class KernelRidge(KernelModel):
         "rank_": integers(),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "alpha": number(0) | array(),
+        "alpha": number(0) | numbers(),
         **KERNEL_PARAMETERS,
         "form": choice("auto", "primal", "dual"),
     }

@@ -69,6 +69,10 @@ class MeanRegressor(Regressor, OnePass):
         tags.regressor_tags.poor_score = True
         return tags
 
+    def _disagreement(self) -> str:
+        wanted = len(self.statistic_.target.mean)
+        return "" if np.size(self.mean_) == wanted else f"mean_ has {np.size(self.mean_)} values for {wanted} outputs"
+
     def _statistic(self, block: Block) -> Both:
         target = np.asarray(block.y, dtype=np.float64).reshape(len(block), -1)
         return Both(Summary.of(block), Moments.of_features(Block(target, weight=block.weight)))

@@ -21,7 +21,7 @@ import numpy as np
 from qed.base.attributes import text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
-from qed.base.models.parameters import Parameter, array, boolean, number
+from qed.base.models.parameters import Parameter, boolean, number, numbers
 from qed.base.models.ways import RIDGE, takes
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
@@ -73,7 +73,7 @@ class Ridge(LeastSquaresModel):
     attributes: ClassVar = {
         "solver_": text(),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {"alpha": number(0) | array(), "fit_intercept": boolean()}
+    parameters: ClassVar[Mapping[str, Parameter]] = {"alpha": number(0) | numbers(), "fit_intercept": boolean()}
     compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [10.0 ** (j / 4) for j in range(-12, 25)]}
     compare_degrees: ClassVar[tuple[int, ...]] = (1, 2)
 
