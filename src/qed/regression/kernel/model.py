@@ -95,6 +95,7 @@ def columns(values: Any) -> np.ndarray:
 class KernelModel(WithKernel, Regressor):
     """A regression whose predictions are weighted similarities to the rows fitted, for one output or several."""
 
+    may_be_missing: ClassVar[tuple[str, ...]] = ("X_fit_",)  # rows of weight zero may hold anything
     no_inference: ClassVar[str] = "its coefficients belong to rows, not to columns"
     passes: ClassVar[str] = "in memory"
     sparse: ClassVar[bool] = True
