@@ -219,7 +219,7 @@ def kernel_ridge(model, data):
     """
     bound = model.certificate_["objective above its minimum (duality gap)"].bound
     with mpmath.workdps(DIGITS):
-        K, n, alpha = _gram(model, data.X), len(data.y), mpmath.mpf(float(model.alpha))
+        K, n, alpha = _gram(model, data.X), len(data.y), mpmath.mpf(float(getattr(model, "alpha", 1.0)))
         y, s = mpmath.matrix([_real(t) for t in data.y]), [_real(w) for w in data.weight]
 
         def objective(c):
@@ -228,12 +228,51 @@ def kernel_ridge(model, data):
 
         solution = mpmath.lu_solve(K + alpha * mpmath.diag([1 / one for one in s]), y)
         best = objective(solution)
-        if model.form_ == "primal":
+        if getattr(model, "form_", "dual") == "primal":
             told, wanted = model.predict(np.array(data.X, dtype=float)), K * solution
             above = sum(s[i] * (mpmath.mpf(float(told[i])) - wanted[i]) ** 2 for i in range(n))
         else:
             above = objective(mpmath.matrix([float(v) for v in np.asarray(model.dual_coef_)[data.kept]])) - best
         return float(above / best) if best > 0 else 0.0, bound
+
+
+def interpolation(model, data):
+    """Interpolation: the squared residual of the coefficients as they are, where the kernel matrix has full rank."""
+    if model.rank_ < len(data.y):
+        return 0.0, 1.0
+    with mpmath.workdps(DIGITS):
+        c = mpmath.matrix([float(v) for v in np.asarray(model.dual_coef_)[data.kept]])
+        y = mpmath.matrix([_real(t) for t in data.y])
+        off, s = y - _gram(model, data.X) * c, [_real(w) for w in data.weight]
+        size = sum(w * t**2 for w, t in zip(s, y))
+        left = float(sum(w * r**2 for w, r in zip(s, off)) / size) if size > 0 else 0.0
+    return left, model.certificate_["squared residual of an interpolation"].bound
+
+
+def landmarks(model, data):
+    """Nystroem's map: the kernel matrix of its landmarks, multiplied out with many digits, and read off the claim's bound."""
+    with mpmath.workdps(DIGITS):
+        K = _gram(model, fractions(model.components_))
+        Z = K * mpmath.matrix(model.normalization_.tolist())
+        off = Z * Z.T - K
+        worst = max(abs(off[i, j]) for i in range(K.rows) for j in range(K.cols))
+    return float(worst), model.certificate_["the kernel matrix of the landmarks"].bound
+
+
+def line(model, data):
+    """A straight line in the first column by nonlinear least squares: the squares above the least of them."""
+    rows = [[Fraction(1), row[0]] for row in data.X]
+    part = least(data, rows, (0, 1), data.y)
+    if part is None:
+        return 0.0, 1.0
+
+    def squares(w):
+        return sum(v * (t - dot(r, w)) ** 2 for v, r, t in zip(data.weight, rows, data.y))
+
+    mine = squares(fractions(model.coef_))
+    # The cosine of the residuals with the plane is claimed, whose square is the share of the squares that could be saved.
+    size = max(mine, Fraction(1, 10**28) * sum(v * t * t for v, t in zip(data.weight, data.y)))
+    return relative(mine - squares(part), size), max(4 * model.certificate_["cosine"].bound ** 2, 1e-14)
 
 
 def _gram(model, X):

@@ -232,5 +232,6 @@ def test_features_of_very_different_size_are_left_to_the_dual_form():
     with_features = qed.KernelRidge(kernel="poly", degree=2, form="primal").fit(X, y)
     model = qed.KernelRidge(kernel="poly", degree=2).fit(X, y)
     assert not with_features.certificate_ and with_features.form_ == "primal"
-    assert model.certificate_ and qed.certify(model, X, y) and model.form_ == "dual"
+    # Similarities of 1e27 leave nothing of a penalty of one: neither form can prove that its answer is the minimum.
+    assert not model.certificate_ and not qed.certify(model, X, y) and model.form_ == "dual"
     assert model.reason_ == "the features differ too much in size for the primal form" and not hasattr(model, "coef_")

@@ -16,7 +16,7 @@ from qed.base.attributes import each, floats, of, table, text
 from qed.base.saving.known import savable
 
 # The most that a claim of a relative error may allow rounding to do.
-MOST_ROUNDING = 1e-4
+MOST_ROUNDING = 1e-3
 
 
 @savable
@@ -60,7 +60,7 @@ class Claim:
         >>> Claim.within("above the minimum, at most", 2e-9, 1e-9, 1e-8).holds
         True
         >>> Claim.within("above the minimum, at most", 2e-9, 1e-9, 1300.0)
-        Claim(says='above the minimum, at most', value=1300.000000002, bound=0.000100001)
+        Claim(says='above the minimum, at most', value=1300.000000002, bound=0.001000001)
         """
         lost = 0.0 if rounding <= most else rounding
         return cls(says, value + lost, tol + min(rounding, most))
@@ -152,7 +152,7 @@ class Certificate:
             return ""
         if self.difference:
             return f"These are not the data of the fit: {self.difference}."
-        return "These are the data of the fit: it is the model whose numbers do not follow from them."
+        return "These are the data of the fit: it is the model that they do not bear out."
 
     def to_dict(self) -> dict[str, Any]:
         claims = [claim.to_dict() for claim in self.claims]
@@ -171,8 +171,9 @@ class Certificate:
             lines.append(f"{claim.says:<{width}}{claim.value:>9.1e}{claim.bound:>10.1e}{answer:>7}")
         if not self.claims:
             lines.append("nothing is claimed")
-        lines.append("∎" if self else f"not proven. {self.verdict}".rstrip())
-        return "\n".join(lines)
+        lines.append("∎" if self else "not proven")
+        return "
+".join([*lines, self.verdict] if self.verdict else lines)
 
 
 def _how_far(claim: Claim) -> float:

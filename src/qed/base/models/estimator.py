@@ -364,7 +364,7 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     True
     >>> model.coef_[0] *= 1.001
     >>> qed.certify(model, X, y).verdict
-    'These are the data of the fit: it is the model whose numbers do not follow from them.'
+    'These are the data of the fit: it is the model that they do not bear out.'
     >>> qed.certify(model, X, 2 * y).verdict
     'These are not the data of the fit: another target.'
     """

@@ -27,6 +27,7 @@ FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeErro
 # Two passes over the same rows in another order, or rows that were added and taken away again, agree at least so well.
 ALIKE = 1e-6
 SAME_DATA = "the data are those of the fit"
+FOLLOWING = "attributes that do not follow from the data"
 
 
 class Examined(Protocol):
@@ -53,7 +54,8 @@ def examine(model: Examined, rows: Rows) -> Certificate:
     try:
         problem = model._evidence(rows)
         with np.errstate(all="ignore"):  # numbers that were changed may overflow or vanish
-            claims += [*model._prove(problem), *model._restate(problem), *_remembered(model, problem)]
+            claims += model._prove(problem)
+            claims += _together([*model._restate(problem), *_remembered(model, problem)])
     except FAULTS as error:
         if problem is None and isinstance(error, InputError):
             raise  # the rows are to blame, not the model
@@ -66,6 +68,12 @@ def examine(model: Examined, rows: Rows) -> Certificate:
     if difference is not None:
         claims.append(Claim(SAME_DATA, float(bool(difference)), 0.0))
     return Certificate(claims, difference=difference)
+
+
+def _together(claims: list[Claim]) -> list[Claim]:
+    """Count the attributes that are not what follows from the data, and name those alone."""
+    failing = [claim for claim in claims if not claim.holds]
+    return [Claim(FOLLOWING, float(len(failing)), 0.0), *failing] if claims else []
 
 
 def _spoilt(error: Exception) -> Claim:

@@ -154,7 +154,9 @@ def claims_of_path(
             farthest = max(farthest, float(stretch.max()))
             near *= stretch
             least = np.minimum.accumulate(np.concatenate([[before], error]))
-            rise = max(rise, float((error - least[:-1]).max()) / max(seen.yy[output], TINY))
+            # A square that is a difference of far larger ones is known to their rounding only.
+            blur = seen.rounding * stretch**2
+            rise = max(rise, float(((error - least[:-1]) / max(seen.yy[output], TINY) - blur).max()))
             before = float(least[-1])
             picks = path.picks[part]
             taken = near[picks, np.arange(len(picks))]
@@ -163,11 +165,11 @@ def claims_of_path(
                 chosen = near[settled(path.picks, turn), turn - part.start]
                 touching = max(touching, float(chosen.max(initial=0.0)))
     return [
-        Claim(says, value, TOLERANCE + min(seen.rounding * farthest**power, MOST_ROUNDING))
-        for says, value, power in (
-            ("every column was the nearest to the residual at its turn", astray, 1),
-            ("squared residual never grows", rise, 2),
-            ("residual is orthogonal to what was just fitted, at every turn", touching, 1),
+        Claim(says, value, TOLERANCE + min(seen.rounding * farthest, MOST_ROUNDING))
+        for says, value in (
+            ("every column was the nearest to the residual at its turn", astray),
+            ("squared residual never grows", rise),
+            ("residual is orthogonal to what was just fitted, at every turn", touching),
         )
     ]
 

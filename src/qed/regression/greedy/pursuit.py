@@ -28,6 +28,7 @@ from qed.base.summary import Summary
 from qed.regression.greedy.atoms import Atoms, open_atoms, pays_to_compress
 from qed.regression.greedy.chase import chase
 from qed.regression.greedy.claims import (
+    TOLERANCE,
     Evidence,
     Path,
     claim_of_coefficients,
@@ -289,9 +290,12 @@ class Pursuit(LinearPredictor, Iterative):
         seen, _, paths = self._followed(problem)
         errors = [np.concatenate([part for _, _, part in seen.turns(t, path.coef)]) for t, path in enumerate(paths)]
         wanted = self._wanted() if self.tol is None else None
+        # Squares are differences of what the coefficients reach, and known to the rounding of that.
+        blur = padded([seen.rounding * seen.reach(t, path.coef) ** 2 for t, path in enumerate(paths)])
+        scale = seen.yy[:, None] + blur / TOLERANCE
         return [
             restated("n_nonzero_coefs_", self.n_nonzero_coefs_, wanted),
-            restated("errors_", self._outputs("errors_"), padded(errors), scale=seen.yy[:, None], slack=seen.bound),
+            restated("errors_", self._outputs("errors_"), padded(errors), scale=scale, slack=seen.bound),
         ]
 
     def _followed(self, problem: PursuitProblem | RowsProblem) -> tuple[Evidence, list[np.ndarray], list[Path]]:

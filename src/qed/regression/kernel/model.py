@@ -97,7 +97,7 @@ class KernelModel(WithKernel, Regressor):
     """A regression whose predictions are weighted similarities to the rows fitted, for one output or several."""
 
     attributes: ClassVar = {
-        "X_fit_": floats("rows", "features"),
+        "X_fit_": floats("rows", "features", finite=False),  # rows of weight zero may hold anything
         "dual_coef_": floats("rows", "outputs?"),
     }
     no_inference: ClassVar[str] = "its coefficients belong to rows, not to columns"

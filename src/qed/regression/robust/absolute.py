@@ -155,7 +155,8 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
         smooth = Plane(np.asarray(self.smooth_coef_, dtype=np.float64), float(self.smooth_intercept_))
         proof = Proof(design, plane, smooth, float(self.delta_))
         says = "objective above its minimum, at most (relative)"
-        return [Claim.within(says, proof.relative, self.tol, proof.rounding, proof.most_rounding)]
+        claim = Claim.within(says, proof.relative, self.tol, proof.rounding, proof.most_rounding)
+        return [claim, *design.columns.claims()]
 
 
 def _step(smooth: Smoothed, plane: Plane, objective: float, gap: float, ahead: Plane, ahead_delta: float) -> Step:

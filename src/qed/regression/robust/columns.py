@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -31,6 +32,8 @@ from qed.stats.products import dense
 COARSE = 1e-8
 # A combination is left out when it is not so many times longer than the rounding of its values: then columns depend on each other.
 CLEAR = 1e4
+# A combination that is longer than so many roundings, and left out all the same, could have explained something.
+MOST_LEFT_OUT = 16.0
 # Where the units of columns are so different that the shortest coefficients predict otherwise by this share, others are taken.
 ALIKE = 1e-6
 
@@ -58,6 +61,7 @@ class Columns:
     shift: np.ndarray  # (p,): what is subtracted
     mix: np.ndarray | None = None  # (p, k): the combinations
     back: np.ndarray | None = None  # (k, p): the coefficients of a plane become `back @ coef`
+    left_out: float = 0.0  # the length of the longest combination that was left out, in units of the rounding of the columns
 
     @classmethod
     def of(cls, rows: Rows, total: Moments, largest: np.ndarray, ridge: float, *, intercept: bool) -> Columns:
@@ -87,7 +91,14 @@ class Columns:
         mix = vector[kept].T / size[kept] / rounding[:, None]
         short = shortest(mix, vector[~kept].T / rounding[:, None])
         same = np.abs(triangle @ (short - mix)).max() < ALIKE
-        return cls(shift, short if same else mix, size[kept, None] * vector[kept] * rounding)
+        back = size[kept, None] * vector[kept] * rounding
+        return cls(shift, short if same else mix, back, float(size[~kept].max(initial=0.0)))
+
+    def claims(self) -> list[Claim]:
+        """Claim that what was left out is nothing but rounding, where something was."""
+        if self.left_out == 0:
+            return []
+        return [Claim("combinations of columns left out, in units of rounding", self.left_out, MOST_LEFT_OUT)]
 
     def view(self, rows: Rows) -> Rows:
         """Give rows whose columns are the combinations."""

@@ -159,7 +159,8 @@ class HuberRegressor(LinearPredictor, Iterative):
         point = problem.at(plane, float(self.scale_), curved=False)
         relative, rounding = problem.gap(point)
         says = "objective above its minimum, at most (relative)"
-        return [Claim.within(says, relative, self.tol, rounding, problem.most_rounding(point))]
+        claim = Claim.within(says, relative, self.tol, rounding, problem.most_rounding(point))
+        return [claim] if self.alpha > 0 else [claim, *problem.design.columns.claims()]
 
     def _restate(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))

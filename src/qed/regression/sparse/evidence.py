@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.certificate import MOST_ROUNDING, Claim
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -216,8 +216,10 @@ def _relative_gap(
     else:
         over = np.maximum(np.abs(xr) - penalty.l1, 0.0)
         slip += float(noise @ (over + 0.5 * noise)) / penalty.l2
-    size = max(found.primal, TINY)
-    return found.relative, ROUNDING + slip / size, max(MOST_ROUNDING, EXACT * float(seen.yy[t]) / size)
+    if found.primal <= 0:
+        return found.relative, ROUNDING, MOST_ROUNDING
+    nothing = EXACT * float(seen.yy[t]) + (ROUNDING * float(seen.reach(coef)[t])) ** 2
+    return found.relative, ROUNDING + slip / found.primal, max(MOST_ROUNDING, nothing / found.primal)
 
 
 def sum_claim(seen: SparseEvidence, coef: np.ndarray) -> Claim:

@@ -22,7 +22,7 @@ from qed.base.models.estimator import Estimator
 from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.parameters import Parameter, anything, boolean, integer
 from qed.base.models.problem import Problem, TableProblem
-from qed.base.models.proof import SAME_DATA, difference_from, examine
+from qed.base.models.proof import FOLLOWING, SAME_DATA, difference_from, examine
 from qed.base.models.roles import Transformer
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -153,7 +153,9 @@ class TableModel(Estimator):
         for part, claims in zip((None, *self.changes_), certificates):
             words = "" if part is None else f"{type(part).__name__}: "
             found += [
-                Claim(words + claim.says, claim.value, claim.bound) for claim in claims if claim.says != SAME_DATA
+                Claim(words + claim.says, claim.value, claim.bound)
+                for claim in claims
+                if claim.says not in (SAME_DATA, FOLLOWING)
             ]
         return found
 

@@ -29,7 +29,7 @@ from qed.base.errors import NotAvailableError, NotFittedError, ParameterError
 from qed.base.models.estimator import Estimator, fit_known
 from qed.base.models.parameters import Parameter, anything, boolean, check_parameters
 from qed.base.models.problem import Problem
-from qed.base.models.proof import SAME_DATA, examine
+from qed.base.models.proof import FOLLOWING, SAME_DATA, examine
 from qed.base.models.scoring import Scoring
 from qed.base.models.ways import also_called, takes
 from qed.base.running.callbacks import calling_back
@@ -395,7 +395,7 @@ class Search(Estimator):
         return self._best()._evidence(rows)
 
     def _prove(self, problem: Any) -> list[Claim]:
-        return [claim for claim in examine(self._best(), problem.rows) if claim.says != SAME_DATA]
+        return [claim for claim in examine(self._best(), problem.rows) if claim.says not in (SAME_DATA, FOLLOWING)]
 
     def _restate(self, problem: Problem) -> list[Claim]:
         return table_claims(self)
