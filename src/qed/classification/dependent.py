@@ -1,9 +1,10 @@
 r"""Columns that are exact combinations of others: a copy, the last of a full set of dummies, a total of counts.
 
-Without a penalty the coefficients of such columns are undetermined, yet the minimum exists and can be proven: it is that of the columns left
-when these are dropped. Floating point can not tell a column that is a combination of others from one that differs by rounding, which has
-a minimum of its own, far away. So the null vectors that an eigenvalue decomposition suggests are rounded to fractions with small denominators, and
-:math:`Xv = 0` is checked row by row in arithmetic that notices every rounding (Knuth's two-sum; products of few digits are exact).
+Without a penalty the coefficients of such columns are undetermined, yet the minimum exists and can be proven: it is that of the columns
+left when these are dropped. Floating point can not tell a column that is a combination of others from one that differs by rounding,
+which has a minimum of its own, far away. So the null vectors that an eigenvalue decomposition suggests are rounded to fractions with small
+denominators, and :math:`Xv = 0` is checked row by row in arithmetic that notices every rounding (Knuth's two-sum; products of few digits
+are exact).
 """
 
 from __future__ import annotations

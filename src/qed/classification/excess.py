@@ -8,11 +8,11 @@ Any probabilities :math:`q_i` in the place of the model's :math:`p_i` give a low
 if they are probabilities at all: if no score moves by more than one. Nothing here has to be computed exactly. With a lower bound of
 the Hessian (:mod:`qed.classification.curvature`) the right side is at most
 
-.. math:: \Bigl( \|W g\| + \sum_j \varepsilon_j \|W e_j\| + \bigl(C \textstyle\sum_i w_i\, \delta_i^\top D_i\, \delta_i\bigr)^{1/2} \Bigr)^2,
+.. math:: \Bigl( \|W g\| + \sum_j \varepsilon_j \|W e_j\| + \bigl(C \sum_i w_i\, \delta_i^\top D_i\, \delta_i\bigr)^{1/2} \Bigr)^2,
 
 where :math:`\varepsilon_j` bounds what the sums over rows have lost, and :math:`\delta_i` what the scores of a row have lost: an error
-of the scores moves the gradient by :math:`C \sum w_i D_i \delta_i \tilde x_i`, whose length in this norm is that of its coordinates at most.
-Rows that Newton's step would move too far keep their :math:`p_i`; what curvature they had is taken away.
+of the scores moves the gradient by :math:`C \sum w_i D_i \delta_i \tilde x_i`, whose length in this norm is at most that of its
+coordinates. Rows that Newton's step would move too far keep their :math:`p_i`; what curvature they had is taken away.
 
 Boyd and Vandenberghe (2004), Convex Optimization, section 5; Higham (2002), Accuracy and Stability of Numerical Algorithms, chapter 3.
 """
@@ -20,6 +20,7 @@ Boyd and Vandenberghe (2004), Convex Optimization, section 5; Higham (2002), Acc
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from qed.base.sources.block import Block
@@ -111,7 +112,7 @@ def roughly(
 
 def _ways(loss: SoftmaxLoss) -> float:
     """Give how large the square of a difference of scores is, at most, when each may be off by one; of two classes one score is exact."""
-    return 1.0 if loss.coding.shape[1] == 2 else 4.0
+    return 1.0 if len(loss.coding) == 1 else 4.0
 
 
 def _spread(coding: np.ndarray, sizes: np.ndarray) -> np.ndarray:

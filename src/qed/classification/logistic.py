@@ -253,7 +253,7 @@ class ClassProblem(RowsProblem):
         self.objective = Likelihood(numbered, *given, tol=model.tol)
         if self.objective.kind != "diagonal" and self.objective.penalised:
             each = len(self.objective.loss.coding) if self.objective.kind == "full" else 1
-            self.objective.part = part_of(numbered, self.objective.ridge.size * each)
+            self.objective.part = part_of(numbered, self.summary, self.objective.ridge.size * each)
         self._given = given
 
     @property
