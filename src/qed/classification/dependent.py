@@ -49,13 +49,13 @@ def dependent_columns(rows: Rows, gram: np.ndarray, shift: np.ndarray, scale: np
         return dropped
     scaled, length = equilibrate(gram)
     value, vector = eigh(scaled)
-    null = (vector[:, value < NEARLY_NULL * value[-1]] / length[:, None]) / np.append(scale, np.ones(q - p))[:, None]
-    if null.shape[1] == 0:
+    inner = vector[:, value < NEARLY_NULL * value[-1]] / length[:, None]
+    if inner.shape[1] == 0:
         return dropped
+    pivots = qr(inner[:p].T, mode="r", pivoting=True)[1][: inner.shape[1]]
+    null = inner / np.append(scale, np.ones(q - p))[:, None]
     if q > p:
         null[p] -= shift @ null[:p]
-    size = np.abs(null).max(axis=1)
-    pivots = qr((null[:p] / np.maximum(size[:p], 1e-300)[:, None]).T, mode="r", pivoting=True)[1][: null.shape[1]]
     try:
         basis = np.linalg.solve(null[pivots].T, null.T)
     except np.linalg.LinAlgError:

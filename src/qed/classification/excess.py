@@ -180,9 +180,9 @@ def _others(chance: np.ndarray) -> np.ndarray:
 
 def magnitudes(loss: SoftmaxLoss, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give, by column, what rounding can do to the score of a row whose scaled values are all one."""
-    many = len(coef) > 1
-    q = loss.shape[1]
-    units = UNIT * (8 * q + 32 * len(coef) + 16 if many else q + 4)
+    # Scores are sums of q products; of more than two classes, coefficients go through the coding and back.
+    coded = 2 * len(coef) * float(np.linalg.norm(np.abs(loss.coding), 2)) if len(coef) > 1 else 0.0
+    units = UNIT * (loss.shape[1] + 4 + coded)
     found = units * np.linalg.norm(coef, axis=0) * loss.scale
     if loss.intercept:
         constant = np.abs(intercept) + np.abs(coef) @ np.abs(loss.shift)
@@ -212,7 +212,7 @@ def triangle_of(block: Block, loss: SoftmaxLoss, theta: np.ndarray, factor: floa
             column[:, l] = root[:, l] * rest[:, l]
             values = np.sqrt(factor * weight)[:, None] * (column @ loss.coding.T)
             parts.append((values[:, :, None] * x[:, None, :]).reshape(len(x), m * q))
-        found = np.linalg.qr(np.vstack(parts), mode="r")
+        found = np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
     return Triangle(found)
 
 
@@ -223,4 +223,4 @@ class Triangle:
     R: np.ndarray
 
     def __add__(self, other: Triangle) -> Triangle:
-        return Triangle(np.linalg.qr(np.vstack([self.R, other.R]), mode="r"))
+        return Triangle(np.asarray(np.linalg.qr(np.vstack([self.R, other.R]), mode="r")))

@@ -248,7 +248,7 @@ class Likelihood:
         rounding = factor * (self.count + len(self.loss.coding) ** 2 + 32) * UNIT
         return from_sums(total, moved.ravel(), rounding, absent)
 
-    def _separate(self, point: Point) -> LowerBound | None:
+    def _separate(self, point: Point, least: float | None = None) -> LowerBound | None:
         """Give the bound that the penalty is, with the curvature of the constants; None where there is no penalty."""
         if not self.penalised:
             return None
@@ -257,7 +257,7 @@ class Likelihood:
         if self.loss.intercept:
             # The columns' Hessian is at most this, in units of the penalty; so much of it may be spent on the constants.
             steepest = self.factor * float(self.squares[:p] @ (1 / self.ridge[:p]))
-            curvature = self.factor * point.curve.least / max(1.0, steepest)
+            curvature = self.factor * (point.curve.least if least is None else least) / max(1.0, steepest)
             root = np.append(root, np.sqrt(2 / curvature) if curvature > 0 else np.inf)
         whole = np.tile(root, self.loss.shape[0])
         return LowerBound(whole, whole)
@@ -306,6 +306,9 @@ class Likelihood:
     def _conjugate(self, point: Point, bound: LowerBound | None) -> Newton:
         """Bound the gap by the penalty alone; where that is not enough, by Newton's direction as well."""
         plain = 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
+        if bound is not None and plain > self.tol and self.loss.intercept and self._is_near(point):
+            bound = self._separate(point, self._least(point)) or bound
+            plain = min(plain, self._gap(point, bound, bound.norm(point.gradient)))
         if plain <= self.tol:
             return Newton(plain, lambda: self._solved(point).solution)
         found = self._solved(point)
@@ -316,6 +319,17 @@ class Likelihood:
         base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
         sharper = self._gap(point, bound, base, lost, (found.solution, float(np.sqrt(bent))))
         return Newton(min(plain, sharper), lambda: found.solution)
+
+    def _is_near(self, point: Point) -> bool:
+        """Whether the slopes of the columns would prove enough, if more were known of the constants."""
+        columns = point.gradient[:, : len(self.loss.scale)] ** 2 / self.ridge[: len(self.loss.scale)]
+        return bool(2 * columns.sum() <= max(10 * self.tol, 1e-9) * point.objective)
+
+    def _least(self, point: Point) -> float:
+        """Bound the least eigenvalue of the constants' Hessian from below."""
+        total = self.rows.fold(self.loss.constants, point.theta)
+        away = (self.count + 2 * len(total)) * UNIT * (self.total + float(np.trace(total)))
+        return max(float(np.linalg.eigvalsh(total)[0]) - len(total) * away, point.curve.least)
 
     def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
@@ -349,7 +363,7 @@ class Likelihood:
     def covariance(self, point: Point) -> tuple[np.ndarray | None, float]:
         """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class.
 
-        It is the inverse of the Hessian; None where that is singular, or too large to be formed. How far rounding may move it is given, too.
+        It is the inverse of the Hessian; None where that is singular, or too large to be formed. With how far rounding may move it.
         """
         if self.kind != "full":
             return None, 0.0

@@ -271,8 +271,8 @@ class ClassProblem(RowsProblem):
         objective = self.objective
         if objective.part is not None:
             more = objective.count / objective.part.count()
-            summary, factors, C, *rest = self._given
-            small = Likelihood(objective.part, summary, factors, more * C, *rest)
+            summary, factors, C, intercept_too, centred = self._given
+            small = Likelihood(objective.part, summary, factors, more * C, intercept_too, centred)
             near = on_a_part(small, coef, intercept)
         elif suits_dual(objective.rows, objective):
             near = dual_minimum(objective.rows, objective, intercept)

@@ -259,6 +259,14 @@ class SoftmaxLoss:
             total += self._gathered(x, _moved(chance[place], self.scores(x, direction), weight[place]))
         return total
 
+    def constants(self, block: Block, theta: np.ndarray) -> np.ndarray:
+        """Give the Hessian of the constants, of shape (m, m)."""
+        total = np.zeros((self.coding.shape[1], self.coding.shape[1]))
+        for x, codes, weight in self.tiles(block):
+            chance = cross_entropy(self.scores(x, theta), codes)[1]
+            total += np.diag(weight @ chance) - (chance * weight[:, None]).T @ chance
+        return np.asarray(self.coding @ total @ self.coding.T)
+
     def products(self, block: Block) -> np.ndarray:
         """Give the weighted products of the shifted and scaled columns of a block, of shape (q, q)."""
         X, _, weight = self._present(block)
