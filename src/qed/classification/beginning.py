@@ -7,7 +7,7 @@ it changes no score and costs penalty. Then :math:`K = \tilde X \tilde X^\top` s
 .. math:: (I + c^{1/2} K c^{1/2})\, z = c^{-1/2} \bigl(-g + c\,(K a - \beta)\bigr), \qquad a' = c^{1/2} z, \qquad \sum_i a'_i = 0,
 
 with the slopes :math:`g_i` and curvatures :math:`c_i` of the rows' losses in their scores and a change :math:`\beta` of the constant. One
-step takes :math:`n^3/3` operations, however many columns there are. Wherever this ends, the steps over all rows and their proof begin there.
+step takes :math:`n^3/3` operations, however many columns there are. Wherever this ends, the steps over all rows and their proof begin.
 
 Jaakkola and Haussler (1999), Probabilistic kernel regression models.
 """
@@ -15,7 +15,6 @@ Jaakkola and Haussler (1999), Probabilistic kernel regression models.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -23,6 +22,7 @@ from scipy.linalg import cho_factor, cho_solve
 from qed.base.engine import add_pairwise, work
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
+from qed.base.summary import Summary
 from qed.classification.likelihood import Likelihood
 from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
 
@@ -30,10 +30,11 @@ from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
 ROWS_EACH, LARGEST_SHARE, SMALLEST_SHARE, LEAST_VALUES = 24, 4, 16, 1 << 20
 MOST_DUAL = 4000
 CHUNK_VALUES = 1 << 20
+MOST_UNLIKE = 3.0
 ROUNDS, NEAR = 12, 1e-3
 
 
-def part_of(rows: Rows, n_parameters: int) -> Rows | None:
+def part_of(rows: Rows, summary: Summary, n_parameters: int) -> Rows | None:
     """Give some of the rows, evenly spread, as many as tell the curvature of all; None where that is no gain."""
     if not isinstance(rows, ArrayRows) or rows.is_sparse or rows.facts.is_mapped or not isinstance(rows.X, np.ndarray):
         return None
@@ -43,7 +44,14 @@ def part_of(rows: Rows, n_parameters: int) -> Rows | None:
         return None
     chosen = slice(0, None, n // size)
     weight = None if rows.weight is None else rows.weight[chosen]
-    return ArrayRows(np.ascontiguousarray(rows.X[chosen]), np.ascontiguousarray(rows.y[chosen]), weight)
+    part = ArrayRows(np.ascontiguousarray(rows.X[chosen]), np.ascontiguousarray(rows.y[chosen]), weight)
+    return part if _tells(part.fold(Summary.of), summary, n / part.count()) else None
+
+
+def _tells(some: Summary, whole: Summary, more: float) -> bool:
+    """Say whether some rows are spread like all, column by column; rare marks and outliers are not."""
+    spread = more * (some.deviation + some.weight * (some.mean - whole.mean) ** 2)
+    return bool(((spread <= MOST_UNLIKE * whole.deviation) & (whole.deviation <= MOST_UNLIKE * spread)).all())
 
 
 def on_a_part(small: Likelihood, coef: np.ndarray, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +156,7 @@ class DualLikelihood:
         return found, change
 
 
-def dual_minimum(rows: Any, objective: Likelihood, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def dual_minimum(rows: Rows, objective: Likelihood, intercept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give the minimum, found in coordinates of the rows."""
     dual = DualLikelihood(rows.array(), objective.loss, objective.factor)
     return dual.minimum(float(intercept[0]))

@@ -117,7 +117,7 @@ def from_rows(triangle: np.ndarray, rounding: float, absent: np.ndarray) -> Lowe
     length = np.linalg.norm(triangle[:, kept], axis=0)
     if not (np.isfinite(length).all() and (length > 0).all() and len(triangle) >= len(kept)):
         return None
-    upper = np.linalg.qr(triangle[:, kept] / length, mode="r")
+    upper = np.asarray(np.linalg.qr(triangle[:, kept] / length, mode="r"))
     return _inverted(upper.T, length, rounding * np.sqrt(len(kept)), kept, len(absent))
 
 

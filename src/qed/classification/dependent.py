@@ -1,9 +1,10 @@
 r"""Columns that are exact combinations of others: a copy, the last of a full set of dummies, a total of counts.
 
-Without a penalty the coefficients of such columns are undetermined, yet the minimum exists and can be proven: it is that of the columns left
-when these are dropped. Floating point can not tell a column that is a combination of others from one that differs by rounding, which has
-a minimum of its own, far away. So the null vectors that an eigenvalue decomposition suggests are rounded to fractions with small denominators, and
-:math:`Xv = 0` is checked row by row in arithmetic that notices every rounding (Knuth's two-sum; products of few digits are exact).
+Without a penalty the coefficients of such columns are undetermined, yet the minimum exists and can be proven: it is that of the columns
+left when these are dropped. Floating point can not tell a column that is a combination of others from one that differs by rounding,
+which has a minimum of its own, far away. So the null vectors that an eigenvalue decomposition suggests are rounded to fractions with small
+denominators, and :math:`Xv = 0` is checked row by row in arithmetic that notices every rounding (Knuth's two-sum; products of few digits
+are exact).
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ def dependent_columns(rows: Rows, gram: np.ndarray, shift: np.ndarray, scale: np
         return dropped
     scaled, length = equilibrate(gram)
     value, vector = eigh(scaled)
-    null = (vector[:, value < NEARLY_NULL * value[-1]] / length[:, None]) / np.append(scale, np.ones(q - p))[:, None]
-    if null.shape[1] == 0:
+    inner = vector[:, value < NEARLY_NULL * value[-1]] / length[:, None]
+    if inner.shape[1] == 0:
         return dropped
+    pivots = qr(inner[:p].T, mode="r", pivoting=True)[1][: inner.shape[1]]
+    null = inner / np.append(scale, np.ones(q - p))[:, None]
     if q > p:
         null[p] -= shift @ null[:p]
-    size = np.abs(null).max(axis=1)
-    pivots = qr((null[:p] / np.maximum(size[:p], 1e-300)[:, None]).T, mode="r", pivoting=True)[1][: null.shape[1]]
     try:
         basis = np.linalg.solve(null[pivots].T, null.T)
     except np.linalg.LinAlgError:

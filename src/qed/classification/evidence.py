@@ -6,6 +6,7 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.summary import Summary
+from qed.classification.excess import magnitudes
 from qed.classification.likelihood import Likelihood
 
 MOST_ALLOWED = 1e-9
@@ -62,8 +63,11 @@ def likelihood_claims(
     weight = objective.factor * float(totals @ objective.loss.class_weight)
     value = max(point.objective, 1e-300)
     largest = np.maximum(np.abs(summary.low), np.abs(summary.high))
-    # What the type of the coefficients can not represent is allowed for, as long as the claims still say something.
-    noise = eps * float((np.abs(intercept) + np.abs(coef) @ largest).max())
+    # What rounding of coefficients and scores does is allowed for, as long as the claims still say something.
+    noise = max(
+        eps * float((np.abs(intercept) + np.abs(coef) @ largest).max()),
+        float(magnitudes(objective.loss, coef, intercept).sum()),
+    )
     noise = min(noise, np.sqrt(MOST_ALLOWED * value / weight))
     steepest = np.sqrt((weight / 2 + objective.ridge) * value)
     claims = [

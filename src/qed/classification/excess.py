@@ -8,11 +8,11 @@ Any probabilities :math:`q_i` in the place of the model's :math:`p_i` give a low
 if they are probabilities at all: if no score moves by more than one. Nothing here has to be computed exactly. With a lower bound of
 the Hessian (:mod:`qed.classification.curvature`) the right side is at most
 
-.. math:: \Bigl( \|W g\| + \sum_j \varepsilon_j \|W e_j\| + \bigl(C \textstyle\sum_i w_i\, \delta_i^\top D_i\, \delta_i\bigr)^{1/2} \Bigr)^2,
+.. math:: \Bigl( \|W g\| + \sum_j \varepsilon_j \|W e_j\| + \bigl(C \sum_i w_i\, \delta_i^\top D_i\, \delta_i\bigr)^{1/2} \Bigr)^2,
 
 where :math:`\varepsilon_j` bounds what the sums over rows have lost, and :math:`\delta_i` what the scores of a row have lost: an error
-of the scores moves the gradient by :math:`C \sum w_i D_i \delta_i \tilde x_i`, whose length in this norm is that of its coordinates at most.
-Rows that Newton's step would move too far keep their :math:`p_i`; what curvature they had is taken away.
+of the scores moves the gradient by :math:`C \sum w_i D_i \delta_i \tilde x_i`, whose length in this norm is at most that of its
+coordinates. Rows that Newton's step would move too far keep their :math:`p_i`; what curvature they had is taken away.
 
 Boyd and Vandenberghe (2004), Convex Optimization, section 5; Higham (2002), Accuracy and Stability of Numerical Algorithms, chapter 3.
 """
@@ -20,6 +20,7 @@ Boyd and Vandenberghe (2004), Convex Optimization, section 5; Higham (2002), Acc
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from qed.base.sources.block import Block
@@ -111,7 +112,7 @@ def roughly(
 
 def _ways(loss: SoftmaxLoss) -> float:
     """Give how large the square of a difference of scores is, at most, when each may be off by one; of two classes one score is exact."""
-    return 1.0 if loss.coding.shape[1] == 2 else 4.0
+    return 1.0 if len(loss.coding) == 1 else 4.0
 
 
 def _spread(coding: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -179,9 +180,9 @@ def _others(chance: np.ndarray) -> np.ndarray:
 
 def magnitudes(loss: SoftmaxLoss, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give, by column, what rounding can do to the score of a row whose scaled values are all one."""
-    many = len(coef) > 1
-    q = loss.shape[1]
-    units = UNIT * (8 * q + 32 * len(coef) + 16 if many else q + 4)
+    # Scores are sums of q products; of more than two classes, coefficients go through the coding and back.
+    coded = 2 * len(coef) * float(np.linalg.norm(np.abs(loss.coding), 2)) if len(coef) > 1 else 0.0
+    units = UNIT * (loss.shape[1] + 4 + coded)
     found = units * np.linalg.norm(coef, axis=0) * loss.scale
     if loss.intercept:
         constant = np.abs(intercept) + np.abs(coef) @ np.abs(loss.shift)
@@ -211,7 +212,7 @@ def triangle_of(block: Block, loss: SoftmaxLoss, theta: np.ndarray, factor: floa
             column[:, l] = root[:, l] * rest[:, l]
             values = np.sqrt(factor * weight)[:, None] * (column @ loss.coding.T)
             parts.append((values[:, :, None] * x[:, None, :]).reshape(len(x), m * q))
-        found = np.linalg.qr(np.vstack(parts), mode="r")
+        found = np.asarray(np.linalg.qr(np.vstack(parts), mode="r"))
     return Triangle(found)
 
 
@@ -222,4 +223,4 @@ class Triangle:
     R: np.ndarray
 
     def __add__(self, other: Triangle) -> Triangle:
-        return Triangle(np.linalg.qr(np.vstack([self.R, other.R]), mode="r"))
+        return Triangle(np.asarray(np.linalg.qr(np.vstack([self.R, other.R]), mode="r")))

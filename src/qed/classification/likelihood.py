@@ -17,10 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
@@ -30,6 +28,7 @@ from qed.classification.curvature import UNIT, LowerBound, from_rows, from_sums
 from qed.classification.dependent import dependent_columns
 from qed.classification.excess import Rounding, magnitudes, roughly, sharply, summed, triangle_of
 from qed.classification.products import SparseSums, Sums
+from qed.classification.stand_in import StandIn
 from qed.linalg.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
@@ -42,8 +41,6 @@ WIDEST_BLOCK = 2048
 # Leads smaller than this share of the largest are taken to be zero when a separating hyperplane is looked for.
 ON_THE_PLANE = 1e-7
 MOST_PRODUCTS = 500
-# A preconditioner may cost as much as so many products with the Hessian, times four.
-PRODUCTS_WORTH = 32
 # The most operations that a QR decomposition of the rows may take.
 LARGEST_TRIANGLE = 1e11
 
@@ -152,11 +149,13 @@ class Likelihood:
         self.tol = tol
         self._seen: Point | None = None
         self._searched = False
-        self._products: np.ndarray | None = None
+        self._stand_in = StandIn()
 
     def _kind(self) -> str:
         m, q = self.loss.shape
-        if len(self.loss.pairs("full")) * q <= (FULL_PRICE if self.centred else SPARSE_PRICE) or (not self.penalised and m * q <= 2 * FULL_PRICE):
+        if len(self.loss.pairs("full")) * q <= (FULL_PRICE if self.centred else SPARSE_PRICE) or (
+            not self.penalised and m * q <= 2 * FULL_PRICE
+        ):
             return "full"
         return "blocks" if q <= WIDEST_BLOCK else "diagonal"
 
@@ -206,11 +205,12 @@ class Likelihood:
         """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
         m, q = self.loss.shape
         absent = np.tile(self.absent & (self.ridge == 0), m)
-        pieces = point.curve.blocks
         if self.kind != "full":
             return self._separate(point)
-        if self.part is not None:
-            return self._sampled(point, absent)
+        found = None if self.part is None else self._sampled(point, absent)
+        if found is not None:
+            return found
+        pieces = self._pieces(point)
         found = self._summed(pieces, self.factor, absent)
         if found is None and not self.penalised and not self._searched:
             self._searched = True
@@ -224,6 +224,10 @@ class Likelihood:
             rows, tiles = (m + 1) * tile + 2 * m * q, 2 + self.count / max(tile, 1)
             found = from_rows(triangle, 4 * rows * m * q * tiles * UNIT, absent)
         return found
+
+    def _pieces(self, point: Point) -> dict[tuple[int, int], np.ndarray]:
+        """Give the pieces of the Hessian of all rows, which are known where the curvature of some was not asked for."""
+        return point.curve.blocks or self.sums.curve(point.theta, "full").blocks
 
     def _sampled(self, point: Point, absent: np.ndarray) -> LowerBound | None:
         """Give the bound that some of the rows are: with their curvature for that of all, and then less again."""
@@ -244,7 +248,7 @@ class Likelihood:
         rounding = factor * (self.count + len(self.loss.coding) ** 2 + 32) * UNIT
         return from_sums(total, moved.ravel(), rounding, absent)
 
-    def _separate(self, point: Point) -> LowerBound | None:
+    def _separate(self, point: Point, least: float | None = None) -> LowerBound | None:
         """Give the bound that the penalty is, with the curvature of the constants; None where there is no penalty."""
         if not self.penalised:
             return None
@@ -253,12 +257,19 @@ class Likelihood:
         if self.loss.intercept:
             # The columns' Hessian is at most this, in units of the penalty; so much of it may be spent on the constants.
             steepest = self.factor * float(self.squares[:p] @ (1 / self.ridge[:p]))
-            curvature = self.factor * point.curve.least / max(1.0, steepest)
+            curvature = self.factor * (point.curve.least if least is None else least) / max(1.0, steepest)
             root = np.append(root, np.sqrt(2 / curvature) if curvature > 0 else np.inf)
         whole = np.tile(root, self.loss.shape[0])
         return LowerBound(whole, whole)
 
-    def _gap(self, point: Point, bound: LowerBound, base: float, lost: np.ndarray | float = 0.0, step: tuple[np.ndarray, float] | None = None) -> float:
+    def _gap(
+        self,
+        point: Point,
+        bound: LowerBound,
+        base: float,
+        lost: np.ndarray | float = 0.0,
+        step: tuple[np.ndarray, float] | None = None,
+    ) -> float:
         """Bound the relative distance of the objective from its minimum; at most one.
 
         `base` is the length of Newton's step but for rounding, `lost` what rounding did to products that it was worked out with, by column;
@@ -288,13 +299,16 @@ class Likelihood:
 
     def _least_squares(self, point: Point) -> np.ndarray:
         """Solve for Newton's direction without what rounding can not tell from zero: a way on, but no proof."""
-        H = self.factor * self.loss.joined(point.curve.blocks)
+        H = self.factor * self.loss.joined(self._pieces(point))
         ridge = np.broadcast_to(self.ridge, self.loss.shape)
         return solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef.reshape(self.loss.shape)
 
     def _conjugate(self, point: Point, bound: LowerBound | None) -> Newton:
         """Bound the gap by the penalty alone; where that is not enough, by Newton's direction as well."""
         plain = 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
+        if bound is not None and plain > self.tol and self.loss.intercept and self._is_near(point):
+            bound = self._separate(point, self._least(point)) or bound
+            plain = min(plain, self._gap(point, bound, bound.norm(point.gradient)))
         if plain <= self.tol:
             return Newton(plain, lambda: self._solved(point).solution)
         found = self._solved(point)
@@ -306,9 +320,20 @@ class Likelihood:
         sharper = self._gap(point, bound, base, lost, (found.solution, float(np.sqrt(bent))))
         return Newton(min(plain, sharper), lambda: found.solution)
 
+    def _is_near(self, point: Point) -> bool:
+        """Whether the slopes of the columns would prove enough, if more were known of the constants."""
+        columns = point.gradient[:, : len(self.loss.scale)] ** 2 / self.ridge[: len(self.loss.scale)]
+        return bool(2 * columns.sum() <= max(10 * self.tol, 1e-9) * point.objective)
+
+    def _least(self, point: Point) -> float:
+        """Bound the least eigenvalue of the constants' Hessian from below."""
+        total = self.rows.fold(self.loss.constants, point.theta)
+        away = (self.count + 2 * len(total)) * UNIT * (self.total + float(np.trace(total)))
+        return max(float(np.linalg.eigvalsh(total)[0]) - len(total) * away, point.curve.least)
+
     def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
-        precondition = self._preconditioner(point)
+        precondition = self._stand_in(self, point)
         promised = float((point.gradient * precondition(point.gradient)).sum())
         return conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
@@ -317,42 +342,6 @@ class Likelihood:
             MOST_PRODUCTS,
             precondition,
         )
-
-    def _preconditioner(self, point: Point) -> Callable[[np.ndarray], np.ndarray]:
-        """Give a cheap stand-in for the inverse Hessian: by its blocks, one for each class, or by its diagonal."""
-        if self.kind == "diagonal":
-            diagonal = self.factor * self.sums.diagonal(point.theta) + self.ridge
-            inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
-            return lambda residual: residual * inverse
-        factors = self._factors(point)
-        coding = self.loss.coding
-
-        def precondition(residual: np.ndarray) -> np.ndarray:
-            parts = (cho_solve(factor, part) for factor, part in zip(factors, coding.T @ residual))
-            return np.asarray(coding @ np.array(list(parts)))
-
-        return precondition
-
-    def _factors(self, point: Point) -> list[Any]:
-        """Factorise a stand-in for each class's block of the Hessian: its own from some rows, or, where that is dear, one for all."""
-        some = self.rows if self.part is None else self.part
-        n_some = self.count if self.part is None else self.part.count()
-        more, q = self.count / max(1, n_some), self.loss.shape[1]
-        if q * n_some <= PRODUCTS_WORTH * self.count:
-            blocks = some.fold(self.loss.of, point.theta, "blocks").blocks
-            return [self._factor(more * self.factor * block) for block in blocks.values()]
-        if self._products is None:
-            self._products = more * some.fold(self.loss.products)
-        # The curvature of a class, as a share of the weight; classes of about the same share have a factor in common.
-        share = point.curve.bent / self.total
-        rounded = np.exp2(np.round(np.log2(np.clip(share, 1e-12, 1.0))))
-        known = {value: self._factor(self.factor * value * self._products) for value in np.unique(rounded).tolist()}
-        return [known[value] for value in rounded.tolist()][-len(self.loss.pairs("blocks")) :]
-
-    def _factor(self, block: np.ndarray) -> Any:
-        total = block + np.diag(self.ridge)
-        total[np.diag_indices_from(total)] += 1e-10 * total.diagonal() + 1e-300
-        return cho_factor(total, lower=True)
 
     def descend(self, point: Point, direction: np.ndarray) -> Point:
         """Go along `direction`, at most to its end, until the objective is nearly as low as it gets on the way."""
@@ -372,14 +361,14 @@ class Likelihood:
         return found or point
 
     def covariance(self, point: Point) -> tuple[np.ndarray | None, float]:
-        """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class, and how far rounding may move it.
+        """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class.
 
-        It is the inverse of the Hessian; None where that is singular, or too large to be formed.
+        It is the inverse of the Hessian; None where that is singular, or too large to be formed. With how far rounding may move it.
         """
         if self.kind != "full":
             return None, 0.0
         with one_blas_thread:
-            H = self.loss.joined(point.curve.blocks)
+            H = self.loss.joined(self._pieces(point))
             found = solve(H, np.eye(len(H)))
         if found.rank < len(H):
             return None, 0.0

@@ -6,8 +6,9 @@ r"""Logistic regression: probabilities of classes from linear scores.
 for two classes (:math:`y_i = \pm 1`); for more, the cross-entropy of :math:`P(k \mid x) \propto e^{x^\top w_k + b_k}` with all
 :math:`w_k` penalised, so that they sum to zero. The intercept is not penalised. Minus the first sum is the log-likelihood;
 without the penalty (``C=None``) the fit maximises it, if the classes overlap: where a hyperplane separates them there is no
-maximum, and the fit says so. Newton's method with Armijo's rule needs about six passes of :math:`O(np^2)`. The course's
-:math:`\lambda \|w\|^2` is :math:`C = 1 / (2\lambda)`.
+maximum, and the fit says so. Newton's method with Armijo's rule needs about six passes of :math:`O(np^2)`. Where rows are many, some of
+them give the curvature and a pass is :math:`O(np)`; where they are fewer than the columns, the minimum is found in their coordinates; where
+the Hessian is large, conjugate gradients solve with it. The course's :math:`\lambda \|w\|^2` is :math:`C = 1 / (2\lambda)`.
 
 Cox (1958), The regression analysis of binary sequences.
 """
@@ -52,7 +53,9 @@ class LogisticRegression(Classifier, Iterative):
     class_weight : None, "balanced" or dict, default=None
         Factors of the rows' weights by class; "balanced" gives all classes the same total.
     tol : float, default=1e-14
-        The fit ends when the objective is proven to be within this, relative, of its minimum.
+        The fit ends when the objective is proven to be within this, relative, of its minimum. Near a minimum the objective is flat:
+        coefficients are right to about the root of it, 1e-7 of their standard errors' size, and mostly much nearer, since the last
+        step overshoots. With 1e-8 they may be off in the fourth digit.
     max_iter : int, default=100
         The most iterations.
 
@@ -251,7 +254,7 @@ class ClassProblem(RowsProblem):
         self.objective = Likelihood(numbered, *given, tol=model.tol)
         if self.objective.kind != "diagonal" and self.objective.penalised:
             each = len(self.objective.loss.coding) if self.objective.kind == "full" else 1
-            self.objective.part = part_of(numbered, self.objective.ridge.size * each)
+            self.objective.part = part_of(numbered, self.summary, self.objective.ridge.size * each)
         self._given = given
 
     @property
@@ -269,8 +272,8 @@ class ClassProblem(RowsProblem):
         objective = self.objective
         if objective.part is not None:
             more = objective.count / objective.part.count()
-            summary, factors, C, *rest = self._given
-            small = Likelihood(objective.part, summary, factors, more * C, *rest)
+            summary, factors, C, intercept_too, centred = self._given
+            small = Likelihood(objective.part, summary, factors, more * C, intercept_too, centred)
             near = on_a_part(small, coef, intercept)
         elif suits_dual(objective.rows, objective):
             near = dual_minimum(objective.rows, objective, intercept)

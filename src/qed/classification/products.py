@@ -1,7 +1,7 @@
 """Sums over the rows of a likelihood: its curve at some parameters, and products with its Hessian there.
 
-Any source is folded block by block. The chances of rows in memory are kept from the curve to the products, so that a product is two readings
-of the table and no exponentials; a sparse table in memory with two classes is read in compiled passes, once for each.
+Any source is folded block by block. The chances of rows in memory are kept from the curve to the products, so that a product is two
+readings of the table and no exponentials; a sparse table in memory with two classes is read in compiled passes, once for each.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SparseSums(Sums):
             and rows.is_sparse
             and hasattr(rows.X, "nnz")
             and not rows.facts.is_mapped
-            and loss.coding.shape[1] == 2
+            and len(loss.coding) == 1
             and rows.X.nnz >= COMPILED_FROM
         )
 

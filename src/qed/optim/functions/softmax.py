@@ -26,6 +26,8 @@ import numpy as np
 from qed.base.sources.block import Block
 from qed.stats.products import gram
 
+# Dense or sparse rows.
+Table = Any
 TILE_VALUES = 1 << 16
 COMPILED_FROM = 1 << 16
 
@@ -192,9 +194,9 @@ class SoftmaxLoss:
         pieces = {(k, l): self._piece(X, weight * _share(chance, k, l), k == l) for k, l in self.pairs(kind)}
         return Curve(value, gradient, pieces, diagonal, missed, least, bent, low, high)
 
-    def _is_compiled(self, X: Any) -> bool:
+    def _is_compiled(self, X: Table) -> bool:
         """Whether there are two classes, and so many values that a compiled pass is worth its compilation."""
-        return isinstance(X, np.ndarray) and self.coding.shape[1] == 2 and X.size >= COMPILED_FROM
+        return isinstance(X, np.ndarray) and len(self.coding) == 1 and X.size >= COMPILED_FROM
 
     def _compiled(
         self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray, theta: np.ndarray, kind: str, *leads: np.ndarray
@@ -211,9 +213,7 @@ class SoftmaxLoss:
         q = self.shape[1]
         return Curve(value, gradient[None, :q], pieces, np.zeros(self.shape), missed, least, np.full(2, least), *leads)
 
-    def _lines(
-        self, X: Any, codes: np.ndarray, directions: tuple[np.ndarray, ...]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _lines(self, X: Table, codes: np.ndarray, directions: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Give the least lead of each class, and the largest lead of any, for each direction."""
         low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
         for place, x in self._tiles(X) if directions else ():
@@ -245,7 +245,7 @@ class SoftmaxLoss:
 
     def times_known(self, block: Block, chances: np.ndarray, first: int, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian with `direction`, where the chances of all rows are known."""
-        X, codes, weight = self._present(block)
+        X, _, weight = self._present(block)
         chance = chances[block.start - first : block.start - first + len(block)]
         if len(weight) < len(chance):
             factor = self.class_weight[np.asarray(block.y)]
@@ -254,6 +254,14 @@ class SoftmaxLoss:
         for place, x in self._tiles(X):
             total += self._gathered(x, _moved(chance[place], self.scores(x, direction), weight[place]))
         return total
+
+    def constants(self, block: Block, theta: np.ndarray) -> np.ndarray:
+        """Give the Hessian of the constants, of shape (m, m)."""
+        total = np.zeros((self.coding.shape[1], self.coding.shape[1]))
+        for x, codes, weight in self.tiles(block):
+            chance = cross_entropy(self.scores(x, theta), codes)[1]
+            total += np.diag(weight @ chance) - (chance * weight[:, None]).T @ chance
+        return np.asarray(self.coding @ total @ self.coding.T)
 
     def products(self, block: Block) -> np.ndarray:
         """Give the weighted products of the shifted and scaled columns of a block, of shape (q, q)."""
@@ -270,7 +278,7 @@ class SoftmaxLoss:
         total = np.tensordot(np.array(codes), np.array(list(pieces.values())), axes=(0, 0))
         return np.asarray(total.transpose(0, 2, 1, 3).reshape(m * q, m * q))
 
-    def _present(self, block: Block) -> tuple[Any, np.ndarray, np.ndarray]:
+    def _present(self, block: Block) -> tuple[Table, np.ndarray, np.ndarray]:
         """Give features, class numbers and weights of the rows that count."""
         X, codes = block.X, np.asarray(block.y)
         if block.weight is None and (self.class_weight == 1).all():
@@ -286,12 +294,12 @@ class SoftmaxLoss:
         """How many dense rows are worked on at a time: they fit the cache."""
         return max(64, TILE_VALUES // max(1, len(self.scale)))
 
-    def tiles(self, block: Block) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+    def tiles(self, block: Block) -> Iterator[tuple[Table, np.ndarray, np.ndarray]]:
         """Give the shifted columns, the class numbers and the weights of the rows that count, tile by tile."""
         X, codes, weight = self._present(block)
         return ((x, codes[place], weight[place]) for place, x in self._tiles(X))
 
-    def _tiles(self, X: Any) -> Iterator[tuple[slice, Any]]:
+    def _tiles(self, X: Table) -> Iterator[tuple[slice, Table]]:
         """Give the shifted columns, tile by tile; a sparse block is one tile."""
         if not isinstance(X, np.ndarray):
             yield slice(0, X.shape[0]), X
@@ -300,33 +308,33 @@ class SoftmaxLoss:
             place = slice(start, min(start + self.tile_rows, len(X)))
             yield place, X[place] - self.shift if self.shift.any() else X[place].astype(np.float64, copy=False)
 
-    def scores(self, x: Any, theta: np.ndarray) -> np.ndarray:
+    def scores(self, x: Table, theta: np.ndarray) -> np.ndarray:
         """Give the scores of shifted columns, one for each class."""
-        p, two = len(self.scale), self.coding.shape[1] == 2
+        p, two = len(self.scale), len(self.coding) == 1
         each = theta if two else self.coding.T @ theta
         found = np.asarray(x @ (each[:, :p] / self.scale).T)
         if self.intercept:
             found += each[:, p]
         return np.hstack([np.zeros_like(found), found]) if two else found
 
-    def _gathered(self, x: Any, values: np.ndarray) -> np.ndarray:
+    def _gathered(self, x: Table, values: np.ndarray) -> np.ndarray:
         """Compute the sums over rows of one value for each class times the columns, of shape (m, q)."""
-        if values.shape[1] == 2:
+        if len(self.coding) == 1:
             return self.rows_times(x, values[:, 1:])
         return np.asarray(self.coding @ self.rows_times(x, values))
 
-    def columns_times(self, x: Any, values: np.ndarray) -> np.ndarray:
+    def columns_times(self, x: Table, values: np.ndarray) -> np.ndarray:
         """Compute ``[x / scale, 1] values`` for a vector of length q."""
         p = len(self.scale)
         found = np.asarray(x @ (values[:p] / self.scale))
         return found + values[p] if self.intercept else found
 
-    def rows_times(self, x: Any, values: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
+    def rows_times(self, x: Table, values: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
         """Compute ``values' [x / scale, 1]``, of shape (m, q)."""
         found = np.asarray(x.T @ values).T / (self.scale if scale is None else scale)
         return np.hstack([found, values.sum(axis=0)[:, None]]) if self.intercept else found
 
-    def _piece(self, X: Any, weight: np.ndarray, own: bool) -> np.ndarray:
+    def _piece(self, X: Table, weight: np.ndarray, own: bool) -> np.ndarray:
         """Give the piece of the Hessian that belongs to the scores of a class, or to those of two classes."""
         total = gram(X, np.empty((len(weight), 0)), np.sqrt(weight), self.shift)
         q = self.shape[1]
@@ -340,7 +348,7 @@ def _share(chance: np.ndarray, k: int, l: int) -> np.ndarray:
     return np.asarray(chance[:, k] * other)
 
 
-def _squared(x: Any) -> Any:
+def _squared(x: Table) -> Table:
     return x**2 if isinstance(x, np.ndarray) else x.multiply(x).tocsr()
 
 
