@@ -39,7 +39,9 @@ def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
 
 
 @kernel
-def _summarise_panel(X: Any, weight: Any, tile_rows: int, first: int, mean: Any, deviation: Any, low: Any, high: Any) -> None:
+def _summarise_panel(
+    X: Any, weight: Any, tile_rows: int, first: int, mean: Any, deviation: Any, low: Any, high: Any
+) -> None:
     """Do so for the columns from `first` on; `mean` and `deviation` are zero before."""
     p = len(mean)
     base, center, drift, square = np.zeros(p), np.empty(p), np.empty(p), np.empty(p)

@@ -324,7 +324,9 @@ def look(lines: Any, root: Any, centered: bool, change: bool, mean: Any, length:
 
 
 @kernel(fastmath=FAST)
-def turn_and_look(X: Any, start: int, lines: Any, root: Any, centered: bool, change: bool, mean: Any, length: Any) -> None:
+def turn_and_look(
+    X: Any, start: int, lines: Any, root: Any, centered: bool, change: bool, mean: Any, length: Any
+) -> None:
     """Do both, for a panel of columns after another."""
     for first in range(0, len(lines), PANEL):
         few = slice(first, min(first + PANEL, len(lines)))
