@@ -324,9 +324,7 @@ def look(lines: Any, root: Any, centered: bool, change: bool, mean: Any, length:
 
 
 @kernel(fastmath=FAST)
-def turn_and_look(
-    X: Any, start: int, lines: Any, root: Any, centered: bool, change: bool, mean: Any, length: Any
-) -> None:
+def turn_and_look(X, start, lines, root, centered, change, mean, length):  # type: ignore[no-untyped-def]
     """Do both, for a panel of columns after another."""
     for first in range(0, len(lines), PANEL):
         few = slice(first, min(first + PANEL, len(lines)))

@@ -15,9 +15,9 @@ Huber (1981), Robust Statistics, chapter 7.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.sources.block import Block
 from qed.regression.robust.columns import Columns, Plane
@@ -94,7 +94,9 @@ class HuberSums:
         return self.product - 0.5 * self.square
 
 
-def _rows_inside(X: Any, residual: np.ndarray, weight: np.ndarray | None, near: np.ndarray) -> Moments:
+def _rows_inside(
+    X: np.ndarray | csr_array, residual: np.ndarray, weight: np.ndarray | None, near: np.ndarray
+) -> Moments:
     """Take the moments of features and residual of the rows that are `near`."""
     some = X.compress(near, axis=0) if isinstance(X, np.ndarray) else X[near]
     return Moments.of(Block(some, residual[near], None if weight is None else weight[near]))
