@@ -148,16 +148,16 @@ def summarise_sparse(values, places, starts, weight, p):  # type: ignore[no-unty
         total += weight[i]
         own, columns = values[starts[i] : starts[i + 1]], places[starts[i] : starts[i + 1]]
         for k in range(len(own)):
-            x, j = np.float64(own[k]), np.uint64(columns[k])
-            count[j] += 1
-            stored[j] += weight[i]
+            x, place = np.float64(own[k]), np.uint64(columns[k])
+            count[place] += 1
+            stored[place] += weight[i]
             if x != x:
-                missing[j] += 1
-                there[j] -= weight[i]
+                missing[place] += 1
+                there[place] -= weight[i]
                 continue
-            mean[j] += weight[i] * x
-            low[j] = min(low[j], x)
-            high[j] = max(high[j], x)
+            mean[place] += weight[i] * x
+            low[place] = min(low[place], x)
+            high[place] = max(high[place], x)
     for j in range(p):
         there[j] += total
         mean[j] = mean[j] / there[j] if there[j] > 0.0 else 0.0

@@ -82,7 +82,8 @@ def _middle(X: Any) -> np.ndarray | None:
 def _scaled(X: Any, scale: float, shift: np.ndarray | None) -> tuple[Any, np.ndarray]:
     """Give the shifted and scaled rows, and half their squared lengths; some rows at a time, which then are in the cache."""
     if shift is None:
-        return X * scale, squared_norms(X * scale) / 2
+        U = X * scale
+        return U, squared_norms(U) / 2
     U, half, step = np.empty(X.shape), np.empty(len(X)), max(1, STRIP_VALUES // max(1, X.shape[1]))
     for start in range(0, len(X), step):
         some = slice(start, start + step)

@@ -85,8 +85,9 @@ class HuberSums:
         )
 
     def __add__(self, other: HuberSums) -> HuberSums:
-        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return HuberSums(*(None if first is None else first + second for first, second in pairs))
+        sums = (getattr(self, field.name) + getattr(other, field.name) for field in fields(self)[:-1])
+        both = self.inside is not None and other.inside is not None
+        return HuberSums(*sums, inside=self.inside + other.inside if both else None)
 
     @property
     def loss(self) -> float:
