@@ -130,3 +130,13 @@ def test_sparse_formats_come_in_alike():
         for fit in (lambda bad: qed.Ridge().fit(bad, NUMBER), lambda bad: qed.Ridge().fit(qed.rows(bad, NUMBER))):
             with pytest.raises(InputError, match="Expected 2D array|Complex data not supported"):
                 fit(bad)
+
+
+def test_blocks_of_a_sparse_table_are_views():
+    X = sparse.random_array((40, 7), density=0.3, rng=np.random.default_rng(0), format="csr")
+    whole = Block(X, np.arange(40.0))
+    for start, stop in ((0, 40), (3, 17), (17, 17), (35, 60)):
+        part = whole.between(start, stop)
+        np.testing.assert_array_equal(part.X.toarray(), X.toarray()[start:stop])
+        assert part.X.shape == (len(part.y), 7) and (part.X.nnz == 0 or np.shares_memory(part.X.data, X.data))
+    np.testing.assert_array_equal(Block(X.tocsc()).between(5, 9).X.toarray(), X.toarray()[5:9])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from qed.base.sources.block import Block
 from qed.base.summary import COMPILED_FROM, Summary
@@ -62,3 +63,29 @@ def test_the_kernel_for_holes_and_its_twin(order, dtype):
     np.testing.assert_allclose(found.deviation, weight @ np.where(there, (wide - center) ** 2, 0), rtol=1e-11)
     np.testing.assert_array_equal(found.missing, (~there).sum(axis=0))
     assert found.low[3] == np.inf and found.high[0] == np.nanmax(X[:, 0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_kernel_for_sparse_blocks_and_its_dense_twin(dtype, weighted):
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((3000, 30)) < 0.5, rng.normal(3.0, 1.0, (3000, 30)), 0.0).astype(dtype)
+    X[:, 0], X[:, 1], X[:, 2], X[rng.random(3000) < 0.1, 3] = 0.0, 7.0, np.abs(X[:, 2]) + 1, np.nan
+    weight = rng.integers(0, 3, 3000).astype(float) if weighted else None
+    table = sparse.csr_array(X)
+    assert table.nnz >= COMPILED_FROM
+    found, plain = Summary.of(Block(table, weight=weight)), Summary.of(Block(X, weight=weight))
+    for name in ("count", "weight", "low", "high", "missing"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+    np.testing.assert_allclose(found.mean, plain.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.deviation, plain.deviation, rtol=1e-11, atol=1e-11)
+
+
+def test_wide_blocks_are_summarised_as_their_panels_are():
+    """Columns have nothing to do with each other, so no bit depends on which of them are taken together."""
+    X = np.random.default_rng(3).normal(size=(700, 300)) + 1e3
+    whole = Summary.of(Block(X))
+    for first in (0, 100, 200):
+        part = Summary.of(Block(np.ascontiguousarray(X[:, first : first + 100])))
+        for name in ("mean", "deviation", "low", "high"):
+            np.testing.assert_array_equal(getattr(whole, name)[first : first + 100], getattr(part, name))

@@ -188,3 +188,24 @@ def test_two_targets_are_refused():
     X, y = data(20)
     with pytest.raises(InputError, match="one column"):
         qed.HuberRegressor().fit(X, np.column_stack([y, y]))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("twice", [False, True])
+def test_many_sparse_columns_are_fitted_as_dense_ones(intercept, twice):
+    """They are multiplied out at once, not block by block; a column that stands there twice has no factor, but a basis."""
+    generator = np.random.default_rng(5)
+    X = np.where(generator.random((900, 130)) < 0.2, generator.standard_normal((900, 130)), 0.0)
+    if twice:
+        X[:, 129] = X[:, 0]
+    y = X[:, :5].sum(axis=1) + 1.0 + generator.standard_t(1.5, 900)
+    weight = generator.integers(0, 3, 900).astype(float)
+    settings = {"fit_intercept": intercept, "alpha": 0.1}
+    found = qed.HuberRegressor(**settings).fit(sparse.csr_array(X), y, weight)
+    dense = qed.HuberRegressor(**settings).fit(X, y, weight)
+    assert found.certificate_ and dense.certificate_
+    np.testing.assert_allclose(found.coef_, dense.coef_, atol=1e-5)
+    # Both are within their tolerance, 1e-10 relative, of the same minimum.
+    assert value(found, X, y, weight) == pytest.approx(value(dense, X, y, weight), rel=4e-10)
+    assert (found.outliers_ == dense.outliers_).mean() > 0.99
+    assert bool(qed.certify(found, sparse.csr_array(X), y, weight))

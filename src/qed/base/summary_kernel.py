@@ -32,7 +32,7 @@ def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
 
 
 @kernel
-def _summarise_panel(X: Any, weight: Any, tile_rows: int, first: int, mean: Any, deviation: Any, low: Any, high: Any) -> None:
+def _summarise_panel(X, weight, tile_rows, first, mean, deviation, low, high):  # type: ignore[no-untyped-def]
     """Do so for the columns from `first` on; `mean` and `deviation` are zero before."""
     p = len(mean)
     base, center, drift, square = np.zeros(p), np.empty(p), np.empty(p), np.empty(p)
@@ -73,7 +73,7 @@ def _add_up(tile: Any, first: int, weight: Any, center: Any, low: Any, high: Any
 
 
 @kernel
-def _spread(tile: Any, first: int, weight: Any, center: Any, drift: Any, square: Any) -> None:
+def _spread(tile, first, weight, center, drift, square):  # type: ignore[no-untyped-def]
     """Sum the weighted deviations from `center`, and their squares."""
     drift[:] = 0.0
     square[:] = 0.0
@@ -128,7 +128,7 @@ def summarise_there(X: Any, weight: Any, tile_rows: int) -> Any:
 
 
 @kernel
-def summarise_sparse(values: Any, places: Any, starts: Any, weight: Any, p: int) -> Any:
+def summarise_sparse(values, places, starts, weight, p):  # type: ignore[no-untyped-def]
     """Do the same for a sparse block, given by what is stored of its rows; what is not stored is zero.
 
     What is stored is read twice: for the means, and for the deviations from them.
@@ -141,16 +141,16 @@ def summarise_sparse(values: Any, places: Any, starts: Any, weight: Any, p: int)
         total += weight[i]
         own, columns = values[starts[i] : starts[i + 1]], places[starts[i] : starts[i + 1]]
         for k in range(len(own)):
-            x, j = np.float64(own[k]), np.uint64(columns[k])
-            count[j] += 1
-            stored[j] += weight[i]
+            x, place = np.float64(own[k]), np.uint64(columns[k])
+            count[place] += 1
+            stored[place] += weight[i]
             if x != x:
-                missing[j] += 1
-                there[j] -= weight[i]
+                missing[place] += 1
+                there[place] -= weight[i]
                 continue
-            mean[j] += weight[i] * x
-            low[j] = min(low[j], x)
-            high[j] = max(high[j], x)
+            mean[place] += weight[i] * x
+            low[place] = min(low[place], x)
+            high[place] = max(high[place], x)
     for j in range(p):
         there[j] += total
         mean[j] = mean[j] / there[j] if there[j] > 0.0 else 0.0

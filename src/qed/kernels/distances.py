@@ -21,6 +21,7 @@ from qed.kernels.tiles import Bound, Places, dot
 
 # Entries below this share of the norms have lost five digits or more.
 CLOSE = 1e-5
+STRIP_VALUES = 1 << 15
 Pairs = tuple[np.ndarray, np.ndarray]
 NOWHERE: Pairs = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
@@ -35,9 +36,8 @@ def half_squares(X: Any, Z: Any, scale: float) -> Bound:
     array([[50.,  0.]])
     """
     shift = _middle(X)
-    U = _scaled(X, scale, shift)
-    V = U if Z is X else _scaled(Z, scale, shift)
-    half_U, half_V = squared_norms(U) / 2, squared_norms(V) / 2
+    U, half_U = _scaled(X, scale, shift)
+    V, half_V = (U, half_U) if Z is X else _scaled(Z, scale, shift)
     products = dot(U, V)
 
     def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
@@ -77,12 +77,18 @@ def _middle(X: Any) -> np.ndarray | None:
     return np.where(np.isfinite(mean), mean, 0.0)
 
 
-def _scaled(X: Any, scale: float, shift: np.ndarray | None) -> Any:
+def _scaled(X: Any, scale: float, shift: np.ndarray | None) -> tuple[Any, np.ndarray]:
+    """Give the shifted and scaled rows, and half their squared lengths; some rows at a time, which then are in the cache."""
     if shift is None:
-        return X * scale
-    U = X - shift
-    U *= scale
-    return U
+        U = X * scale
+        return U, squared_norms(U) / 2
+    U, half, step = np.empty(X.shape), np.empty(len(X)), max(1, STRIP_VALUES // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        some = slice(start, start + step)
+        np.subtract(X[some], shift, out=U[some])
+        U[some] *= scale
+        half[some] = squared_norms(U[some]) / 2
+    return U, half
 
 
 def _from_differences(X: Any, Z: Any, scale: float, chosen: np.ndarray, out: np.ndarray) -> None:

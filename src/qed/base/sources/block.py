@@ -10,10 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 BLOCK_VALUES = 1 << 20
 # A function of a block and further arguments.
@@ -103,7 +106,7 @@ class Block:
         return Block(X, y, weight, self.start + start)
 
 
-def rows_between(X: Any, start: int, stop: int) -> Any:
+def rows_between(X: csr_array, start: int, stop: int) -> csr_array:
     """Give consecutive rows of a sparse table; where it is stored by rows, what is stored of them is not copied.
 
     Examples

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qed.base.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 COMPILED_FROM = 1 << 15
 STRIP_VALUES = 1 << 15
@@ -40,7 +43,7 @@ def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out
     return finite
 
 
-def divided(X: Any, scale: np.ndarray) -> Any:
+def divided(X: csr_array, scale: np.ndarray) -> csr_array:
     """Divide the columns of a sparse table that is stored by rows.
 
     Examples

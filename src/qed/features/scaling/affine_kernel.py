@@ -22,7 +22,7 @@ def affine_kernel(X: Any, shift: Any, factor: Any, low: float, out: Any) -> Any:
 
 
 @kernel
-def divide_kernel(values: Any, places: Any, scale: Any, out: Any) -> None:
+def divide_kernel(values, places, scale, out):  # type: ignore[no-untyped-def]
     """Divide what is stored of a sparse table by the scale of its column."""
     for k in range(len(values)):
         out[k] = values[k] / scale[np.uint64(places[k])]

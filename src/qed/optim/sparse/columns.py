@@ -21,7 +21,7 @@ from qed.base.numbers import EPS
 from qed.optim.sparse.sweeps import FAST, subtract_rows
 
 # So many values are gone through by one task: enough to outweigh handing it to a thread.
-TASK_VALUES = 1 << 20
+TASK_VALUES = 1 << 18
 # So many columns are laid out together: what is read of a row fills its cache lines, and what is written stays in the cache.
 PANEL, STRIP = 16, 64
 
@@ -69,11 +69,12 @@ class DenseColumns:
 
     def _lay_out(self, X: np.ndarray | None, part: slice, centered: bool, change: bool) -> None:
         lines, mean, length = self.lines[part], self.mean[part], self.length[part]
+        if X is not None and X.flags.c_contiguous:
+            turn_and_look(X, part.start, lines, self.root, centered, change, mean, length)
+            return
         for first in range(0, len(lines), PANEL):
             few = slice(first, first + PANEL)
-            if X is not None and X.flags.c_contiguous:
-                turn(X, part.start + first, lines[few])
-            elif X is not None:
+            if X is not None:
                 lines[few] = X[:, part][:, few].T
             look(lines[few], self.root, centered, change, mean[few], length[few])
 
@@ -304,3 +305,12 @@ def look(lines: Any, root: Any, centered: bool, change: bool, mean: Any, length:
             if change:
                 line[i] = value
         length[j] = np.sqrt(square)
+
+
+@kernel(fastmath=FAST)
+def turn_and_look(X, start, lines, root, centered, change, mean, length):  # type: ignore[no-untyped-def]
+    """Do both, for a panel of columns after another."""
+    for first in range(0, len(lines), PANEL):
+        few = slice(first, min(first + PANEL, len(lines)))
+        turn(X, start + first, lines[few])
+        look(lines[few], root, centered, change, mean[few], length[few])

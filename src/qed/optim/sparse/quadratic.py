@@ -25,6 +25,7 @@ from qed.optim.sparse.sweeps import descend, penalty_gap, subtract_rows
 # Sweeps before Newton steps, and when so many columns wait outside, relative to those inside, that it pays to sweep first.
 SWEEPS, FAR = 20, 0.25
 MOST_SWEEPS = 100_000
+HARDLY = 0.01
 # Correlations may exceed the penalty by this share of it; Newton steps reach it easily.
 MARGIN = 1e-9
 # From this size on, LAPACK factorises a support faster than columns are appended one by one.
@@ -170,7 +171,8 @@ class SparseQuadratic:
         if self._size == 0 and not self.coef.any():
             self._l2 = penalty.l2  # what is empty is the factor of any penalty
         if self._l2 != penalty.l2 or self._is_far(penalty):
-            self.sweep(penalty, SWEEPS)
+            # Newton steps find the rest: sweeps may end when they hardly gain anything any more.
+            self.sweep(penalty, SWEEPS, HARDLY * tol * self.rest / max(1, len(self.coef)))
             objective, gap = self.gap(penalty)
             if not exact and gap <= tol * objective:
                 return objective, gap

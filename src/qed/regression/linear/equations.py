@@ -19,6 +19,7 @@ from functools import cache, cached_property, partial
 import numpy as np
 from scipy.sparse import csr_array
 
+from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.linalg.conjugate import conjugate_gradients
@@ -270,7 +271,8 @@ class IterativeEquations(KeptEquations):
             return np.asarray((design.gram_times(inner) + alpha * inner) / scale)
 
         for output, column in enumerate(right.T):
-            found = conjugate_gradients(product, column / scale, NEAR, most)
+            with one_blas_thread:
+                found = conjugate_gradients(product, column / scale, NEAR, most)
             if not found.residual <= NEAR:
                 return None
             coef[:, output] = found.solution / scale

@@ -15,9 +15,9 @@ Huber (1981), Robust Statistics, chapter 7.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.sources.block import Block
 from qed.regression.robust.columns import Columns, Plane
@@ -67,8 +67,9 @@ class HuberSums:
         )
 
     def __add__(self, other: HuberSums) -> HuberSums:
-        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return HuberSums(*(None if first is None else first + second for first, second in pairs))
+        sums = (getattr(self, field.name) + getattr(other, field.name) for field in fields(self)[:-1])
+        both = self.inside is not None and other.inside is not None
+        return HuberSums(*sums, inside=self.inside + other.inside if both else None)
 
     @property
     def loss(self) -> float:
@@ -76,7 +77,9 @@ class HuberSums:
         return self.product - 0.5 * self.square
 
 
-def _rows_inside(X: Any, residual: np.ndarray, weight: np.ndarray | None, near: np.ndarray) -> Moments:
+def _rows_inside(
+    X: np.ndarray | csr_array, residual: np.ndarray, weight: np.ndarray | None, near: np.ndarray
+) -> Moments:
     """Take the moments of features and residual of the rows that are `near`."""
     some = X.compress(near, axis=0) if isinstance(X, np.ndarray) else X[near]
     return Moments.of(Block(some, residual[near], None if weight is None else weight[near]))
