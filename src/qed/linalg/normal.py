@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack
 
 from qed.base.numbers import EPS
-from qed.linalg.cholesky import Cholesky
+from qed.linalg.cholesky import Cholesky, factor_in_place
 
 # Sums over rows, taken block by block, are off by no more than this, relative to the lengths of the columns.
 ROUNDING = 16 * EPS
@@ -73,8 +73,8 @@ def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     >>> factorised(np.ones((2, 2)) - np.eye(2))[1]
     0.0
     """
-    lower, failed = lapack.dpotrf(matrix, lower=1, clean=1)
-    if failed:
+    lower = np.asfortranarray(np.tril(matrix))
+    if not factor_in_place(lower):
         return lower, 0.0
     return lower, float(lapack.dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")[0])
 

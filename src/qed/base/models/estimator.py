@@ -21,7 +21,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for
+from qed.base.engine import fitting
 from qed.base.errors import InputError, NotFittedError
 from qed.base.models.checks import check_rows, complete, finite
 from qed.base.models.parameters import Parameter, check_parameters
@@ -33,6 +33,7 @@ from qed.base.running.changing import changing
 from qed.base.running.stepped import Stepped
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.base.threads.interrupts import deferred
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -172,8 +173,7 @@ class OnePass(Estimator):
     def _settle(self, problem: StatisticProblem) -> None:
         self._check_statistic(problem)
         self.statistic_ = problem.statistic
-        with blas_for(self.n_features_in_):
-            super()._settle(problem)
+        super()._settle(problem)
 
     def _check_statistic(self, problem: StatisticProblem) -> None:
         """Refuse a statistic from which no model follows."""
@@ -315,5 +315,6 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
         return Certificate([replace(claim, says=name + claim.says) for name, proof in proofs for claim in proof])
     model = parts[0][1]
     model._check_fitted()
-    rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
-    return Certificate(model._prove(model._evidence(rows)))
+    with deferred(), fitting():
+        rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
+        return Certificate(model._prove(model._evidence(rows)))

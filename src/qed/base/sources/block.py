@@ -34,6 +34,14 @@ def is_sparse(matrix: object) -> bool:
     return hasattr(matrix, "tocsr")
 
 
+def aligned(values: np.ndarray) -> np.ndarray:
+    """Give an array whose numbers begin where the processor likes them, as they may not after a journey between processes.
+
+    BLAS does not take others, and NumPy's own loops add in another order.
+    """
+    return values if values.flags.aligned else values.copy()
+
+
 class Sliced(ABC):
     """A matrix of which only some rows at a time can be had, by a slice or an array of their numbers.
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.errors import InputError
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import aligned, is_sparse
 from qed.base.sources.facts import Facts
 from qed.base.sources.frames import (
     arrow_of,
@@ -60,7 +60,9 @@ class Decode:
     def rows(self, part: Any, y: Any, weight: Any, start: int) -> ArrayRows:
         """Give the rows of a partition, the first of which has the number `start`."""
         if isinstance(part, ArrayRows):
-            return part.numbered_from(start)
+            found = part.numbered_from(start)
+            found.X, found.y, found.weight = (_settled(values) for values in (part.X, part.y, part.weight))
+            return found
         if self.layout is None:
             matrix = as_matrix(part)
             target = None if y is None else read_target(y)[0]
@@ -125,6 +127,11 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
         has_weight=weight is not None,
     )
     return Partitions(list(zip(*parts)), decode, facts, known)
+
+
+def _settled(values: object) -> object:
+    """Give an array that came from another process as NumPy likes it; all else as it is."""
+    return aligned(values) if isinstance(values, np.ndarray) else values
 
 
 def _aligned(X: Any, values: Any, name: str) -> list[Any]:

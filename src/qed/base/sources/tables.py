@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from qed.base.engine import work
 from qed.base.errors import InputError, KindError
-from qed.base.sources.block import Block, Piece, is_sparse
+from qed.base.sources.block import Block, Piece, aligned, is_sparse
 from qed.base.sources.compressed import sound
 from qed.base.sources.facts import FLOATS, Facts
 from qed.base.sources.frames import (
@@ -210,7 +210,7 @@ def as_matrix(X: Any) -> Any:
             "Reshape your data, with X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row."
         )
     if matrix.dtype in FLOATS and matrix.dtype.isnative:
-        return matrix
+        return matrix if is_sparse(matrix) else aligned(matrix)
     kind = matrix.dtype.kind
     if kind == "c":
         raise complex_error()
