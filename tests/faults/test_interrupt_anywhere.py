@@ -7,7 +7,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -85,11 +85,8 @@ def test_an_interrupt_at_any_line_leaves_a_whole_state(name: str) -> None:
         for at in np.linspace(1, counter.lines, POINTS).astype(int).tolist():
             model = specimen(name)
             before = state(model)
-            with interrupting(at):
-                try:
-                    model.fit(X, y)
-                except KeyboardInterrupt:
-                    pass
+            with interrupting(at), suppress(KeyboardInterrupt):
+                model.fit(X, y)
             assert signal.getsignal(signal.SIGINT) is handler and not holds and blas_threads() == threads, at
             check_whole(name, model, before)
         np.testing.assert_array_equal(specimen(name).fit(X, y).predict(X), whole.predict(X))
@@ -109,11 +106,8 @@ def test_an_interrupt_of_every_model_at_many_lines(name: str) -> None:
         for at in np.linspace(1, counter.lines, 60).astype(int).tolist():
             model = specimen(name)
             before = state(model)
-            with interrupting(at):
-                try:
-                    model.fit(table, y)
-                except KeyboardInterrupt:
-                    pass
+            with interrupting(at), suppress(KeyboardInterrupt):
+                model.fit(table, y)
             assert not holds and blas_threads() == threads, at
             assert state(model) == before or isinstance(model.certificate_, Certificate), at
         specimen(name).fit(table, y)

@@ -59,6 +59,15 @@ def factor_in_place(A: np.ndarray) -> bool:
     return True
 
 
+def reciprocal_condition(lower: np.ndarray, size: float) -> float:
+    """Estimate one over the condition number (in the 1-norm) of a matrix from its lower Cholesky factor and its norm.
+
+    An estimate is good for a digit or two. Its last bits are dropped, because they depend on where the arrays lie in memory: BLAS adds up
+    absolute values from the next boundary on that the processor likes.
+    """
+    return float(np.float32(lapack.dpocon(lower, size, uplo="L")[0]))
+
+
 def _reduced(A: np.ndarray, first: int, last: int, row: int, stop: int) -> np.ndarray:
     """Give the tile of rows `row` to `stop` in the columns `first` to `last`, less what the columns before explain of it."""
     tile = A[row:stop, first:last].copy(order="F")
@@ -116,7 +125,7 @@ class Cholesky:
         lower = scaled.T
         if not factor_in_place(lower):
             return None
-        reciprocal = float(lapack.dpocon(lower, size, uplo="L")[0])
+        reciprocal = reciprocal_condition(lower, size)
         return cls(lower, length, reciprocal, reciprocal * size) if reciprocal > 4 * n * EPS else None
 
     def solve(self, right: np.ndarray) -> np.ndarray:

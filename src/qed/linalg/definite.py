@@ -17,7 +17,7 @@ from scipy.linalg import blas, lapack
 from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError
 from qed.base.numbers import EPS
-from qed.linalg.cholesky import factor_in_place
+from qed.linalg.cholesky import factor_in_place, reciprocal_condition
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool
     if not factor_in_place(A) or not (A.diagonal() ** 2 > 4 * n * EPS * shifted).all():
         return None
     coef = lapack.dpotrs(A, right, lower=1)[0]
-    spread = max(1.0, 1 / max(float(lapack.dpocon(A, size, uplo="L")[0]), 1e-300)) if condition else None
+    spread = max(1.0, 1 / max(reciprocal_condition(A, size), 1e-300)) if condition else None
     np.fill_diagonal(K, diagonal)
     return Dual(coef, multiplied(K, coef), n, spread)
 
