@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from qed.base.numbers import no_memory
+
 BLOCK_VALUES = 1 << 20
 # A function of a block and further arguments.
 Function = Callable[..., Any]
@@ -153,7 +155,11 @@ def join(parts: Sequence[Any]) -> Any:
         from scipy import sparse
 
         return sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)
+    try:
+        return np.concatenate(parts)
+    except MemoryError:
+        shape = (sum(len(part) for part in parts), *parts[0].shape[1:])
+        raise no_memory(sum(part.nbytes for part in parts), " x ".join(f"{n:,}" for n in shape)) from None
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:

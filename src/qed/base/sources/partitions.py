@@ -61,7 +61,9 @@ class Decode:
         """Give the rows of a partition, the first of which has the number `start`."""
         if isinstance(part, ArrayRows):
             found = part.numbered_from(start)
-            found.X, found.y, found.weight = (_settled(values) for values in (part.X, part.y, part.weight))
+            for name in ("X", "y", "weight"):
+                if isinstance(values := getattr(part, name), np.ndarray):
+                    setattr(found, name, aligned(values))
             return found
         if self.layout is None:
             matrix = as_matrix(part)
@@ -127,11 +129,6 @@ def cut_array(X: Any, y: Any, weight: Any, size: int | None) -> Partitions:
         has_weight=weight is not None,
     )
     return Partitions(list(zip(*parts)), decode, facts, known)
-
-
-def _settled(values: object) -> object:
-    """Give an array that came from another process as NumPy likes it; all else as it is."""
-    return aligned(values) if isinstance(values, np.ndarray) else values
 
 
 def _aligned(X: Any, values: Any, name: str) -> list[Any]:

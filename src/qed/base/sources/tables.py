@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from qed.base.engine import work
 from qed.base.errors import InputError, KindError
+from qed.base.numbers import no_memory, room
 from qed.base.sources.block import Block, Piece, aligned, is_sparse
 from qed.base.sources.compressed import sound
 from qed.base.sources.facts import FLOATS, Facts
@@ -153,7 +154,7 @@ class TableRows(Rows):
 
 
 def _matrix_in_parallel(table: pa.Table, layout: Layout, size: int) -> np.ndarray:
-    matrix = np.empty((table.num_rows, len(layout.features)), layout.dtype)
+    matrix = room((table.num_rows, len(layout.features)), layout.dtype)
     for _ in work(partial(_copy, table, layout, matrix, start, size) for start in range(0, len(matrix), size)):
         continue
     return matrix
@@ -168,7 +169,7 @@ def _matrix_of_pandas(frame: Any, layout: Layout) -> np.ndarray:
     kinds = set(frame.dtypes)
     if tuple(frame.columns) == layout.features and len(kinds) == 1 and kinds <= set(FLOATS):
         return frame.to_numpy()
-    matrix = np.empty((len(frame), len(layout.features)), layout.dtype)
+    matrix = room((len(frame), len(layout.features)), layout.dtype)
     fill(matrix, [frame[name].to_numpy() for name in layout.features])
     return matrix
 
@@ -214,13 +215,20 @@ def as_matrix(X: Any) -> Any:
     kind = matrix.dtype.kind
     if kind == "c":
         raise complex_error()
-    if kind == "f":
-        return matrix.astype(np.float32 if matrix.dtype.itemsize <= 4 else np.float64)
-    if kind in "biu":
-        return matrix.astype(np.float64)
+    if kind in "biuf":
+        return _as_floats(matrix, np.float32 if kind == "f" and matrix.dtype.itemsize <= 4 else np.float64)
     if kind in "OUST" and not is_sparse(X):
         return matrix.astype(object)
     raise InputError(f"An array of {matrix.dtype} holds no numbers: give floats, integers or a table of mixed columns.")
+
+
+def _as_floats(matrix: Any, dtype: type) -> Any:
+    try:
+        return matrix.astype(dtype)
+    except MemoryError:
+        raise no_memory(
+            int(np.prod(matrix.shape)) * np.dtype(dtype).itemsize, " x ".join(map(str, matrix.shape))
+        ) from None
 
 
 def to_array(X: Any) -> Any:
