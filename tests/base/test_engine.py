@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import qed
-from qed.base.engine import add_pairwise, blas_for, fitting, n_threads, one_blas_thread, threads, work
+from qed.base.engine import add_pairwise, fitting, n_threads, one_blas_thread, threads, work
 from qed.base.errors import ParameterError
 from qed.base.sources.rows import ArrayRows
 
@@ -150,44 +150,12 @@ def test_a_fit_holds_blas_once_for_all_folds_inside():
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, Stopped])
-@pytest.mark.parametrize("hold", [fitting, lambda: one_blas_thread, lambda: blas_for(10), lambda: blas_for(10_000)])
+@pytest.mark.parametrize("hold", [fitting, lambda: one_blas_thread])
 def test_blas_is_given_back_after_any_error(error, hold):
     before = blas_threads()
     with pytest.raises(error), fitting(), hold():
         raise error
     assert blas_threads() == before
-
-
-def test_large_matrices_get_all_threads_inside_a_fit_but_not_inside_a_fold():
-    before = blas_threads()
-    with fitting():
-        with blas_for(100):
-            assert set(blas_threads()) == {1}
-        with blas_for(1000):
-            assert blas_threads() == before
-        assert set(blas_threads()) == {1}
-        with one_blas_thread, blas_for(1000):
-            assert set(blas_threads()) == {1}
-    assert blas_threads() == before
-
-
-def test_large_matrices_wait_for_the_fits_of_other_threads():
-    arrived, leave = threading.Event(), threading.Event()
-
-    def other():
-        with fitting():
-            arrived.set()
-            leave.wait(10)
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    arrived.wait(10)
-    try:
-        with fitting(), blas_for(1000):
-            assert set(blas_threads()) == {1}
-    finally:
-        leave.set()
-        thread.join()
 
 
 def test_blas_is_held_while_any_thread_fits():

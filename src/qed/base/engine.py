@@ -21,12 +21,12 @@ from itertools import chain, islice
 from queue import SimpleQueue
 from typing import Any
 
-from qed.base.threads.blas import blas_for, fitting, one_blas_thread
+from qed.base.threads.blas import fitting, one_blas_thread
 from qed.base.threads.counting import n_threads, threads, threads_here, working
 from qed.base.threads.helpers import Inbox, Reserve
 from qed.base.threads.interrupts import moment
 
-__all__ = ["add_pairwise", "blas_for", "fitting", "n_threads", "one_blas_thread", "threads", "work"]
+__all__ = ["add_pairwise", "fitting", "n_threads", "one_blas_thread", "threads", "work"]
 
 _helpers = Reserve("fold")
 

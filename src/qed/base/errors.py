@@ -39,6 +39,10 @@ class SourceError(QedError, OSError):
     """A file or cluster could not be read, or a cache could not be written."""
 
 
+class NoMemoryError(QedError, MemoryError):
+    """A table does not fit into memory; the text says how large it would be."""
+
+
 class SavingError(QedError, ValueError):
     """A model file is damaged, of another format, or holds what can not be stored safely."""
 

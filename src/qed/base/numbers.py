@@ -8,9 +8,33 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qed.base.errors import NoMemoryError
+
 # The distance from one to the next number, and the smallest normal number.
 EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
+
+
+def room(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
+    """Give an array that is not filled yet, or say how large it would have been.
+
+    Examples
+    --------
+    >>> room((2, 3)).shape
+    (2, 3)
+    """
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError):
+        raise no_memory(math.prod(shape) * np.dtype(dtype).itemsize, " x ".join(f"{n:,}" for n in shape)) from None
+
+
+def no_memory(size: int, what: str) -> NoMemoryError:
+    """Give the error for a table that does not fit, of so many bytes."""
+    return NoMemoryError(
+        f"There is no memory for a table of {what} values: it takes {size / 2**30:,.1f} GiB. Give fewer rows or columns, or float32; "
+        "or take a model that reads its rows block by block, from a file: qed.rows('data.parquet')."
+    )
 
 
 @overload

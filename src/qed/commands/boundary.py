@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 
 import typer
 
+from qed.base.visible import visible
+
 WRONG_INPUT, OUR_FAULT, INTERRUPTED, NO_READER = 2, 70, 130, 141
 
 
@@ -66,7 +68,7 @@ def boundary() -> Iterator[None]:
         if _is_of(error, "typer", "click") or os.environ.get("QED_DEBUG"):
             raise
         words, code = message_of(error)
-        print(f"qed: {words}", file=sys.stderr)
+        print(f"qed: {visible(words)}", file=sys.stderr)
         raise typer.Exit(code) from None
 
 

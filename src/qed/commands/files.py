@@ -6,8 +6,10 @@ A file is written beside its place and put there when it is complete: whoever st
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pyarrow as pa
 
 from qed.base.errors import InputError, SourceError
 
+# What a spreadsheet takes for a formula, and what is only a number.
+FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$"
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq", ".feather", ".arrow")
 
 
@@ -32,6 +36,32 @@ def check_ending(path: str) -> str:
     return ending
 
 
+def defused(table: pa.Table) -> pa.Table:
+    """Put an apostrophe before text that a spreadsheet would take for a formula; numbers, also those written as text, stay as they are.
+
+    Examples
+    --------
+    >>> defused(pa.table({"a": ["=1+1", "-2.5", "plain"], "b": [-1, 2, 3]})).to_pydict()
+    {'a': ["'=1+1", '-2.5', 'plain'], 'b': [-1, 2, 3]}
+    """
+    import pyarrow.compute as pc
+
+    columns = []
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            formula = pc.and_(
+                pc.match_substring_regex(column, FORMULA), pc.invert(pc.match_substring_regex(column, NUMBER))
+            )
+            column = pc.if_else(formula, pc.binary_join_element_wise("'", column, ""), column)
+        columns.append(column)
+    names = [
+        f"'{name}" if re.match(FORMULA, name) and not re.match(NUMBER, name) else name for name in table.column_names
+    ]
+    return pa.table(columns, names=names)
+
+
 @contextmanager
 def table_writer(path: str, schema: pa.Schema) -> Iterator[Any]:
     """Give a function that writes tables of a schema to a file, one after another.
@@ -42,8 +72,9 @@ def table_writer(path: str, schema: pa.Schema) -> Iterator[Any]:
     place = Path(path)
     beside = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
-        with _writer(beside, ending, schema) as writer:
-            yield writer.write_table
+        plain = ending in (".csv", ".tsv")
+        with _writer(beside, ending, defused(schema.empty_table()).schema if plain else schema) as writer:
+            yield partial(_write_defused, writer.write_table) if plain else writer.write_table
         os.replace(beside, place)
     except (OSError, pa.ArrowException) as error:
         if isinstance(error, SourceError):
@@ -67,8 +98,13 @@ def csv_printer(stream: Any, schema: pa.Schema) -> Iterator[Any]:
     """
     from pyarrow import csv
 
-    with csv.CSVWriter(stream, schema, write_options=csv.WriteOptions(quoting_style="needed")) as writer:
-        yield writer.write_table
+    kept = defused(schema.empty_table()).schema
+    with csv.CSVWriter(stream, kept, write_options=csv.WriteOptions(quoting_style="needed")) as writer:
+        yield partial(_write_defused, writer.write_table)
+
+
+def _write_defused(write: Callable[[pa.Table], None], table: pa.Table) -> None:
+    write(defused(table))
 
 
 def _writer(path: Path, ending: str, schema: pa.Schema) -> Any:

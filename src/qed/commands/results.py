@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from qed.commands.terminal import Screen, certificate_table, leaderboard, print_json, table
+from qed.base.visible import visible
+from qed.commands.terminal import Screen, Words, certificate_table, leaderboard, print_json, table
 from qed.report.words import NOT_PROVEN, PROVEN, counted, number, score_words, seconds_words, setting_words
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ MOST_OUTPUTS = 6
 
 def note(words: str) -> None:
     """Print a note for people."""
-    print(f"note: {words}", file=sys.stderr)
+    print(f"note: {visible(words)}", file=sys.stderr)
 
 
 def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
@@ -38,7 +39,7 @@ def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
     aim = f"{comparison.task} of {data.target!r}" if data.target else "clustering"
     words, sign = score_words(comparison.scoring)
     better = "" if sign == 1 else ", lower is better"
-    screen.show(Text.assemble((data.name, "bold"), f": {shape}; {aim} ({comparison.why})"))
+    screen.show(Text.assemble((visible(data.name), "bold"), visible(f": {shape}; {aim} ({comparison.why})")))
     screen.show(f"{comparison.n_folds} folds, seed {comparison.seed}; {words} ± standard error{better}\n")
     screen.show(leaderboard(comparison), "")
     if comparison.task == "clustering":
@@ -100,7 +101,7 @@ def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
     screen = Screen()
     goal = f" for {found.target!r}" if found.target else ""
     fitted = f", fitted on {counted(found.rows, 'row')}" if found.rows is not None else ", not fitted"
-    screen.show(Text.assemble((found.kind, "bold"), f"{goal}{fitted}"))
+    screen.show(Text.assemble((visible(found.kind), "bold"), visible(f"{goal}{fitted}")))
     if found.parameters:
         screen.show(f"parameters  {setting_words(found.parameters)}")
     if found.ending:
@@ -114,7 +115,7 @@ def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
         screen.show("")
         lines = table("column", "encoded as")
         for one in found.decisions:
-            lines.add_row(Text(one["column"]), Text(one["how"]))
+            lines.add_row(Words(one["column"]), Words(one["how"]))
         screen.show(lines)
     if found.certificate is not None:
         screen.show("")
@@ -123,7 +124,7 @@ def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
 
 def _write_proof(screen: Screen, certificate: Certificate) -> None:
     screen.show(certificate_table(certificate))
-    screen.show(Text(PROVEN, style="green") if certificate else Text(NOT_PROVEN, style="bold red"))
+    screen.show(Words(PROVEN, style="green") if certificate else Words(NOT_PROVEN, style="bold red"))
     if certificate.verdict:
         screen.show(certificate.verdict)
 
@@ -138,7 +139,7 @@ def _write_effects(screen: Screen, found: Explanation, most: int) -> None:
     for effect in found.effects[:most]:
         values = [number(value) for value in effect.standardised[:MOST_OUTPUTS]]
         units = [number(effect.per_unit[0])] if per_unit else []
-        lines.add_row(Text(effect.name), *values, *units)
+        lines.add_row(Words(effect.name), *values, *units)
     screen.show("")
     screen.show(lines)
     left = len(found.effects) - most
@@ -154,7 +155,7 @@ def write_datasets(found: list[dict[str, Any]], *, json: bool) -> None:
     lines = table("name", "task", "target", "rows", "columns", "what it is", numbers=("rows", "columns"))
     for one in found:
         target = ", ".join(one["target"])
-        lines.add_row(one["name"], one["task"], target, str(one["rows"]), str(one["columns"]), Text(one["title"]))
+        lines.add_row(one["name"], one["task"], target, str(one["rows"]), str(one["columns"]), Words(one["title"]))
     Screen().show(lines)
 
 
@@ -188,7 +189,7 @@ def write_warmed(found: list[Warmed], *, json: bool) -> None:
         return
     lines = table("model", "time", "kernels made ready", numbers=("time",))
     for one in found:
-        lines.add_row(one.name, seconds_words(one.seconds), Text(", ".join(one.kernels)))
+        lines.add_row(one.name, seconds_words(one.seconds), Words(", ".join(one.kernels)))
     screen = Screen()
     screen.show(lines)
     kernels = sum(len(one.kernels) for one in found)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from qed.base.visible import visible
 from qed.report.words import PROVEN, decimals_for, plus_minus, proof_words, score_words, seconds_words, setting_words
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from qed.selection.comparing.comparison import Comparison
 
 WIDTH = 120
+
+
+class Words(Text):
+    """Text that may come from data: what a terminal would obey is written out."""
+
+    def __init__(self, text: str = "", style: str = "") -> None:
+        super().__init__(visible(text), style)
 
 
 class Screen(Console):
@@ -31,14 +39,16 @@ class Screen(Console):
         """Print tables and texts; strings are taken as they are, never as markup."""
         for part in parts:
             with self.capture() as seen:
-                self.print(Text(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str | Text))
+                self.print(Words(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str | Text))
             lines = seen.get().split("\n")
             sys.stdout.write("\n".join(line.rstrip() for line in lines) if self._plain else seen.get())
 
 
 def print_json(content: Any) -> None:
     """Print one JSON value and nothing else; numbers that are not finite become null."""
-    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, default=_plain))
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, default=_plain)
+    # JSON itself writes out the commands of ASCII, but not those beyond it.
+    print("".join(letter if letter.isprintable() or letter in "\n " else f"\\u{ord(letter):04x}" for letter in text))
 
 
 def _finite(value: Any) -> Any:
@@ -57,7 +67,7 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """Make an empty table; columns named in `numbers` are aligned to the right."""
     found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in columns:
-        found.add_column(Text(name), justify="right" if name in numbers else "left", overflow="fold")
+        found.add_column(Words(name), justify="right" if name in numbers else "left", overflow="fold")
     return found
 
 
@@ -68,14 +78,14 @@ def leaderboard(comparison: Comparison) -> Table:
     found = table("#", "model", words, "settings", "fit", "proof", numbers=("#", words, "fit"))
     for rank, entry in enumerate(comparison.entries, start=1):
         if entry.failure:
-            found.add_row(str(rank), Text(entry.name), "–", "", "", Text(f"failed: {entry.failure}", style="red"))
+            found.add_row(str(rank), Words(entry.name), "–", "", "", Words(f"failed: {entry.failure}", style="red"))
             continue
         proof = proof_words(entry.model.certificate_)
         found.add_row(
             str(rank),
-            Text(entry.name),
+            Words(entry.name),
             plus_minus(sign * entry.score, entry.standard_error, decimals),
-            Text(setting_words(entry.setting)),
+            Words(setting_words(entry.setting)),
             seconds_words(entry.seconds),
             Text(proof, style="green" if proof == PROVEN else "red"),
             style="bold" if rank == 1 else "",
@@ -88,5 +98,5 @@ def certificate_table(certificate: Certificate) -> Table:
     found = table("claim", "value", "bound", "holds", numbers=("value", "bound"))
     for claim in certificate:
         answer = Text("yes", style="green") if claim.holds else Text("NO", style="bold red")
-        found.add_row(Text(claim.says), f"{claim.value:.1e}", f"{claim.bound:.1e}", answer)
+        found.add_row(Words(claim.says), f"{claim.value:.1e}", f"{claim.bound:.1e}", answer)
     return found

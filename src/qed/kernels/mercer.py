@@ -18,7 +18,7 @@ import numpy as np
 
 from qed.base.attributes import floats, nothing, size
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for
+from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError, ParameterError
 from qed.base.saving.known import savable
 from qed.kernels.names import as_kernel
@@ -147,7 +147,7 @@ def check_gram(K: Any) -> MercerCheck:
     place = np.unravel_index(int(gap.argmax()), gap.shape)
     asymmetry = float(gap[place] / size) if size > 0 else 0.0
     middle = (K + K.T) / 2
-    with blas_for(n):
+    with one_blas_thread:
         values, vectors = np.linalg.eigh(middle)
     v = vectors[:, 0] * (1 if vectors[np.abs(vectors[:, 0]).argmax(), 0] > 0 else -1)
     trace, smallest = float(np.trace(K)), float(values[0])

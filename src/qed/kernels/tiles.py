@@ -22,6 +22,7 @@ import numpy as np
 from qed.base.engine import n_threads, threads, work
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
+from qed.base.numbers import room
 
 SIDE = 240
 
@@ -68,7 +69,7 @@ class Tiles:
 
     def whole(self) -> np.ndarray:
         """Give the whole matrix."""
-        out = np.empty(self.shape, self.dtype)
+        out = room(self.shape, self.dtype)
         _finish(partial(self._fill_strip, out, strip, 0, SIDE, self.mirrored) for strip in _cut(len(out), SIDE))
         return out
 

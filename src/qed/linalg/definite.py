@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from qed.base.engine import blas_for
+from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError
 from qed.base.numbers import EPS
+from qed.linalg.cholesky import factor_in_place, reciprocal_condition
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ def solve_dual(
         K *= root.T
     right = Y * root
     parts: list[tuple[np.ndarray, Dual]] = []
-    with blas_for(len(K)):
+    with one_blas_thread:
         for last, alpha in _with_last(np.unique(alphas)):
             chosen = alphas == alpha
             own = K if last else K.copy()
@@ -84,11 +85,10 @@ def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool
     shifted = diagonal + alpha
     size = float(np.abs(K).sum(axis=1).max()) + alpha if condition else 0.0
     np.fill_diagonal(K, shifted)
-    _, failed = lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)
-    if failed or not (A.diagonal() ** 2 > 4 * n * EPS * shifted).all():
+    if not factor_in_place(A) or not (A.diagonal() ** 2 > 4 * n * EPS * shifted).all():
         return None
     coef = lapack.dpotrs(A, right, lower=1)[0]
-    spread = max(1.0, 1 / max(float(lapack.dpocon(A, size, uplo="L")[0]), 1e-300)) if condition else None
+    spread = max(1.0, 1 / max(reciprocal_condition(A, size), 1e-300)) if condition else None
     np.fill_diagonal(K, diagonal)
     return Dual(coef, multiplied(K, coef), n, spread)
 

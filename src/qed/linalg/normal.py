@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack
+from scipy.linalg import eigh
 
 from qed.base.numbers import EPS
-from qed.linalg.cholesky import Cholesky
+from qed.linalg.cholesky import Cholesky, factor_in_place, reciprocal_condition
 from qed.linalg.root import Root
 
 
@@ -65,10 +65,10 @@ def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     >>> factorised(np.ones((2, 2)) - np.eye(2))[1]
     0.0
     """
-    lower, failed = lapack.dpotrf(matrix, lower=1, clean=1)
-    if failed:
+    lower = np.asfortranarray(np.tril(matrix))
+    if not factor_in_place(lower):
         return lower, 0.0
-    return lower, float(lapack.dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")[0])
+    return lower, reciprocal_condition(lower, float(np.abs(matrix).sum(axis=0).max()))
 
 
 def table_of(scatter: np.ndarray) -> np.ndarray:

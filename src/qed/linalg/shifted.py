@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from qed.base.compile import kernel
-from qed.base.engine import blas_for, work
+from qed.base.engine import one_blas_thread, work
 from qed.base.numbers import EPS
 from qed.linalg.band import Band
 from qed.linalg.definite import solve_dual
@@ -61,7 +61,7 @@ def solve_all(
     unsafe, dual = np.ones(len(alphas), dtype=bool), np.empty((len(alphas), *Y.shape))
     inverse = np.ones((len(alphas), len(K)))
     if leave_out or len(alphas) > FEW:
-        with blas_for(len(K)):
+        with one_blas_thread:
             shifts = Shifts.of(Band.of(K.copy() if weight is None else K * root * root.T), alphas)
             unsafe = shifts.unsafe
             dual[~unsafe] = root * shifts.solve(root * Y)
@@ -112,7 +112,7 @@ class Shifts:
     def inverse_diagonal(self) -> np.ndarray:
         """Give the diagonals of ``(K + alpha I)^-1``, of shape (m, n)."""
         n = self.band.lower.shape[1]
-        with blas_for(n):
+        with one_blas_thread:
             Q = self.band.orthogonal()
         found = np.empty((len(self.factors), n))
         for first in range(0, len(found), BATCH):

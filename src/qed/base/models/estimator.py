@@ -23,7 +23,7 @@ from sklearn.utils.validation import _is_fitted
 
 from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
-from qed.base.engine import blas_for
+from qed.base.engine import fitting
 from qed.base.errors import (
     InputError,
     NotAvailableError,
@@ -44,6 +44,7 @@ from qed.base.running.changing import changing
 from qed.base.running.stepped import Stepped
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.base.threads.interrupts import deferred
 
 
 class Estimator(CallbackSupportMixin, BaseEstimator):
@@ -229,8 +230,7 @@ class OnePass(Estimator):
     def _settle(self, problem: StatisticProblem) -> None:
         self._check_statistic(problem)
         self.statistic_ = problem.statistic
-        with blas_for(self.n_features_in_):
-            super()._settle(problem)
+        super()._settle(problem)
 
     def _check_statistic(self, problem: StatisticProblem) -> None:
         """Refuse a statistic from which no model follows."""
@@ -376,5 +376,6 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
         return Certificate([replace(claim, says=name + claim.says) for name, proof in proofs for claim in proof])
     model = parts[0][1]
     model._check_fitted()
-    rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
-    return examine(model, rows)
+    with deferred(), fitting():
+        rows = complete(model._open(X, y, sample_weight, reset=False, target=model.target), model)
+        return examine(model, rows)

@@ -45,7 +45,7 @@ def parts_of(model: object, X: object) -> list[tuple[str, object, object]]:
             "A pipeline of scikit-learn reads tables in memory: give X and y as arrays or frames, or take qed.TableModel."
         )
     found = list(_steps(steps, X))
-    if not found or found[-1][1] is not steps[-1][1]:
+    if not found or not found[-1][0].startswith(f"{steps[-1][0]}: "):
         last = type(steps[-1][1]).__name__
         raise InputError(
             f"The pipeline ends with {last}, which is no model of qed and makes no claims: end it with one."

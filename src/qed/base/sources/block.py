@@ -18,6 +18,8 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+from qed.base.numbers import no_memory
+
 BLOCK_VALUES = 1 << 20
 # A function of a block and further arguments.
 Function = Callable[..., Any]
@@ -33,6 +35,14 @@ def is_sparse(matrix: object) -> bool:
     (True, False)
     """
     return hasattr(matrix, "tocsr")
+
+
+def aligned(values: np.ndarray) -> np.ndarray:
+    """Give an array whose numbers begin where the processor likes them, as they may not after a journey between processes.
+
+    BLAS does not take others, and NumPy's own loops add in another order.
+    """
+    return values if values.flags.aligned else values.copy()
 
 
 class Sliced(ABC):
@@ -157,7 +167,11 @@ def join(parts: Sequence[Any]) -> Any:
         from scipy import sparse
 
         return sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)
+    try:
+        return np.concatenate(parts)
+    except MemoryError:
+        shape = (sum(len(part) for part in parts), *parts[0].shape[1:])
+        raise no_memory(sum(part.nbytes for part in parts), " x ".join(f"{n:,}" for n in shape)) from None
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.errors import InputError, KindError
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import aligned, is_sparse
 from qed.base.sources.layout import check_target_types, refuse_twice, target_of, unmasked, values_of, weight_of
 
 
@@ -141,7 +141,7 @@ def read_target(y: Any, what: str = "target") -> tuple[np.ndarray, tuple[str, ..
     if not isinstance(y, (np.ndarray, list, tuple)):
         y, names = _read_frame_target(y)
     try:
-        values = np.asarray(unmasked(y))
+        values = aligned(np.asarray(unmasked(y)))
     except ValueError:
         raise InputError(f"The {what}'s rows differ in length: give one value for each row.") from None
     except OverflowError as error:

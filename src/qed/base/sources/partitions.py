@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.errors import InputError
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import aligned, is_sparse
 from qed.base.sources.facts import Facts
 from qed.base.sources.frames import (
     arrow_of,
@@ -46,7 +46,11 @@ class Decode:
     def rows(self, part: Any, y: Any, weight: Any, start: int) -> ArrayRows:
         """Give the rows of a partition, the first of which has the number `start`."""
         if isinstance(part, ArrayRows):
-            return part.numbered_from(start)
+            found = part.numbered_from(start)
+            for name in ("X", "y", "weight"):
+                if isinstance(values := getattr(part, name), np.ndarray):
+                    setattr(found, name, aligned(values))
+            return found
         if self.layout is None:
             matrix = as_matrix(part)
             target = None if y is None else read_target(y)[0]

@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +135,20 @@ class CsvReader(Reader):
     def _sample(self) -> tuple[pa.Schema, bool]:
         """The columns as they look in the first megabytes, and whether that is all of the file."""
         with reading(self.path):
+            self._refuse_other_letters()
             found = self._open({}, SAMPLE_BYTES)
-            batches = [batch for batch, _ in zip(found, range(2))]
             schema = pa.schema([(str(field.name), field.type) for field in found.schema])  # names may be no text at all
-        return schema, len(batches) < 2
+            return schema, not _goes_on(found)
+
+    def _refuse_other_letters(self) -> None:
+        """Refuse a first line that is not UTF-8: the names of the columns would be lost."""
+        try:
+            self._first_line.decode()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{self.path!r}: the names of the columns are not UTF-8 text (byte {error.start + 1} of the first line). "
+                "Save the file in UTF-8; what was written on Windows is often in 'cp1252' or 'latin-1'."
+            ) from None
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -171,9 +182,23 @@ class CsvReader(Reader):
         """The one of tab, comma, semicolon and bar that the first line has most often."""
         if ".tsv" in Path(self.path).suffixes:
             return "\t"
+        return max(",;\t|", key=self._first_line.decode(errors="replace").count)
+
+    @cached_property
+    def _first_line(self) -> bytes:
         with pa.input_stream(self.path) as stream:
-            line = stream.read(1 << 16).partition(b"\n")[0].decode(errors="replace")
-        return max(",;\t|", key=line.count)
+            line: bytes = stream.read(1 << 16).partition(b"\n")[0]
+        return line
+
+
+def _goes_on(batches: pa.RecordBatchReader) -> bool:
+    """Say whether there is more than a first batch; what is in it may not fit the types of the first, which is settled later."""
+    try:
+        return sum(1 for _ in islice(batches, 2)) > 1
+    except pa.ArrowInvalid as error:
+        if "conversion error" not in str(error):
+            raise
+        return True
 
 
 def _without_index(schema: pa.Schema) -> pa.Schema:

@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from qed.base.engine import add_pairwise, work
 from qed.base.errors import InputError
+from qed.base.numbers import room
 from qed.base.sources.block import Block, Function, Piece, Sliced, block_rows, is_sparse, join, join_blocks
 from qed.base.sources.facts import Facts, Stated
 from qed.base.sources.layout import numbers_of, table_of
@@ -150,7 +151,7 @@ class Rows(Stated, ABC):
         count = None if self.is_sparse or self.is_table else self.known_count()
         if count is None:
             return join_blocks(list(self.blocks()))
-        X, first, pieces = np.empty((count, self.n_features), self.dtype), 0, self.pieces()
+        X, first, pieces = room((count, self.n_features), self.dtype), 0, self.pieces()
         for piece in islice(pieces, 1):
             first, pieces = piece.start, chain([piece], pieces)
         parts = list(work(piece.task(_write_into, (X, first)) for piece in pieces))
@@ -282,8 +283,7 @@ class ArrayRows(Rows):
         target_names: Sequence[str] = (),
         first: int = 0,
     ) -> None:
-        sparse = is_sparse(X)
-        self.X = X.tocsr() if sparse and X.format != "csr" else X
+        self.X = X.tocsr() if is_sparse(X) and X.format != "csr" else X
         self.y, self.weight, self.first = y, weight, first
         # What encoders see: the same values in the type in which they were given, such as whole numbers.
         self.given = self.X
@@ -291,7 +291,7 @@ class ArrayRows(Rows):
             n_features=int(X.shape[1]),
             dtype=np.dtype(X.dtype) if hasattr(X, "dtype") else np.dtype(object),
             feature_names=None if feature_names is None else tuple(feature_names),
-            is_sparse=sparse,
+            is_sparse=is_sparse(X),
             schema=X.schema if isinstance(X, pa.Table) else None,
             target_names=tuple(target_names),
             target_dtype=None if y is None else y.dtype,

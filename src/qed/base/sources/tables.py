@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from qed.base.engine import work
 from qed.base.errors import InputError, KindError
-from qed.base.sources.block import Block, Piece, is_sparse
+from qed.base.numbers import no_memory, room
+from qed.base.sources.block import Block, Piece, aligned, is_sparse
 from qed.base.sources.compressed import sound
 from qed.base.sources.facts import FLOATS, Facts
 from qed.base.sources.frames import (
@@ -139,7 +140,7 @@ class TableRows(Rows):
 
 
 def _matrix_in_parallel(table: pa.Table, layout: Layout, size: int) -> np.ndarray:
-    matrix = np.empty((table.num_rows, len(layout.features)), layout.dtype)
+    matrix = room((table.num_rows, len(layout.features)), layout.dtype)
     for _ in work(partial(_copy, table, layout, matrix, start, size) for start in range(0, len(matrix), size)):
         continue
     return matrix
@@ -154,7 +155,7 @@ def _matrix_of_pandas(frame: Any, layout: Layout) -> np.ndarray:
     kinds = set(frame.dtypes)
     if tuple(frame.columns) == layout.features and len(kinds) == 1 and kinds <= set(FLOATS):
         return frame.to_numpy()
-    matrix = np.empty((len(frame), len(layout.features)), layout.dtype)
+    matrix = room((len(frame), len(layout.features)), layout.dtype)
     fill(matrix, [frame[name].to_numpy() for name in layout.features])
     return matrix
 
@@ -196,17 +197,24 @@ def as_matrix(X: Any) -> Any:
             "Reshape your data, with X.reshape(-1, 1) for a single column or X.reshape(1, -1) for a single row."
         )
     if matrix.dtype in FLOATS and matrix.dtype.isnative:
-        return matrix
+        return matrix if is_sparse(matrix) else aligned(matrix)
     kind = matrix.dtype.kind
     if kind == "c":
         raise complex_error()
-    if kind == "f":
-        return matrix.astype(np.float32 if matrix.dtype.itemsize <= 4 else np.float64)
-    if kind in "biu":
-        return matrix.astype(np.float64)
+    if kind in "biuf":
+        return _as_floats(matrix, np.float32 if kind == "f" and matrix.dtype.itemsize <= 4 else np.float64)
     if kind in "OUST" and not is_sparse(X):
         return matrix.astype(object)
     raise InputError(f"An array of {matrix.dtype} holds no numbers: give floats, integers or a table of mixed columns.")
+
+
+def _as_floats(matrix: Any, dtype: type) -> Any:
+    try:
+        return matrix.astype(dtype)
+    except MemoryError:
+        raise no_memory(
+            int(np.prod(matrix.shape)) * np.dtype(dtype).itemsize, " x ".join(map(str, matrix.shape))
+        ) from None
 
 
 def to_array(X: Any) -> Any:

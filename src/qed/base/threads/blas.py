@@ -1,10 +1,13 @@
 """What BLAS may use of the threads: one, while blocks are worked on in parallel or a fit is under way.
 
+BLAS shares its work among as many threads as there are, and its sums round differently for each number of them: a factor computed by two
+threads is not that of one, and not that of a fit inside the worker of a search. So it gets one thread, on every machine, and what is worth
+more is cut into tiles by its size alone, which our own threads share (:mod:`qed.linalg.cholesky`).
+
 The setting belongs to the whole process, so holds are counted, per thread and per purpose: whoever comes first sets it and whoever
-leaves last gives it back. A fit takes a hold once (:func:`fitting`), and the thousands of folds inside it find the limit in place. A
-large matrix is worth all threads, so inside a fit, where no fold is running and no other thread holds the limit, `blas_for`
-lifts it for a while. What BLAS is set to always follows from the holds (`_settle`), so an exception or an
-interrupt at any point leaves nothing that the next hold does not mend.
+leaves last gives it back. A fit takes a hold once (:func:`fitting`), and the thousands of folds inside it find the limit in place. What
+BLAS is set to always follows from the holds (`_settle`), so an exception or an interrupt at any point leaves nothing that the next hold
+does not mend.
 """
 
 from __future__ import annotations
@@ -12,13 +15,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 
 from threadpoolctl import LibController, ThreadpoolController
-
-# From so many rows on a matrix is worth more than one thread.
-LARGE = 512
 
 _depth: dict[tuple[int, str], int] = {}
 _saved: dict[str, tuple[LibController, int]] = {}
@@ -76,26 +75,6 @@ def fitting() -> Hold:
     It may be nested, entered from several threads at once, and left by any exception.
     """
     return _fit
-
-
-def blas_for(size: int) -> AbstractContextManager[None]:
-    """Give BLAS one thread for matrices of so few rows that more would only get in each other's way, else all there are."""
-    return one_blas_thread if size < LARGE else _all_threads()
-
-
-@contextmanager
-def _all_threads() -> Iterator[None]:
-    """Lift what this thread's fit holds; where a fold or another thread holds the limit as well, it stays."""
-    key = (threading.get_ident(), "fit")
-    depth = _depth.pop(key, 0)
-    try:
-        if depth:
-            _settle()
-        yield
-    finally:
-        if depth:
-            _depth[key] = _depth.get(key, 0) + depth
-            _settle()
 
 
 def _settle() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
-from qed.base.engine import blas_for
+from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter, anything, integer, number, random_state
 from qed.base.models.proof import restated
@@ -130,7 +130,7 @@ class Nystroem(ApproximateMap):
         found = check_gram(K)
         if not found:
             raise InputError(f"Nystroem needs a kernel, and {self.kernel!r} is none on the landmarks. {found}")
-        with blas_for(len(K)):
+        with one_blas_thread:
             values, vectors = np.linalg.eigh((K + K.T) / 2)
             kept = values > len(K) * EPS * values[-1]
             self.normalization_ = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from qed.base.engine import blas_for
+from qed.base.engine import one_blas_thread
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.numbers import EPS
 from qed.stats.distributions.covariance import Whitening, location, numbers, root
@@ -108,7 +108,7 @@ def linear_gaussian(
         raise ParameterError("prior_mean is given without a prior: also give its (co)variance, prior=...")
     form, reason = _choose(form, n, d, proper=prior is not None)
     whiten = Whitening(noise, n)
-    with blas_for(d if whiten.deviations is not None else n):
+    with one_blas_thread:
         if prior is None:
             mean, half = _flat(whiten(X), whiten(y))
         else:

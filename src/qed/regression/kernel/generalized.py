@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from qed.base.certificate import Claim
-from qed.base.engine import blas_for
+from qed.base.engine import one_blas_thread
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.parameters import Parameter, array, choice, number
 from qed.kernels.names import KERNEL_PARAMETERS
@@ -119,7 +119,7 @@ class GeneralizedKernelRidge(KernelModel):
         whiten = Whitening(noise, len(problem.Y), "covariance")
         K = self._similarity.gram(problem.X)
         diagonal = K.diagonal().copy()
-        with blas_for(len(K)):
+        with one_blas_thread:
             dual, fitted = _solve(K, noise, problem.Y)
         self.dual_coef_ = problem.shaped(dual)
         problem.claims = _claims_about(problem.Y, fitted, dual, noise, diagonal, whiten)

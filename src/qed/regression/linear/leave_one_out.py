@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.base.engine import blas_for, work
+from qed.base.engine import one_blas_thread, work
 from qed.base.errors import DegenerateWarning, InputError
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -89,7 +89,7 @@ def leave_one_out(
     """
     if moments.count < 2:
         raise InputError(f"Leaving one out needs at least 2 rows, but there are {moments.count}.")
-    with blas_for(rows.n_features):
+    with one_blas_thread:
         closed = ClosedForm.of(rows, moments, alphas, centered)
     found: LeftOut = rows.fold(closed.losses, absolute, keep)
     tasks = [partial(_fitted_again, rows, row, alphas, centered) for row in found.doubtful]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.engine import blas_for
+from qed.base.engine import one_blas_thread
 from qed.base.errors import ParameterError
 from qed.base.models.problem import collect
 from qed.base.numbers import EPS
@@ -117,7 +117,7 @@ def ridge_path(
     model = Ridge(fit_intercept=fit_intercept)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     moments = collect(rows, model, model._statistic)
-    with blas_for(rows.n_features):
+    with one_blas_thread:
         seen = model._centered(moments)
         spectrum = np.maximum(np.linalg.eigvalsh(seen.xx), 0.0)
         values = penalties_of(alphas, spectrum)

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.engine import blas_for, work
+from qed.base.engine import one_blas_thread, work
 from qed.base.errors import InputError
 from qed.base.models.problem import collect
 from qed.base.models.scoring import Scores, Scoring
@@ -200,7 +200,7 @@ def _fold(
         )
     rows = question.training(fold)
     found = np.full((len(scorers), 2, len(question.models)), np.nan)
-    with blas_for(rows.n_features):
+    with one_blas_thread:
         try:
             solution = solve(training, factor, rows)
         except TooCoarse:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Certificate
-from qed.base.engine import blas_for
+from qed.base.engine import one_blas_thread
 from qed.base.models.parameters import check_parameters
 from qed.optim.sparse.grid import strengths
 from qed.regression.linear.precise import lazy_factor
@@ -191,7 +191,7 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
     flat = coef.transpose(1, 0, 2).reshape(p, m * q)
     outputs = np.tile(np.arange(q), m)
     centered = bool(model.fit_intercept)
-    with blas_for(p):
+    with one_blas_thread:
         if isinstance(problem, GramProblem):
             seen = SparseEvidence.from_moments(problem.moments, flat, intercept.ravel(), outputs, centered=centered)
         else:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.engine import blas_for, one_blas_thread
+from qed.base.engine import one_blas_thread
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
@@ -168,7 +168,7 @@ class ColumnProblem(SparseProblem):
                 f"Without a 1-norm penalty this takes a matrix of {len(self.target)} x {len(self.target)} numbers: "
                 "use qed.GradientRidge for so large a table, or a positive alpha * l1_ratio."
             )
-        with blas_for(len(self.target)):
+        with one_blas_thread:
             value, vector = np.linalg.eigh(self.columns.outer())
         shifted = np.maximum(value, 0.0) + l2
         kept = shifted > 4 * len(value) * EPS * shifted.max(initial=0.0)

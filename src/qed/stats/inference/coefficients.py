@@ -25,6 +25,7 @@ from scipy import linalg, special
 
 from qed.base.errors import DegenerateError, NotAvailableError, ParameterError
 from qed.base.numbers import EPS, ratio
+from qed.base.visible import visible
 from qed.linalg.normal import equilibrate
 from qed.stats.factor import Factor
 from qed.stats.inference.spread import log_likelihood, sums, with_intercept
@@ -320,10 +321,11 @@ def _table(seen: Inference, level: float) -> list[str]:
     letter = "z" if normal else "t"
     tail = 50 * (1 - level)
     heads = ["estimate", "std. error", letter, f"p>|{letter}|", f"{tail:.3g} %", f"{100 - tail:.5g} %"]
-    width = max([len(name) for name in seen.names], default=0)
+    names = [visible(name) for name in seen.names]
+    width = max([len(name) for name in names], default=0)
     lines = [", ".join(facts), "", " " * width + "".join(f"{head:>12}" for head in heads)]
     values = (seen.coefficients, seen.standard_errors, seen.t_values, seen.p_values, *seen.intervals(level).T)
-    for name, *numbers, p, low, high in zip(seen.names, *values):
+    for name, *numbers, p, low, high in zip(names, *values):
         shown = [f"{value:.6g}" for value in numbers] + [f"{p:.3g}", f"{low:.6g}", f"{high:.6g}"]
         lines.append(f"{name:<{width}}" + "".join(f"{value:>12}" for value in shown))
     fit = [] if seen.r_squared is None else [f"R2 {seen.r_squared:.5g}"]
