@@ -204,7 +204,7 @@ def _is_constant(statistic: Summary) -> np.ndarray:
     return np.asarray((spread <= 8 * EPS * size) & ~vanished)
 
 
-def seen_of(statistic: Summary) -> Any:
+def seen_of(statistic: Summary) -> int | float | np.ndarray:
     """Give the number of rows, or their weight, or that of each column where values are missing."""
     weighted = statistic.weight.max() != statistic.count
     if statistic.missing.any():

@@ -106,7 +106,7 @@ class OneHotEncoder(TableTransformer):
         handle_unknown: str = "error",
         min_frequency: float | None = None,
         max_categories: int | None = None,
-        feature_name_combiner: str | Callable[[str, Any], str] = "concat",
+        feature_name_combiner: str | Callable[[str, object], str] = "concat",
     ) -> None:
         self.categories = categories
         self.drop = drop
@@ -238,7 +238,7 @@ class OneHotEncoder(TableTransformer):
             found.append(slot)
         return found
 
-    def _say_unknown(self, j: int, level: Any, slots: Slots) -> None:
+    def _say_unknown(self, j: int, level: object, slots: Slots) -> None:
         """Say what becomes of a level that was not seen in fit."""
         becomes = "those of the infrequent levels" if slots.unknown >= 0 else "zeros"
         same = f", as are those of {slots.left_out!r}, the level left out" if slots.left_out is not None else ""
@@ -303,7 +303,7 @@ class OneHotEncoder(TableTransformer):
             names += [self._combined(name, none if label is None else label) for label in slots.labels]
         return np.array(told_apart(names), dtype=object)
 
-    def _combined(self, name: str, level: Any) -> str:
+    def _combined(self, name: str, level: object) -> str:
         if not callable(self.feature_name_combiner):
             return f"{name}_{level}"
         made = self.feature_name_combiner(name, level)

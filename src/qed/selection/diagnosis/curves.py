@@ -152,7 +152,7 @@ def validation_curve(
     sample_weight: Any = None,
     groups: Any = None,
     error_score: ErrorScore = "raise",
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> ValidationCurve:
     """Score a model for several values of one parameter, on training rows and on rows held out.
 
@@ -209,7 +209,7 @@ def learning_curve(
     random_state: Seed = 0,
     error_score: ErrorScore = "raise",
     return_times: bool = False,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> LearningCurve:
     """Score a model fitted to more and more rows, on those rows and on rows held out.
 

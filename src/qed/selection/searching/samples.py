@@ -68,7 +68,7 @@ class Data:
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, object] | None = None,
     ) -> None:
         own = isinstance(model, Estimator)
         self.params = dict(params or {})
@@ -139,7 +139,7 @@ class Data:
             return self._sample(folds.held_out(self.X, fold), chosen)
         return self._sample(self._rows(chosen, folds.train(fold) if self.is_pairwise else chosen), chosen)
 
-    def _rows(self, chosen: Indices, learned: Indices) -> Any:
+    def _rows(self, chosen: Indices, learned: Indices) -> object:
         """Give some rows; of a matrix of pairs those columns that a model has learned from."""
         if not self.is_pairwise:
             return take_rows(self.X, chosen)
@@ -152,7 +152,7 @@ class Data:
         params = {name: self._own(value, chosen) for name, value in self.params.items()}
         return Sample(X, y, None if self.weight is None else self.weight[chosen], self.streamed, params)
 
-    def _own(self, value: Any, chosen: Indices) -> Any:
+    def _own(self, value: object, chosen: Indices) -> object:
         """Give of a parameter of ``fit`` what belongs to some rows."""
         each_row = not isinstance(value, (str, Mapping)) and (hasattr(value, "shape") or hasattr(value, "__len__"))
         return take_rows(value, chosen) if each_row and count_rows(value) == len(self) else value
@@ -176,7 +176,7 @@ class Sample:
     y: Any
     weight: Floats | None
     streamed: bool = False
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
 
     def fit(self, model: Any) -> Any:
         """Fit a model to these rows."""
@@ -204,7 +204,7 @@ class Sample:
         return scorer(model, self.X, self.y, sample_weight=self.weight)
 
 
-def _is_pairwise(model: Any) -> bool:
+def _is_pairwise(model: object) -> bool:
     """Say whether a model learns from a matrix of all pairs of rows."""
     tags = getattr(model, "__sklearn_tags__", None)
     return tags is not None and bool(tags().input_tags.pairwise)
