@@ -142,7 +142,7 @@ def test_groupings():
     for bad in (np.zeros(90, dtype=int), np.arange(90)):
         with pytest.raises(InputError, match="Valid values are 2 to n_samples - 1"):
             qed.silhouette_score(X, bad)
-    with pytest.raises(InputError, match="zeros on its diagonal"):
+    with pytest.raises(InputError, match="non-zero values on the diagonal"):
         qed.silhouette_samples(distances + 1, labels, metric="precomputed")
     with pytest.raises(ParameterError, match="metric must be"):
         qed.silhouette_samples(X, labels, metric="cityblock")

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
+from qed.base.errors import DegenerateWarning, InputError, KindError, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
 from qed.base.models.problem import TableProblem
 from qed.base.sources.block import Block, is_sparse
@@ -299,7 +299,7 @@ class OneHotEncoder(TableTransformer):
         """
         names = []
         for name, slots in zip(input_names(self, input_features), self._slots()):
-            none = "nan" if slots.levels.dtype.kind == "f" else "None"
+            none = np.nan if slots.levels.dtype.kind == "f" else None
             names += [self._combined(name, none if label is None else label) for label in slots.labels]
         return np.array(told_apart(names), dtype=object)
 
@@ -308,7 +308,7 @@ class OneHotEncoder(TableTransformer):
             return f"{name}_{level}"
         made = self.feature_name_combiner(name, level)
         if not isinstance(made, str):
-            raise ParameterError(f"OneHotEncoder: feature_name_combiner must give a str, not {made!r}.")
+            raise KindError(f"OneHotEncoder: feature_name_combiner must give a str, not {made!r}.")
         return made
 
     def _prove(self, problem: TableProblem) -> list[Claim]:

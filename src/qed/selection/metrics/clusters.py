@@ -127,7 +127,8 @@ def silhouette_score(
 
 def _table(X: object, metric: str) -> Floats:
     """Check rows or distances."""
-    table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    given = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    table = given.astype(np.float64)
     if table.ndim != 2 or not np.isfinite(table).all():
         raise InputError(f"X must be a table of finite numbers with a row for each label; its shape is {table.shape}.")
     if metric not in ("euclidean", "precomputed"):
@@ -136,8 +137,12 @@ def _table(X: object, metric: str) -> Floats:
         )
     if metric == "precomputed":
         far = np.abs(np.diag(table)).max() if table.shape[0] == table.shape[1] else np.inf
-        if far > 100 * np.finfo(np.float64).eps * max(1.0, float(np.abs(table).max())):
-            raise InputError("The precomputed distance matrix must be square, with zeros on its diagonal.")
+        rounding = np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps
+        if far > 100 * rounding * max(1.0, float(np.abs(table).max())):
+            raise InputError(
+                "The precomputed distance matrix is not square, or contains non-zero values on the diagonal: "
+                "a row is at distance zero from itself."
+            )
     # About their mean, so that rows far from the origin keep the digits of their distances.
     return table if metric == "precomputed" else table - table.mean(axis=0)
 
