@@ -65,8 +65,10 @@ def test_curves_unpack(data):
     assert fit_times.shape == score_times.shape == (2, 3)
     train, test = qed.validation_curve(qed.Ridge(), X, y, param_name="alpha", param_range=[0.1, 1.0, 10.0], cv=3)
     assert train.shape == test.shape == (3, 3)
+    assert np.vstack(qed.validation_curve(qed.Ridge(), X, y, "alpha", [0.1, 1.0], cv=3)).shape == (4, 3)
     alphas, coefs, gaps = qed.lasso_path(X, y)
     assert coefs.shape == (3, len(alphas)) and gaps.shape == alphas.shape
+    assert (qed.lasso_path(X, y)[1] == coefs).all()
 
 
 def test_parameters_of_fit_reach_the_model_with_its_rows(data):

@@ -160,3 +160,10 @@ def test_no_warning_where_zero_division_is_said(several):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         qed.f1_score(true, predicted, average="samples", zero_division=1)
+
+
+def test_there_is_no_positive_one_of_many(several):
+    true, _, score, _ = several
+    for y in (true, np.arange(60) % 4):
+        with pytest.raises(ParameterError, match="pos_label=3 names the positive one of two classes"):
+            qed.average_precision_score(y, score, pos_label=3)

@@ -42,6 +42,16 @@ class _Curve:
     test_scores: np.ndarray
     how: str
 
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Give the scores on training rows and on rows held out."""
+        return iter((self.train_scores, self.test_scores))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __getitem__(self, place: int) -> np.ndarray:
+        return tuple(self)[place]
+
     @property
     def train_mean(self) -> np.ndarray:
         """Mean over folds of the scores on the training rows."""
@@ -115,10 +125,6 @@ class ValidationCurve(_Curve):
 
     name: str
     values: tuple[Any, ...]
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        """Give the scores on training rows and on rows held out."""
-        return iter((self.train_scores, self.test_scores))
 
     @property
     def best(self) -> Any:
