@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.errors import InputError
+from qed.base.errors import InputError, ParameterError
 from qed.base.models.estimator import Estimator
 from qed.base.models.scoring import Scoring
 from qed.base.models.searching import Folds as AnyFolds
@@ -191,9 +191,9 @@ class Sample:
         for name, scorer in scorers.items():
             value = self._score(model, scorer)
             if isinstance(value, Mapping):
-                found |= {str(one): float(score) for one, score in value.items()}
+                found |= {str(one): _number(score, str(one)) for one, score in value.items()}
             else:
-                found[name] = float(value)
+                found[name] = _number(value, name)
         return found
 
     def _score(self, model: Any, scorer: Scoring) -> Any:
@@ -202,6 +202,14 @@ class Sample:
         if self.weight is None:
             return scorer(model, self.X, self.y)
         return scorer(model, self.X, self.y, sample_weight=self.weight)
+
+
+def _number(score: object, name: str) -> float:
+    """Give what a scorer gave as a number."""
+    value = score.item() if hasattr(score, "item") and np.size(np.asarray(score)) == 1 else score
+    if not isinstance(value, (int, float, np.number)):
+        raise ParameterError(f"scoring must return a number, got {value!r} ({type(value)}) instead, for {name!r}.")
+    return float(value)
 
 
 def _is_pairwise(model: object) -> bool:
