@@ -438,3 +438,10 @@ def test_warnings_about_names_come_from_both_doors():
             model.predict(opened(FRAME.rename(columns={"b": "c"})))
         with pytest.raises(InputError, match="X has 1 features, but Ridge is expecting 2 features as input"):
             bare.predict(opened(X[:, :1]))
+
+
+def test_one_weight_for_all_rows():
+    X, y = np.arange(12.0).reshape(6, 2) ** 2, np.arange(6.0)
+    for table in (X, pd.DataFrame(X, columns=["a", "b"])):
+        weighted = qed.Ridge().fit(table, y, sample_weight=2)
+        np.testing.assert_array_equal(weighted.coef_, qed.Ridge().fit(table, y, sample_weight=np.full(6, 2.0)).coef_)

@@ -234,3 +234,10 @@ def test_rounding_of_a_constant_column_is_not_stretched(value):
     both = np.vstack([X, X + 1.0])
     forgot = qed.StandardScaler().fit(both).forget(X + 1.0)
     np.testing.assert_array_equal(forgot.scale_[0], qed.StandardScaler().fit(X).scale_[0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_constant_sparse_columns_are_not_stretched(weighted):
+    X, random = sparse.csr_array(np.full((100, 1), 100.0)), np.random.default_rng(0)
+    scaler = qed.StandardScaler(with_mean=False).fit(X, sample_weight=random.random(100) if weighted else None)
+    assert scaler.scale_.tolist() == [1.0] and bool(qed.certify(scaler, X) or weighted)

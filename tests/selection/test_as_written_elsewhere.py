@@ -65,8 +65,10 @@ def test_curves_unpack(data):
     assert fit_times.shape == score_times.shape == (2, 3)
     train, test = qed.validation_curve(qed.Ridge(), X, y, param_name="alpha", param_range=[0.1, 1.0, 10.0], cv=3)
     assert train.shape == test.shape == (3, 3)
+    assert np.vstack(qed.validation_curve(qed.Ridge(), X, y, "alpha", [0.1, 1.0], cv=3)).shape == (4, 3)
     alphas, coefs, gaps = qed.lasso_path(X, y)
     assert coefs.shape == (3, len(alphas)) and gaps.shape == alphas.shape
+    assert (qed.lasso_path(X, y)[1] == coefs).all()
 
 
 def test_parameters_of_fit_reach_the_model_with_its_rows(data):
@@ -105,3 +107,22 @@ def test_scorers_ask_for_the_first_response_there_is(data):
         assert scorer(model, X, y > 0) == pytest.approx(qed.get_scorer("roc_auc")(model, X, y > 0), rel=1e-12)
     with pytest.raises(ParameterError, match="response must be one of"):
         qed.make_scorer(roc_auc_score, response_method="guess")
+
+
+def test_a_score_is_a_number(data):
+    X, y = data
+    plain = qed.cross_val_score(qed.Ridge(), X, y, scoring=lambda model, X, y: 0.5)
+    assert (qed.cross_val_score(qed.Ridge(), X, y, scoring=lambda model, X, y: np.array([0.5])) == plain).all()
+    with pytest.raises(ParameterError, match="scoring must return a number, got"):
+        qed.cross_val_score(qed.Ridge(), X, y, scoring=lambda model, X, y: [0.5])
+
+
+@pytest.mark.parametrize("name", ["jaccard", "jaccard_macro", "f1_samples", "top_k_accuracy", "adjusted_rand_score"])
+def test_scorers_have_names(name, data):
+    X, y = data
+    if name == "f1_samples":
+        with pytest.raises(ParameterError, match="several classes"):
+            qed.get_scorer(name)(qed.LogisticRegression().fit(X, y > 0), X, y > 0)
+        return
+    score = qed.get_scorer(name)(qed.LogisticRegression().fit(X, y > 0), X, y > 0)
+    assert -1 <= score <= 1

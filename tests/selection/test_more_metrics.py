@@ -142,7 +142,7 @@ def test_groupings():
     for bad in (np.zeros(90, dtype=int), np.arange(90)):
         with pytest.raises(InputError, match="Valid values are 2 to n_samples - 1"):
             qed.silhouette_score(X, bad)
-    with pytest.raises(InputError, match="zeros on its diagonal"):
+    with pytest.raises(InputError, match="non-zero values on the diagonal"):
         qed.silhouette_samples(distances + 1, labels, metric="precomputed")
     with pytest.raises(ParameterError, match="metric must be"):
         qed.silhouette_samples(X, labels, metric="cityblock")
@@ -160,3 +160,10 @@ def test_no_warning_where_zero_division_is_said(several):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         qed.f1_score(true, predicted, average="samples", zero_division=1)
+
+
+def test_there_is_no_positive_one_of_many(several):
+    true, _, score, _ = several
+    for y in (true, np.arange(60) % 4):
+        with pytest.raises(ParameterError, match="pos_label=3 names the positive one of two classes"):
+            qed.average_precision_score(y, score, pos_label=3)

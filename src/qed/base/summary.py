@@ -119,9 +119,10 @@ class Summary:
             np.bincount(X.indices, row_weight * value, minlength=p), there, out=np.zeros(p), where=there > 0
         )
         spread = np.where(hole, 0, (value - mean[X.indices]) ** 2)
-        stored = np.bincount(X.indices, row_weight, minlength=p)
-        deviation = np.bincount(X.indices, row_weight * spread, minlength=p) + (w.sum() - stored) * mean**2
         zeros = np.bincount(X.indices, minlength=p) < n
+        # Where nothing is left out, the weight of what is left out is no rounding error either.
+        left_out = np.where(zeros, np.maximum(w.sum() - np.bincount(X.indices, row_weight, minlength=p), 0.0), 0.0)
+        deviation = np.bincount(X.indices, row_weight * spread, minlength=p) + left_out * mean**2
         low, high = np.where(zeros, 0.0, np.inf), np.where(zeros, 0.0, -np.inf)
         np.minimum.at(low, X.indices[~hole], value[~hole])
         np.maximum.at(high, X.indices[~hole], value[~hole])

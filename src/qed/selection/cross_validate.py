@@ -96,7 +96,7 @@ def cross_validate(
     return_indices: bool = False,
     error_score: ErrorScore = "raise",
     cheap: bool = True,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> CrossValidation:
     """Score a model on each of k folds, fitted to the others.
 
@@ -167,7 +167,7 @@ def cross_val_score(
     sample_weight: Any = None,
     groups: Any = None,
     error_score: ErrorScore = "raise",
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> np.ndarray:
     """Give the score of a model on each of k folds, fitted to the others; parameters as in `cross_validate`.
 
@@ -198,7 +198,7 @@ def cross_val_predict(
     method: str = "predict",
     sample_weight: Any = None,
     groups: Any = None,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> np.ndarray:
     """Predict every row by a model that has not seen it.
 

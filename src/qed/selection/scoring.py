@@ -30,6 +30,8 @@ from qed.selection.metrics import precision as by_class
 from qed.selection.metrics import probability as by_probability
 from qed.selection.metrics import ranking as by_rank
 from qed.selection.metrics import regression as by_number
+from qed.selection.metrics.clusters import adjusted_rand_score
+from qed.selection.metrics.top_k import top_k_accuracy_score
 
 RESPONSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -247,6 +249,8 @@ def _named() -> dict[str, Scorer]:
         "cohen_kappa": (by_label.cohen_kappa_score,),
         "roc_auc": (by_rank.roc_auc_score, "score"),
         "average_precision": (by_rank.average_precision_score, "score"),
+        "top_k_accuracy": (top_k_accuracy_score, "score"),
+        "adjusted_rand_score": (adjusted_rand_score,),
     }
     losses: dict[str, tuple[Any, ...]] = {
         "neg_mean_squared_error": (by_number.mean_squared_error,),
@@ -265,9 +269,10 @@ def _named() -> dict[str, Scorer]:
         ("precision", by_class.precision_score),
         ("recall", by_class.recall_score),
         ("f1", by_class.f1_score),
+        ("jaccard", by_class.jaccard_score),
     ):
         found[short] = Scorer(short, function)
-        for average in ("macro", "micro", "weighted"):
+        for average in ("macro", "micro", "weighted", "samples"):
             found[f"{short}_{average}"] = Scorer(f"{short}_{average}", function, options={"average": average})
     for scheme in ("ovr", "ovo"):
         for suffix, average in (("", "macro"), ("_weighted", "weighted")):
@@ -286,7 +291,7 @@ def get_scorer_names() -> list[str]:
     Examples
     --------
     >>> get_scorer_names()[:2]
-    ['accuracy', 'average_precision']
+    ['accuracy', 'adjusted_rand_score']
     """
     return sorted(SCORERS)
 

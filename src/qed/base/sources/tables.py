@@ -59,7 +59,7 @@ def open_table(
         names = tuple(X.columns) if packed is not None and has_names(X) else None
         return _open_array(X if packed is None else packed, y, target, weight, columns, size, names)
     if not isinstance(weight, str) and weight is not None:
-        weight = read_weight(weight)
+        weight = _weights(weight, len(frame))
         name = None
     else:
         name, weight = weight, None
@@ -176,7 +176,7 @@ def _open_array(
     if y is not None:
         y, target_names = read_target(y)
     if weight is not None:
-        weight = read_weight(weight)
+        weight = _weights(weight, matrix.shape[0])
     check_lengths(matrix.shape[0], y, weight)
     if matrix.dtype.kind == "O":
         table = _table_of_objects(matrix)
@@ -186,6 +186,13 @@ def _open_array(
     found = ArrayRows(matrix, y, weight, names, blocks, target_names=target_names)
     found.given = given
     return found
+
+
+def _weights(weight: object, n: int) -> np.ndarray:
+    """Read weights that came by themselves: one for each row, or one number for all of them."""
+    if isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool):
+        return weight_of(np.full(n, float(weight)))
+    return read_weight(weight)
 
 
 def as_matrix(X: Any) -> Any:

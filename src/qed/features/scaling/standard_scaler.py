@@ -19,11 +19,11 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
-from qed.base.models.parameters import boolean
+from qed.base.models.parameters import boolean, choice
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.models.ways import takes
+from qed.base.models.ways import UNTOUCHED, takes, way
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
@@ -34,6 +34,7 @@ from qed.features.scaling.affine import affine, divided
 from qed.features.stream import with_columns
 
 SMALLEST = TINY / EPS
+NO_COPY = way(choice(None) | boolean(), None, UNTOUCHED)
 
 
 @takes("copy")
@@ -139,6 +140,17 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
             "" if kept == (self.with_mean or self.with_std, self.with_std, self.with_std) else "with_std says otherwise"
         )
 
+    @takes(copy=NO_COPY)
+    def transform(self, X: object) -> Any:
+        """Shift and stretch the columns of `X`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        return super().transform(X)
+
     def _change(self, block: Block) -> Any:
         return self._scale_sparse(block.X) if is_sparse(block.X) else super()._change(block)
 
@@ -153,7 +165,8 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     def _scale_sparse(self, X: Any) -> Any:
         return divided(X, self.scale_) if self.with_std else X.copy()
 
-    def inverse_transform(self, X: Any) -> Any:
+    @takes(copy=NO_COPY)
+    def inverse_transform(self, X: object) -> Any:
         """Give scaled columns their old units back.
 
         Parameters
@@ -226,10 +239,10 @@ def _is_constant(statistic: Summary) -> np.ndarray:
     """
     spread, size = np.sqrt(statistic.variance), np.abs(statistic.mean)
     vanished = (spread == 0) & (statistic.high - statistic.low > 8 * EPS * size)
-    return np.asarray((spread <= 8 * EPS * size) & ~vanished)
+    return np.asarray((statistic.low == statistic.high) | ((spread <= 8 * EPS * size) & ~vanished))
 
 
-def seen_of(statistic: Summary) -> Any:
+def seen_of(statistic: Summary) -> int | float | np.ndarray:
     """Give the number of rows, or their weight, or that of each column where values are missing."""
     weighted = statistic.weight.max() != statistic.count
     if statistic.missing.any():

@@ -16,7 +16,7 @@ import numpy as np
 
 from qed.base.attributes import each, integers, labels, nothing
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
+from qed.base.errors import DegenerateWarning, InputError, KindError, ParameterError, level_of_user
 from qed.base.models.parameters import Parameter, array, boolean, choice, integer, number, numeric_type
 from qed.base.models.problem import TableProblem
 from qed.base.sources.block import Block, is_sparse
@@ -112,7 +112,7 @@ class OneHotEncoder(TableTransformer):
         handle_unknown: str = "error",
         min_frequency: float | None = None,
         max_categories: int | None = None,
-        feature_name_combiner: str | Callable[[str, Any], str] = "concat",
+        feature_name_combiner: str | Callable[[str, object], str] = "concat",
     ) -> None:
         self.categories = categories
         self.drop = drop
@@ -249,7 +249,7 @@ class OneHotEncoder(TableTransformer):
             found.append(slot)
         return found
 
-    def _say_unknown(self, j: int, level: Any, slots: Slots) -> None:
+    def _say_unknown(self, j: int, level: object, slots: Slots) -> None:
         """Say what becomes of a level that was not seen in fit."""
         becomes = "those of the infrequent levels" if slots.unknown >= 0 else "zeros"
         same = f", as are those of {slots.left_out!r}, the level left out" if slots.left_out is not None else ""
@@ -310,16 +310,16 @@ class OneHotEncoder(TableTransformer):
         """
         names = []
         for name, slots in zip(input_names(self, input_features), self._slots()):
-            none = "nan" if slots.levels.dtype.kind == "f" else "None"
+            none = np.nan if slots.levels.dtype.kind == "f" else None
             names += [self._combined(name, none if label is None else label) for label in slots.labels]
         return np.array(told_apart(names), dtype=object)
 
-    def _combined(self, name: str, level: Any) -> str:
+    def _combined(self, name: str, level: object) -> str:
         if not callable(self.feature_name_combiner):
             return f"{name}_{level}"
         made = self.feature_name_combiner(name, level)
         if not isinstance(made, str):
-            raise ParameterError(f"OneHotEncoder: feature_name_combiner must give a str, not {made!r}.")
+            raise KindError(f"OneHotEncoder: feature_name_combiner must give a str, not {made!r}.")
         return made
 
     def _prove(self, problem: TableProblem) -> list[Claim]:

@@ -67,6 +67,12 @@ class LassoPath:
         """Give penalties, coefficients with the penalties along the last axis, and gaps, as scikit-learn's function does."""
         return iter((self.alphas, np.moveaxis(self.coef, 0, -1), self.gaps))
 
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, place: int) -> np.ndarray:
+        return tuple(self)[place]
+
     @property
     def n_nonzero(self) -> np.ndarray:
         """How many coefficients are not zero, for each penalty."""

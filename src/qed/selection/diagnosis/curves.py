@@ -42,6 +42,16 @@ class _Curve:
     test_scores: np.ndarray
     how: str
 
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Give the scores on training rows and on rows held out."""
+        return iter((self.train_scores, self.test_scores))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __getitem__(self, place: int) -> np.ndarray:
+        return tuple(self)[place]
+
     @property
     def train_mean(self) -> np.ndarray:
         """Mean over folds of the scores on the training rows."""
@@ -116,10 +126,6 @@ class ValidationCurve(_Curve):
     name: str
     values: tuple[Any, ...]
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        """Give the scores on training rows and on rows held out."""
-        return iter((self.train_scores, self.test_scores))
-
     @property
     def best(self) -> Any:
         """The first of the values with the best mean score on the rows held out."""
@@ -152,7 +158,7 @@ def validation_curve(
     sample_weight: Any = None,
     groups: Any = None,
     error_score: ErrorScore = "raise",
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> ValidationCurve:
     """Score a model for several values of one parameter, on training rows and on rows held out.
 
@@ -209,7 +215,7 @@ def learning_curve(
     random_state: Seed = 0,
     error_score: ErrorScore = "raise",
     return_times: bool = False,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
 ) -> LearningCurve:
     """Score a model fitted to more and more rows, on those rows and on rows held out.
 

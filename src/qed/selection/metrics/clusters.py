@@ -11,14 +11,11 @@ Rousseeuw (1987), Silhouettes; Hubert and Arabie (1985), Comparing partitions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.random import Seed, generator, seed_of
-from qed.base.sources.block import is_sparse
 from qed.selection.inputs import Floats, same_length
 from qed.selection.inputs import labels as as_labels
 
@@ -52,7 +49,7 @@ def adjusted_rand_score(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     return 2 * (both * pairs - first * second) / ((first + second) * pairs - 2 * first * second)
 
 
-def silhouette_samples(X: Any, labels: ArrayLike, *, metric: str = "euclidean") -> Floats:
+def silhouette_samples(X: object, labels: ArrayLike, *, metric: str = "euclidean") -> Floats:
     """Give the silhouette of every row.
 
     Parameters
@@ -97,7 +94,7 @@ def silhouette_samples(X: Any, labels: ArrayLike, *, metric: str = "euclidean") 
 
 
 def silhouette_score(
-    X: Any,
+    X: object,
     labels: ArrayLike,
     *,
     metric: str = "euclidean",
@@ -128,9 +125,10 @@ def silhouette_score(
     return float(silhouette_samples(X, labels, metric=metric).mean())
 
 
-def _table(X: Any, metric: str) -> Floats:
+def _table(X: object, metric: str) -> Floats:
     """Check rows or distances."""
-    table = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+    given = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    table = given.astype(np.float64)
     if table.ndim != 2 or not np.isfinite(table).all():
         raise InputError(f"X must be a table of finite numbers with a row for each label; its shape is {table.shape}.")
     if metric not in ("euclidean", "precomputed"):
@@ -139,8 +137,12 @@ def _table(X: Any, metric: str) -> Floats:
         )
     if metric == "precomputed":
         far = np.abs(np.diag(table)).max() if table.shape[0] == table.shape[1] else np.inf
-        if far > 100 * np.finfo(np.float64).eps * max(1.0, float(np.abs(table).max())):
-            raise InputError("The precomputed distance matrix must be square, with zeros on its diagonal.")
+        rounding = np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps
+        if far > 100 * rounding * max(1.0, float(np.abs(table).max())):
+            raise InputError(
+                "The precomputed distance matrix is not square, or contains non-zero values on the diagonal: "
+                "a row is at distance zero from itself."
+            )
     # About their mean, so that rows far from the origin keep the digits of their distances.
     return table if metric == "precomputed" else table - table.mean(axis=0)
 

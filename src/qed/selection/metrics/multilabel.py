@@ -6,20 +6,18 @@ row by row (``average="samples"``). The files of the metrics ask here what they 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.sources.block import is_sparse
-from qed.selection.inputs import Floats, label_pair, mean, same_length, weights
+from qed.selection.inputs import Floats, Labels, label_pair, mean, same_length, weights
 
 Flags = NDArray[np.bool_]
-Counted = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Counted = tuple[Labels, Labels, Labels]
 
 
-def is_indicator(values: Any) -> bool:
+def is_indicator(values: object) -> bool:
     """Say whether labels come as a matrix with a column for each class.
 
     Examples
@@ -29,13 +27,13 @@ def is_indicator(values: Any) -> bool:
     """
     if is_sparse(values):
         return True
-    shape = np.shape(values)
+    shape = np.shape(np.asarray(values))
     return len(shape) == 2 and shape[1] > 1
 
 
-def indicators(values: Any, name: str) -> Flags:
+def indicators(values: object, name: str) -> Flags:
     """Give an indicator matrix as flags."""
-    matrix = values.toarray() if is_sparse(values) else np.asarray(values)
+    matrix = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf" or not np.isin(matrix, (0, 1)).all():
         raise InputError(
             f"{name} must be a matrix of zeros and ones, a column for each class, as the other labels are."
@@ -43,7 +41,9 @@ def indicators(values: Any, name: str) -> Flags:
     return matrix.astype(bool)
 
 
-def indicator_pair(y_true: Any, y_pred: Any, sample_weight: ArrayLike | None) -> tuple[Flags, Flags, Floats | None]:
+def indicator_pair(
+    y_true: object, y_pred: object, sample_weight: ArrayLike | None
+) -> tuple[Flags, Flags, Floats | None]:
     """Check true and predicted indicators and weights together."""
     true, predicted = indicators(y_true, "y_true"), indicators(y_pred, "y_pred")
     same_length(true, predicted, "y_pred")
@@ -55,7 +55,7 @@ def indicator_pair(y_true: Any, y_pred: Any, sample_weight: ArrayLike | None) ->
 
 
 def count_indicators(
-    y_true: Any, y_pred: Any, labels: ArrayLike | None, average: str | None, sample_weight: ArrayLike | None
+    y_true: object, y_pred: object, labels: ArrayLike | None, average: str | None, sample_weight: ArrayLike | None
 ) -> tuple[Counted, Floats | None]:
     """Give hits, predicted and true members of each class (or each row, or of all together), and what rows weigh in their average.
 
@@ -88,7 +88,7 @@ def count_indicators(
     return (hits, called, members), None
 
 
-def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: ArrayLike | None = None) -> float:
+def hamming_loss(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Give the share of labels that are wrong: of rows, or of the cells of an indicator matrix.
 
     Parameters

@@ -216,10 +216,12 @@ def average_precision_score(
     """
     if is_indicator(y_true):
         flags, scores, weight = _indicated(y_true, y_score, sample_weight)
+        _no_positive_one(pos_label)
         return _one_against_rest(_average_precision, flags, scores, weight, average)
     true, score, classes, weight = _scores(y_true, y_score, sample_weight, None)
     if len(classes) <= 2:
         return _average_precision(positive(true, pos_label), _single(score), weight)
+    _no_positive_one(pos_label)
     _one_column_each(score, classes)
     return _one_against_rest(_average_precision, _flags(positions(true, classes), score), score, weight, average)
 
@@ -232,6 +234,13 @@ def _scores(
     same_length(true, score, "y_score")
     classes = np.unique(true) if labels is None else sorted_classes(labels, true)
     return true, score.reshape(len(true), -1), classes, weights(sample_weight, len(true))
+
+
+def _no_positive_one(pos_label: Label) -> None:
+    if pos_label != 1:
+        raise ParameterError(
+            f"pos_label={pos_label!r} names the positive one of two classes, but there are more: leave it out."
+        )
 
 
 def _indicated(

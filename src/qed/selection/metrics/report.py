@@ -79,7 +79,7 @@ def classification_report(
     digits: int = 2,
     output_dict: bool = False,
     zero_division: float | str = "warn",
-) -> ClassificationReport | dict[str, Any]:
+) -> ClassificationReport | dict[str, object]:
     """Report precision, recall and F1 of every class.
 
     Parameters

@@ -12,7 +12,7 @@ Bergstra and Bengio (2012), Random search for hyper-parameter optimization.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, anything, integer, random_state
 from qed.base.models.ways import also_called, takes
 from qed.base.random import Seed, generator, seed_of
-from qed.selection.searching.candidates import candidates_of
+from qed.selection.searching.candidates import Grid, candidates_of
 from qed.selection.searching.fits import ErrorScore
 from qed.selection.searching.scorers import ScoringLike
 from qed.selection.searching.search import Search
 from qed.selection.splitting.splits import Splitting
 
-Distributions = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+# A distribution stands where a list could.
+Distributions = Grid
 
 
 @also_called(estimator="model", param_distributions="distributions")
@@ -73,13 +74,13 @@ class RandomSearch(Search):
 
     def __init__(
         self,
-        model: Any,
+        model: object,
         distributions: Distributions,
         *,
         n_iter: int = 10,
         cv: Splitting = 5,
         scoring: ScoringLike = None,
-        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        refit: bool | str | Callable[[dict[str, object]], int] = True,
         cheap: bool = True,
         random_state: Seed = None,
         error_score: ErrorScore = "raise",
@@ -96,11 +97,11 @@ class RandomSearch(Search):
         self.error_score = error_score
         self.return_train_score = return_train_score
 
-    def _candidates(self) -> list[dict[str, Any]]:
+    def _candidates(self) -> list[dict[str, object]]:
         return drawn(self.distributions, int(self.n_iter), seed_of(self.random_state))
 
 
-def drawn(distributions: Distributions, many: int, seed: int) -> list[dict[str, Any]]:
+def drawn(distributions: Distributions, many: int, seed: int) -> list[dict[str, object]]:
     """Draw settings, all different where they are chosen from lists alone.
 
     Examples
@@ -111,7 +112,7 @@ def drawn(distributions: Distributions, many: int, seed: int) -> list[dict[str, 
     tables = [distributions] if isinstance(distributions, Mapping) else list(distributions)
     if not tables or not all(isinstance(table, Mapping) for table in tables):
         raise ParameterError(f"distributions must be a dict, or a list of dicts, not {distributions!r}.")
-    if not any(_is_distribution(values) for table in tables for values in table.values()):
+    if not any(hasattr(values, "rvs") for table in tables for values in table.values()):
         known = candidates_of(tables)
         order = generator(seed, "settings").permutation(len(known))[:many]
         return [known[place] for place in order]
@@ -123,12 +124,8 @@ def drawn(distributions: Distributions, many: int, seed: int) -> list[dict[str, 
     return found
 
 
-def _is_distribution(values: Any) -> bool:
-    return callable(getattr(values, "rvs", None))
-
-
-def _draw(values: Any, random: np.random.Generator, seed: int, number: int, name: str) -> Any:
-    if _is_distribution(values):
+def _draw(values: Sequence[object], random: np.random.Generator, seed: int, number: int, name: str) -> object:
+    if hasattr(values, "rvs"):
         # A generator of its own for each parameter: how many numbers a distribution takes is its own affair.
         value = values.rvs(random_state=generator(seed, "value", number, name))
         return value.item() if isinstance(value, np.generic) else value

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.errors import InputError
+from qed.base.errors import InputError, ParameterError
 from qed.base.models.estimator import Estimator
 from qed.base.models.scoring import Scoring
 from qed.base.models.searching import Folds as AnyFolds
@@ -55,7 +55,7 @@ class Data:
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, object] | None = None,
     ) -> None:
         own = isinstance(model, Estimator)
         self.params = dict(params or {})
@@ -126,7 +126,7 @@ class Data:
             return self._sample(folds.held_out(self.X, fold), chosen)
         return self._sample(self._rows(chosen, folds.train(fold) if self.is_pairwise else chosen), chosen)
 
-    def _rows(self, chosen: Indices, learned: Indices) -> Any:
+    def _rows(self, chosen: Indices, learned: Indices) -> object:
         """Give some rows; of a matrix of pairs those columns that a model has learned from."""
         if not self.is_pairwise:
             return take_rows(self.X, chosen)
@@ -139,7 +139,7 @@ class Data:
         params = {name: self._own(value, chosen) for name, value in self.params.items()}
         return Sample(X, y, None if self.weight is None else self.weight[chosen], self.streamed, params)
 
-    def _own(self, value: Any, chosen: Indices) -> Any:
+    def _own(self, value: object, chosen: Indices) -> object:
         """Give of a parameter of ``fit`` what belongs to some rows."""
         each_row = not isinstance(value, (str, Mapping)) and (hasattr(value, "shape") or hasattr(value, "__len__"))
         return take_rows(value, chosen) if each_row and count_rows(value) == len(self) else value
@@ -153,7 +153,7 @@ class Sample:
     y: Any
     weight: Floats | None
     streamed: bool = False  # whether `X` is Rows that know target and weights themselves
-    params: Mapping[str, Any] = field(default_factory=dict)  # what else ``fit`` is given
+    params: Mapping[str, object] = field(default_factory=dict)  # what else ``fit`` is given
 
     def fit(self, model: Any) -> Any:
         """Fit a model to these rows."""
@@ -168,9 +168,9 @@ class Sample:
         for name, scorer in scorers.items():
             value = self._score(model, scorer)
             if isinstance(value, Mapping):
-                found |= {str(one): float(score) for one, score in value.items()}
+                found |= {str(one): _number(score, str(one)) for one, score in value.items()}
             else:
-                found[name] = float(value)
+                found[name] = _number(value, name)
         return found
 
     def _score(self, model: Any, scorer: Scoring) -> Any:
@@ -181,7 +181,15 @@ class Sample:
         return scorer(model, self.X, self.y, sample_weight=self.weight)
 
 
-def _is_pairwise(model: Any) -> bool:
+def _number(score: object, name: str) -> float:
+    """Give what a scorer gave as a number."""
+    value = score.item() if hasattr(score, "item") and np.size(np.asarray(score)) == 1 else score
+    if not isinstance(value, (int, float, np.number)):
+        raise ParameterError(f"scoring must return a number, got {value!r} ({type(value)}) instead, for {name!r}.")
+    return float(value)
+
+
+def _is_pairwise(model: object) -> bool:
     """Say whether a model learns from a matrix of all pairs of rows."""
     tags = getattr(model, "__sklearn_tags__", None)
     return tags is not None and bool(tags().input_tags.pairwise)

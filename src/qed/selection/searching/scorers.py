@@ -88,7 +88,7 @@ def scorers_for(model: Any, scoring: ScoringLike, *, leave_one_out: bool = False
     return found
 
 
-def _name_of(scorer: str | Callable[..., Any]) -> str:
+def _name_of(scorer: str | Callable[..., object]) -> str:
     """Give the name of a scorer in a list."""
     name = scorer if isinstance(scorer, str) else getattr(scorer, "name", getattr(scorer, "__name__", "<lambda>"))
     if name == "<lambda>":

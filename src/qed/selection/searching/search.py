@@ -220,7 +220,7 @@ class Search(Estimator):
         self.error_score = error_score
         self.return_train_score = return_train_score
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **params: object) -> Self:
         """Search the grid.
 
         Parameters
@@ -259,7 +259,7 @@ class Search(Estimator):
                 self._fit_best(data, found)
         return self
 
-    def _candidates(self) -> list[dict[str, Any]]:
+    def _candidates(self) -> list[dict[str, object]]:
         """Give the settings to try."""
         return candidates_of(self.grid)
 
