@@ -172,8 +172,7 @@ class Certificate:
         if not self.claims:
             lines.append("nothing is claimed")
         lines.append("∎" if self else "not proven")
-        return "
-".join([*lines, self.verdict] if self.verdict else lines)
+        return "\n".join([*lines, self.verdict] if self.verdict else lines)
 
 
 def _how_far(claim: Claim) -> float:

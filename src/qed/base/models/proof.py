@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qed.base.attributes import check_fitted
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError
+from qed.base.fitted import check_fitted
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem
 from qed.base.numbers import TINY, largest_share
