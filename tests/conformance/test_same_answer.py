@@ -24,6 +24,10 @@ ROUNDING = len(X) * 2.0**-53 * np.linalg.cond(X - X.mean(axis=0)) ** 2
 SINGLE = 2.0**-23 * np.linalg.cond(np.column_stack([np.ones(len(X)), X]))
 
 
+# What was cut off means, and how often sums were rounded, depends on the blocks.
+ABOUT_ROUNDING = ("rest", "bulk", "roundings")
+
+
 def source(kind, X, y, folder):
     """Give ``(X, y)`` for fit from one kind of source."""
     if kind == "array":
@@ -54,7 +58,7 @@ def numbers(value, path=""):
     if isinstance(value, np.ndarray):
         return {path: value.astype(float)} if value.dtype.kind in "fiub" else {}
     if dataclasses.is_dataclass(value):
-        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.name != "rest"}
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.name not in ABOUT_ROUNDING}
     if isinstance(value, dict):
         return {k: v for name, item in value.items() for k, v in numbers(item, f"{path}.{name}").items()}
     if isinstance(value, (list, tuple)):

@@ -60,7 +60,7 @@ def attack(seed):
     check_told(problem, left, left.certificate_)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS)
 def test_no_claim_is_smaller_than_the_truth(seed):
     attack(seed)
@@ -73,7 +73,7 @@ def test_no_claim_is_smaller_than_the_truth_however_long_one_looks(seed):
     attack(seed)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SEEDS)
 def test_plain_data_are_proven(seed):
     X, y, weight = plain(np.random.default_rng(seed))
@@ -194,7 +194,7 @@ def test_gradients_without_a_penalty_know_how_far_they_are(near, method):
     assert not model.certificate_ or missing <= 1e-10
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(SEEDS, st.sampled_from([1e-4, 1.0, 1e3]))
 def test_ridge_on_columns_of_any_size_is_proven_and_never_less_than_the_truth(seed, alpha):
     generator = np.random.default_rng(seed)

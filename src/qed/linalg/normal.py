@@ -127,6 +127,7 @@ class Normal:
         self.noise = np.zeros(len(gram)) if noise is None else noise
         self._factors: dict[float, Cholesky | None] = {}
         self._spectra: dict[float, Spectrum] = {}
+        self._roots: dict[float, tuple[np.ndarray, Root | None]] = {}
 
     def factor(self, alpha: float) -> Cholesky | None:
         """Give the factor of ``gram + alpha I``; None where rounding leaves none."""
@@ -190,27 +191,18 @@ class Normal:
         result = np.empty(len(alphas))
         for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
-            told, factor = self.told(alpha)
+            told, root = self.root(alpha)
+            if told.all() and root is not None:
+                result[chosen] = _excess(root, gradient[:, chosen], noise[:, chosen], enough[chosen])
+                continue
             unknown = (noise[~told][:, chosen] > 0).any(axis=0)
-            if factor is None:
+            if root is None:
                 unknown |= (np.abs(gradient) + noise > 0)[told][:, chosen].any(axis=0)
                 result[chosen] = np.where(unknown, np.inf, 0.0)
             else:
-                found = self._excess(factor, gradient[told][:, chosen], noise[told][:, chosen], told, enough[chosen])
+                found = _excess(root, gradient[told][:, chosen], noise[told][:, chosen], enough[chosen])
                 result[chosen] = np.where(unknown, np.inf, found)
         return result
-
-    def _excess(
-        self, factor: Cholesky, gradient: np.ndarray, noise: np.ndarray, told: np.ndarray, enough: np.ndarray
-    ) -> np.ndarray:
-        root = Root.of_cholesky(factor, self.noise[told])
-        if not root.off < 0.5:
-            return np.full(gradient.shape[1], np.inf)
-        missed, hidden = np.linalg.norm(root.half(gradient), axis=0), noise / root.length[:, None]
-        found = (missed + np.linalg.norm(hidden, axis=0) / np.sqrt(root.least)) ** 2 / (1 - root.off)
-        if (found > enough).any():
-            found = (missed + np.linalg.norm(np.abs(root.inverse) @ hidden, axis=0)) ** 2 / (1 - root.off)
-        return np.asarray(found)
 
     def told(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:
         """Say which columns are more than a constant (all, with a penalty), and give the factor of these, or None."""
@@ -219,10 +211,12 @@ class Normal:
             return told, self.factor(alpha)
         return told, Cholesky.of(self.gram[np.ix_(told, told)]) if told.any() else None
 
-    def root(self) -> tuple[np.ndarray, Root | None]:
+    def root(self, alpha: float = 0.0) -> tuple[np.ndarray, Root | None]:
         """Say which columns are more than a constant, and give a root of their products where they are independent."""
-        told, factor = self.told()
-        return told, None if factor is None else Root.of_cholesky(factor, self.noise[told])
+        if alpha not in self._roots:
+            told, factor = self.told(alpha)
+            self._roots[alpha] = told, None if factor is None else Root.of_cholesky(factor, self.noise[told])
+        return self._roots[alpha]
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
         """Say nothing: squares and products can not tell dependent columns from nearly dependent ones."""
@@ -270,3 +264,14 @@ def shortest(coef: np.ndarray, null: np.ndarray) -> np.ndarray:
         return coef
     basis, _ = np.linalg.qr(null)
     return coef - basis @ (basis.T @ coef)
+
+
+def _excess(root: Root, gradient: np.ndarray, noise: np.ndarray, enough: np.ndarray) -> np.ndarray:
+    """Give ``g' A^-1 g`` with all that a gradient known up to `noise` may be; sharper where that is more than `enough`."""
+    if not root.off < 0.5:
+        return np.full(gradient.shape[1], np.inf)
+    missed, hidden = np.linalg.norm(root.half(gradient), axis=0), noise / root.length[:, None]
+    found = (missed + np.linalg.norm(hidden, axis=0) / np.sqrt(root.least)) ** 2 / (1 - root.off)
+    if (found > enough).any():
+        found = (missed + np.linalg.norm(np.abs(root.inverse) @ hidden, axis=0)) ** 2 / (1 - root.off)
+    return np.asarray(found)

@@ -27,6 +27,7 @@ from qed.base.models.parameters import Parameter, array, boolean, choice, number
 from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.normal import Solution
 from qed.linalg.root import factor_rounding
 from qed.regression.gaussian.metric import MetricProblem, moments_of
 from qed.regression.linear.evidence import accuracy_claim, first_errors, least_squares_claims
@@ -35,6 +36,9 @@ from qed.stats.agreement import remembered_claim, whole
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
+
+# With a larger condition number, a solution from a factor has lost digits that one correction gives back.
+ALIKE = 1e3
 
 
 class GeneralizedLeastSquares(Regressor):
@@ -115,7 +119,7 @@ class GeneralizedLeastSquares(Regressor):
         self.log_determinant_ = problem.whitening.log_determinant(problem.rows.array().weight)
         self.n_rows_ = problem.fingerprint.weight
         self.rank_, self.condition_ = solution.rank, solution.condition
-        self._set_plane(problem, solution.coef, solution.rank)
+        self._set_plane(problem, solution)
         p = self.n_features_in_
         if self.rank_ < min(p, statistic.count - self.fit_intercept):
             warnings.warn(
@@ -125,14 +129,14 @@ class GeneralizedLeastSquares(Regressor):
                 stacklevel=4,
             )
 
-    def _set_plane(self, problem: MetricProblem, coef: np.ndarray, rank: int) -> None:
-        """Set coefficients and intercept, after one correction by what their residuals say, where there is one solution."""
-        factor = problem.factor
+    def _set_plane(self, problem: MetricProblem, solution: Solution) -> None:
+        """Set coefficients and intercept; where columns are nearly dependent, after one correction by what their residuals say."""
+        factor, coef = problem.factor, solution.coef
         level = factor.y_mean - factor.x_mean @ coef if self.fit_intercept else np.zeros(1)
-        seen = problem.evidence(coef, level, centered=self.fit_intercept)
-        _, root = seen.metric.root()
-        if root is not None and rank == len(coef):
-            step = root.step(seen.xr)
+        if solution.rank == len(coef) and solution.condition > ALIKE:
+            seen = problem.evidence(coef, level, centered=self.fit_intercept)
+            _, root = seen.metric.root()
+            step = np.zeros(coef.shape) if root is None else root.step(seen.xr)
             coef, level = coef + step, level + (seen.r_mean - factor.x_mean @ step) * self.fit_intercept
         self.coef_, self.intercept_ = coef[:, 0].copy(), float(level[0])
 

@@ -148,7 +148,7 @@ class LinearRegression(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        if damage := whole(len(coef), self.rank_, coef, intercept, self.condition_):
+        if problem.source == "data" and (damage := whole(len(coef), self.rank_, coef, intercept, self.condition_)):
             return damage
         claims, seen = problem.prove(coef, intercept, np.zeros(coef.shape[1]), self.rank_)
         error = problem.largest_error(seen, coef, intercept, self.rank_)

@@ -109,7 +109,7 @@ class Ridge(LeastSquaresModel):
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
-        if damage := whole(len(coef), 0, coef, intercept):
+        if problem.source == "data" and (damage := whole(len(coef), 0, coef, intercept)):
             return damage
         alphas = self._alphas(coef.shape[1])
         claims, _ = problem.prove(coef, intercept, alphas)
