@@ -126,7 +126,9 @@ def rows_between(X: csr_array, start: int, stop: int) -> csr_array:
     array([[0., 2.],
            [3., 0.]])
     """
-    if X.format != "csr":
+    from scipy import sparse
+
+    if not isinstance(X, sparse.csr_array | sparse.csr_matrix):
         return X[start:stop]
     ends = X.indptr[start : max(start, min(stop, X.shape[0])) + 1]
     there = slice(ends[0], ends[-1])

@@ -67,9 +67,9 @@ class HuberSums:
         )
 
     def __add__(self, other: HuberSums) -> HuberSums:
-        sums = (getattr(self, field.name) + getattr(other, field.name) for field in fields(self)[:-1])
-        both = self.inside is not None and other.inside is not None
-        return HuberSums(*sums, inside=self.inside + other.inside if both else None)
+        names = [field.name for field in fields(self) if field.name != "inside"]
+        inside = None if self.inside is None or other.inside is None else self.inside + other.inside
+        return HuberSums(**{name: getattr(self, name) + getattr(other, name) for name in names}, inside=inside)
 
     @property
     def loss(self) -> float:
