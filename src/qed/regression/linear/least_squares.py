@@ -34,7 +34,7 @@ from qed.stats.inference.coefficients import Inference
 DIGITS_WANTED = 10.0
 
 
-@takes("copy_X", "n_jobs", tol=with_default("tol", 1e-6))
+@takes("copy_X", "n_jobs", "positive", tol=with_default("tol", 1e-6))
 class LinearRegression(LeastSquaresModel):
     """Ordinary (and, with ``sample_weight``, weighted) least squares.
 

@@ -28,7 +28,7 @@ from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
 
 
-@takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
+@takes("copy_X", "max_iter", "tol", "positive", "random_state", **RIDGE)
 class Ridge(LeastSquaresModel):
     """Linear least squares with a squared penalty.
 
