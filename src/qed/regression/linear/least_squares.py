@@ -39,7 +39,7 @@ DIGITS_WANTED = 10.0
 TOO_ALIKE = 1e5
 
 
-@takes("copy_X", "n_jobs", tol=with_default("tol", 1e-6))
+@takes("copy_X", "n_jobs", "positive", tol=with_default("tol", 1e-6))
 class LinearRegression(LeastSquaresModel):
     """Ordinary (and, with ``sample_weight``, weighted) least squares.
 

@@ -29,7 +29,7 @@ from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.agreement import remembered_claim, whole
 
 
-@takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
+@takes("copy_X", "max_iter", "tol", "positive", "random_state", **RIDGE)
 class Ridge(LeastSquaresModel):
     """Linear least squares with a squared penalty.
 
