@@ -281,8 +281,7 @@ class Unpacker:
             raise SavingError(f"{cls.__name__} has no parameter {strange[0]!r}: the file is of another version of qed.")
         model = cls(**params)
         for name, item in node["fitted"].items():
-            # A class with a list of its own has learned nothing else; one without may be a stranger's.
-            unknown = "attributes" in vars(cls) and name not in declared(cls)
+            unknown = _is_complete(cls) and name not in declared(cls)
             if not _is_learned(name) or not name.isidentifier() or unknown:
                 raise SavingError(f"{name!r} is not the name of something that {cls.__name__} learned.")
             setattr(model, name, self.unpack(item))
@@ -295,6 +294,12 @@ class Unpacker:
             check_parameters(model, given)
             _refuse(cls, faults(model))
         return model
+
+
+def _is_complete(cls: type) -> bool:
+    """Say whether a class lists all that it learns: those of the house do, but for one that relies on its role alone."""
+    lists = [base for base in cls.__mro__ if "attributes" in vars(base)]
+    return cls.__module__.startswith("qed.") and any(not base.__module__.startswith("qed.base.") for base in lists)
 
 
 def _plain_dtype(text: object, kinds: str) -> np.dtype[np.generic]:

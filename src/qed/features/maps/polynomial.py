@@ -281,24 +281,22 @@ class PolynomialFeatures(Filling):
         return float(np.max(relative, initial=0.0) / np.finfo(X.dtype).eps)
 
     def _prove(self, problem: RowsProblem) -> list[Claim]:
+        off = abs(self._count_for(self.n_features_in_) - self.n_output_features_)
+        counted = Claim("as many columns as there are monomials", off, 0)
+        if off:
+            return [counted]  # nothing more can be made of them
         rows = problem.rows
         if problem.source == "data":
             errors = list(rows.each(self._largest_error))
         else:
             errors = [self._largest_error(first_block(rows))]
-        lowest, highest = self._range()
-        p, only = self.n_features_in_, self.interaction_only
-        wanted = monomial_count(p, highest, interaction_only=only) - monomial_count(
-            p, lowest - 1, interaction_only=only
-        )
         columns = np.unique(np.linspace(0, self.n_output_features_ - 1, SAMPLED_COLUMNS).astype(np.int64))
         twice = len(columns) - len(np.unique(self._powers(columns), axis=0))
+        rounding = 2.0 * max(self._range()[1], 1)
         return [
-            Claim(
-                "as many columns as there are monomials", abs(wanted + self.include_bias - self.n_output_features_), 0
-            ),
+            counted,
             Claim("no monomial occurs twice", twice, 0),
-            Claim("columns are products of powers, in units of rounding", max(errors), 2.0 * max(highest, 1)),
+            Claim("columns are products of powers, in units of rounding", max(errors), rounding),
         ]
 
 

@@ -27,7 +27,7 @@ def column_of(table: pa.Table, place: int | str) -> pa.Array:
     >>> column_of(pa.table({"a": [1.5, float("nan"), -0.0]}), "a").to_pylist()
     [1.5, None, 0.0]
     """
-    found = table.column(place)
+    found = table.column(place if isinstance(place, str) else int(place))
     column = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
     if pa.types.is_dictionary(column.type):
         values = column.dictionary
