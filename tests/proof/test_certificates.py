@@ -12,7 +12,7 @@ SLOW = {"LeastAbsoluteDeviations"}
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - SLOW))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**32 - 1))
 def test_what_is_proven_is_true(name, kind, seed):
     found = attempt(name, kind, seed)

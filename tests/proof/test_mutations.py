@@ -18,7 +18,7 @@ X, NUMBER, LABEL = table(n=120)
 PENDING = {
     "GeneralizedLeastSquares": {"statistic_", "log_determinant_", "n_rows_", "rank_", "condition_"},
     "LinearRegression": {"rank_", "condition_"},
-    "TotalLeastSquares": {"singular_values_", "smallest_", "rank_"},
+    "TotalLeastSquares": {"singular_values_", "smallest_"},
 }
 
 
@@ -61,6 +61,7 @@ def test_every_changed_number_is_noticed(name):
     assert not missed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_other_shapes_end_in_a_certificate(name):
     model = fitted(name)

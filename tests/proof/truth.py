@@ -271,8 +271,9 @@ def line(model, data):
 
     mine = squares(fractions(model.coef_))
     # The cosine of the residuals with the plane is claimed, whose square is the share of the squares that could be saved.
-    size = max(mine, Fraction(1, 10**28) * sum(v * t * t for v, t in zip(data.weight, data.y)))
-    return relative(mine - squares(part), size), max(4 * model.certificate_["cosine"].bound ** 2, 1e-14)
+    if mine <= Fraction(1, 10**28) * sum(v * t * t for v, t in zip(data.weight, data.y)):
+        return 0.0, 1.0  # every row is met to the last digit
+    return relative(mine - squares(part), mine), max(4 * model.certificate_["cosine"].bound ** 2, 1e-14)
 
 
 def _gram(model, X):

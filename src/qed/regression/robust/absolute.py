@@ -156,7 +156,7 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
         proof = Proof(design, plane, smooth, float(self.delta_))
         says = "objective above its minimum, at most (relative)"
         claim = Claim.within(says, proof.relative, self.tol, proof.rounding, proof.most_rounding)
-        return [claim, *design.columns.claims()]
+        return [claim, *design.columns.claims(design.rows)]
 
 
 def _step(smooth: Smoothed, plane: Plane, objective: float, gap: float, ahead: Plane, ahead_delta: float) -> Step:

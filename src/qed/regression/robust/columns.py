@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import equilibrate, shortest
@@ -33,7 +33,7 @@ COARSE = 1e-8
 # A combination is left out when it is not so many times longer than the rounding of its values: then columns depend on each other.
 CLEAR = 1e4
 # A combination that is longer than so many roundings, and left out all the same, could have explained something.
-MOST_LEFT_OUT = 16.0
+MOST_LEFT_OUT = 1024.0
 # Where the units of columns are so different that the shortest coefficients predict otherwise by this share, others are taken.
 ALIKE = 1e-6
 
@@ -61,7 +61,7 @@ class Columns:
     shift: np.ndarray  # (p,): what is subtracted
     mix: np.ndarray | None = None  # (p, k): the combinations
     back: np.ndarray | None = None  # (k, p): the coefficients of a plane become `back @ coef`
-    left_out: float = 0.0  # the length of the longest combination that was left out, in units of the rounding of the columns
+    left_out: np.ndarray | None = None  # (p, m): the combinations that were left out
 
     @classmethod
     def of(cls, rows: Rows, total: Moments, largest: np.ndarray, ridge: float, *, intercept: bool) -> Columns:
@@ -92,13 +92,18 @@ class Columns:
         short = shortest(mix, vector[~kept].T / rounding[:, None])
         same = np.abs(triangle @ (short - mix)).max() < ALIKE
         back = size[kept, None] * vector[kept] * rounding
-        return cls(shift, short if same else mix, back, float(size[~kept].max(initial=0.0)))
+        return cls(shift, short if same else mix, back, vector[~kept].T / rounding[:, None])
 
-    def claims(self) -> list[Claim]:
-        """Claim that what was left out is nothing but rounding, where something was."""
-        if self.left_out == 0:
+    def claims(self, rows: Rows) -> list[Claim]:
+        """Claim that what was left out is the same in every row, but for the rounding of a row as large as most are."""
+        if self.left_out is None or self.left_out.shape[1] == 0:
             return []
-        return [Claim("combinations of columns left out, in units of rounding", self.left_out, MOST_LEFT_OUT)]
+        found = rows.map(_beside, self.left_out)
+        found = found[~np.isnan(found).any(axis=1)]
+        value, size = np.split(found, 2, axis=1)
+        away = np.abs(value - np.median(value, axis=0)) / (EPS * np.maximum(size, np.median(size, axis=0)) + TINY)
+        says = "combinations of columns left out vary by rounding (units of it)"
+        return [Claim(says, float(away.max(initial=0.0)), MOST_LEFT_OUT)]
 
     def view(self, rows: Rows) -> Rows:
         """Give rows whose columns are the combinations."""
@@ -137,3 +142,11 @@ class Columns:
 
 def _combined(block: Block, columns: Columns) -> Block:
     return replace(block, X=columns.read(block.X))
+
+
+def _beside(block: Block, left_out: np.ndarray) -> np.ndarray:
+    """Give combinations of the columns of each row, and the sums of the sizes behind them; NaN for rows that do not count."""
+    found = np.hstack([block.X @ left_out, abs(block.X) @ np.abs(left_out)]).astype(np.float64)
+    if block.weight is not None:
+        found[block.weight == 0] = np.nan
+    return found

@@ -160,7 +160,7 @@ class HuberRegressor(LinearPredictor, Iterative):
         relative, rounding = problem.gap(point)
         says = "objective above its minimum, at most (relative)"
         claim = Claim.within(says, relative, self.tol, rounding, problem.most_rounding(point))
-        return [claim] if self.alpha > 0 else [claim, *problem.design.columns.claims()]
+        return [claim, *problem.design.columns.claims(problem.rows)]
 
     def _restate(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
