@@ -28,6 +28,7 @@ from qed.classification.curvature import UNIT, LowerBound, from_rows, from_sums
 from qed.classification.dependent import dependent_columns
 from qed.classification.excess import Rounding, magnitudes, roughly, sharply, summed, triangle_of
 from qed.classification.products import SparseSums, Sums
+from qed.classification.secants import Secants
 from qed.classification.stand_in import StandIn
 from qed.linalg.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
@@ -186,8 +187,8 @@ class Likelihood:
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
         return self._seen
 
-    def newton(self, point: Point) -> Newton:
-        """Find Newton's direction and the gap that it proves."""
+    def newton(self, point: Point, secants: Secants | None = None) -> Newton:
+        """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
         with one_blas_thread:
             bound = self.bound(point)
             if self.kind != "full":
@@ -199,7 +200,8 @@ class Likelihood:
             gap = self._gap(point, bound, base, step=step)
             if self._searched and self.absent.any():
                 return Newton(gap, lambda: self._least_squares(point))
-            return Newton(gap, lambda: -bound.solve(point.gradient))
+            corrected = secants or Secants.none(self.loss.shape)
+            return Newton(gap, lambda: corrected.direction(bound.solve, point.gradient))
 
     def bound(self, point: Point) -> LowerBound | None:
         """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
