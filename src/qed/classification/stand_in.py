@@ -18,6 +18,7 @@ from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
 # Blocks may cost as much as so many products with the Hessian, times four.
 PRODUCTS_WORTH = 32
+MANY_CLASSES = 32
 Factor = tuple[np.ndarray, bool]
 
 
@@ -73,7 +74,8 @@ class StandIn:
         loss, some = objective.loss, objective.rows if objective.part is None else objective.part
         n_some = objective.count if objective.part is None else some.count()
         more = objective.count / max(1, n_some)
-        if loss.shape[1] * n_some <= PRODUCTS_WORTH * objective.count:
+        few = len(loss.coding) < MANY_CLASSES
+        if few and loss.shape[1] * n_some <= PRODUCTS_WORTH * objective.count:
             blocks = some.fold(loss.of, point.theta, "blocks").blocks
             return [_factor(more * objective.factor * block, objective.ridge) for block in blocks.values()]
         if self._products is None:
