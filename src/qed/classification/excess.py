@@ -183,7 +183,7 @@ def magnitudes(loss: SoftmaxLoss, coef: np.ndarray, intercept: np.ndarray) -> np
 def summed(loss: SoftmaxLoss, count: int, sparse: bool) -> float:
     """Bound the relative rounding of a sum over so many rows, tile by tile."""
     tile = count if sparse else min(count, loss.tile_rows)
-    return float((tile + count / max(tile, 1) + 64 + 4 * len(loss.coding)) * UNIT)
+    return float((tile + count / max(tile, 1) + 64 + 2 * len(loss.coding)) * UNIT)
 
 
 def triangle_of(block: Block, loss: SoftmaxLoss, theta: np.ndarray, factor: float) -> Triangle:

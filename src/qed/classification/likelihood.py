@@ -336,11 +336,14 @@ class Likelihood:
     def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
         precondition = self._stand_in(self, point)
-        promised = float((point.gradient * precondition(point.gradient)).sum())
+        promised = max(float((point.gradient * precondition(point.gradient)).sum()), 0.0)
+        size = max(point.objective, 1e-300)
+        # Far from the minimum a rough step will do, and near it none has to lead far below the tolerance.
+        enough = 0.01 * np.sqrt(self.tol * size / max(promised, 1e-300))
         return conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
-            max(min(0.1, np.sqrt(max(promised, 0.0) / max(point.objective, 1e-300))), EPS),
+            min(0.1, max(np.sqrt(promised / size), enough, EPS)),
             MOST_PRODUCTS,
             precondition,
         )

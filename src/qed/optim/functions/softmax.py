@@ -301,7 +301,7 @@ class SoftmaxLoss:
     @property
     def tile_rows(self) -> int:
         """How many dense rows are worked on at a time: they fit the cache."""
-        return max(64, TILE_VALUES // max(1, len(self.scale)))
+        return min(1024, max(64, TILE_VALUES // max(1, len(self.scale))))
 
     def tiles(self, block: Block) -> Iterator[tuple[Table, np.ndarray, np.ndarray]]:
         """Give the shifted columns, the class numbers and the weights of the rows that count, tile by tile."""
