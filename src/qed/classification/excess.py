@@ -25,7 +25,7 @@ import numpy as np
 
 from qed.base.sources.block import Block
 from qed.classification.curvature import UNIT, LowerBound
-from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
+from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy, others
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def sharply(
         own = -residual[np.arange(len(codes)), codes]
         size = abs(x)
         lost = loss.columns_times(size, magnitude)
-        curvature = factor * weight * (_others(chance).min(axis=1))
+        curvature = factor * weight * (others(chance).min(axis=1))
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             reach = loss.columns_times(size, spread)
             # Alone, a row of two classes has a curvature that bounds how far its score can move.
@@ -168,16 +168,6 @@ def sharply(
     return total
 
 
-def _others(chance: np.ndarray) -> np.ndarray:
-    """Give the chance of all other classes, for each class of each row; no digits are lost where one is nearly certain."""
-    found = 1.0 - chance
-    top, rows = chance.argmax(axis=1), np.arange(len(chance))
-    rest = chance.copy()
-    rest[rows, top] = 0.0
-    found[rows, top] = rest.sum(axis=1)
-    return np.asarray(found)
-
-
 def magnitudes(loss: SoftmaxLoss, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give, by column, what rounding can do to the score of a row whose scaled values are all one."""
     # Scores are sums of q products; of more than two classes, coefficients go through the coding and back.
@@ -193,7 +183,7 @@ def magnitudes(loss: SoftmaxLoss, coef: np.ndarray, intercept: np.ndarray) -> np
 def summed(loss: SoftmaxLoss, count: int, sparse: bool) -> float:
     """Bound the relative rounding of a sum over so many rows, tile by tile."""
     tile = count if sparse else min(count, loss.tile_rows)
-    return float((tile + count / max(tile, 1) + 64 + 4 * len(loss.coding)) * UNIT)
+    return float((tile + count / max(tile, 1) + 64 + 2 * len(loss.coding)) * UNIT)
 
 
 def triangle_of(block: Block, loss: SoftmaxLoss, theta: np.ndarray, factor: float) -> Triangle:
@@ -202,7 +192,7 @@ def triangle_of(block: Block, loss: SoftmaxLoss, theta: np.ndarray, factor: floa
     found = np.zeros((0, m * q))
     for x, codes, weight in loss.tiles(block):
         chance = cross_entropy(loss.scores(x, theta), codes)[1]
-        rest, root = _others(chance), np.sqrt(chance)
+        rest, root = others(chance), np.sqrt(chance)
         x = (x.toarray() if hasattr(x, "toarray") else x) / loss.scale
         x = np.column_stack([x, np.ones(len(x))]) if loss.intercept else x
         parts = [found]

@@ -28,6 +28,7 @@ from qed.classification.curvature import UNIT, LowerBound, from_rows, from_sums
 from qed.classification.dependent import dependent_columns
 from qed.classification.excess import Rounding, magnitudes, roughly, sharply, summed, triangle_of
 from qed.classification.products import SparseSums, Sums
+from qed.classification.secants import Secants
 from qed.classification.stand_in import StandIn
 from qed.linalg.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
@@ -186,8 +187,8 @@ class Likelihood:
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
         return self._seen
 
-    def newton(self, point: Point) -> Newton:
-        """Find Newton's direction and the gap that it proves."""
+    def newton(self, point: Point, secants: Secants | None = None) -> Newton:
+        """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
         with one_blas_thread:
             bound = self.bound(point)
             if self.kind != "full":
@@ -199,7 +200,8 @@ class Likelihood:
             gap = self._gap(point, bound, base, step=step)
             if self._searched and self.absent.any():
                 return Newton(gap, lambda: self._least_squares(point))
-            return Newton(gap, lambda: -bound.solve(point.gradient))
+            corrected = secants or Secants.none(self.loss.shape)
+            return Newton(gap, lambda: corrected.direction(bound.solve, point.gradient))
 
     def bound(self, point: Point) -> LowerBound | None:
         """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
@@ -334,11 +336,14 @@ class Likelihood:
     def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
         precondition = self._stand_in(self, point)
-        promised = float((point.gradient * precondition(point.gradient)).sum())
+        promised = max(float((point.gradient * precondition(point.gradient)).sum()), 0.0)
+        size = max(point.objective, 1e-300)
+        # Far from the minimum a rough step will do, and near it none has to lead far below the tolerance.
+        enough = 0.01 * np.sqrt(self.tol * size / max(promised, 1e-300))
         return conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
-            max(min(0.1, np.sqrt(max(promised, 0.0) / max(point.objective, 1e-300))), EPS),
+            min(0.1, max(np.sqrt(promised / size), enough, EPS)),
             MOST_PRODUCTS,
             precondition,
         )

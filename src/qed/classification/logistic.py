@@ -37,6 +37,7 @@ from qed.base.sources.rows import Rows
 from qed.classification.beginning import dual_minimum, on_a_part, part_of, suits_dual
 from qed.classification.evidence import covariance_claim, likelihood_claims
 from qed.classification.likelihood import Likelihood
+from qed.classification.secants import Secants
 from qed.stats.inference.coefficients import Inference
 
 
@@ -143,16 +144,20 @@ class LogisticRegression(Classifier, Iterative):
     def _steps(self, problem: ClassProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         objective = problem.objective
         point = objective.at(*(problem.beginning() if start is None else problem.checked(start)))
+        secants = problem.secants(start)
         while True:
-            newton = objective.newton(point)
+            newton = objective.newton(point, secants)
             if start is None:
-                yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept)
+                more = {} if secants is None else {**secants._asdict(), "C": self.C}
+                yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept, **more)
             if point.separated is not None:
                 return Halt(
                     Reason.DEGENERATE, _separation(problem.classes, point.separated), "Add a penalty, e.g. C=1.0."
                 )
-            start = None
+            before, start = point, None
             point = objective.descend(point, newton.direction)
+            if secants is not None:
+                secants = secants.with_pair(point.theta - before.theta, point.gradient - before.gradient)
 
     def _finish(self, problem: ClassProblem, step: Step) -> None:
         self.classes_ = problem.classes
@@ -283,6 +288,14 @@ class ClassProblem(RowsProblem):
         share = weight / weight.sum() if objective.loss.intercept else np.full(len(weight), 1 / len(weight))
         worst = -objective.factor * float(weight @ np.log(np.maximum(share, 1e-300)))
         return near if objective.at(*near).objective <= worst else flat
+
+    def secants(self, start: Step | None) -> Secants | None:
+        """Give what earlier steps tell about the curvature, where that of some rows stands for all; None where it is known."""
+        if self.objective.part is None or self.objective.kind != "full":
+            return None
+        if start is not None and start.state.get("C") == self._given[2] and "moves" in start.state:
+            return Secants(np.asarray(start.moves), np.asarray(start.changes))
+        return Secants.none(self.objective.loss.shape)
 
     def _flat(self) -> tuple[np.ndarray, np.ndarray]:
         """Give no slope, and the constants that are best then: the logarithms of the classes' shares."""

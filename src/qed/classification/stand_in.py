@@ -18,6 +18,7 @@ from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
 # Blocks may cost as much as so many products with the Hessian, times four.
 PRODUCTS_WORTH = 32
+MANY_CLASSES = 32
 Factor = tuple[np.ndarray, bool]
 
 
@@ -63,28 +64,32 @@ class StandIn:
 
         def precondition(residual: np.ndarray) -> np.ndarray:
             parts = coding.T @ residual if len(coding) > 1 else residual
-            found = np.array([cho_solve(factor, part) for factor, part in zip(factors, parts)])
+            found = np.empty_like(parts)
+            for factor, classes in factors:
+                found[classes] = cho_solve(factor, parts[classes].T).T
             return np.asarray(coding @ found if len(coding) > 1 else found)
 
         return precondition
 
-    def _factors(self, objective: Objective, point: Place) -> list[Factor]:
-        """Factorise a stand-in for each class's block of the Hessian."""
+    def _factors(self, objective: Objective, point: Place) -> list[tuple[Factor, np.ndarray]]:
+        """Factorise a stand-in for each class's block of the Hessian; give the factors, each with the classes that it is for."""
         loss, some = objective.loss, objective.rows if objective.part is None else objective.part
         n_some = objective.count if objective.part is None else some.count()
         more = objective.count / max(1, n_some)
-        if loss.shape[1] * n_some <= PRODUCTS_WORTH * objective.count:
+        few = len(loss.coding) < MANY_CLASSES
+        if few and loss.shape[1] * n_some <= PRODUCTS_WORTH * objective.count:
             blocks = some.fold(loss.of, point.theta, "blocks").blocks
-            return [_factor(more * objective.factor * block, objective.ridge) for block in blocks.values()]
+            factors = (_factor(more * objective.factor * block, objective.ridge) for block in blocks.values())
+            return [(factor, np.array([number])) for number, factor in enumerate(factors)]
         if self._products is None:
             self._products = more * some.fold(loss.products)
         # Classes whose share of the curvature is about the same have a factor in common.
         share = np.clip(point.curve.bent / objective.total, 1e-12, 1.0)
-        rounded = np.exp2(np.round(np.log2(share)))[-len(loss.pairs("blocks")) :].tolist()
-        known = {
-            value: _factor(objective.factor * value * self._products, objective.ridge) for value in sorted(set(rounded))
-        }
-        return [known[value] for value in rounded]
+        rounded = np.exp2(np.round(np.log2(share)))[-len(loss.pairs("blocks")) :]
+        return [
+            (_factor(objective.factor * value * self._products, objective.ridge), np.flatnonzero(rounded == value))
+            for value in np.unique(rounded)
+        ]
 
 
 def _factor(block: np.ndarray, ridge: np.ndarray) -> Factor:

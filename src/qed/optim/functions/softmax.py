@@ -191,7 +191,12 @@ class SoftmaxLoss:
             if kind == "diagonal":
                 spread = chance[place] @ (self.coding**2).T - (chance[place] @ self.coding.T) ** 2
                 diagonal += self.rows_times(_squared(x), heavy[:, None] * spread, self.scale**2)
-        pieces = {(k, l): self._piece(X, weight * _share(chance, k, l), k == l) for k, l in self.pairs(kind)}
+        pairs = self.pairs(kind)
+        rest = others(chance) if pairs else chance
+        pieces = {
+            (k, l): self._piece(X, weight * chance[:, k] * (rest[:, k] if k == l else chance[:, l]), k == l)
+            for k, l in pairs
+        }
         return Curve(value, gradient, pieces, diagonal, missed, least, bent, low, high)
 
     def _is_compiled(self, X: Table) -> bool:
@@ -292,7 +297,7 @@ class SoftmaxLoss:
     @property
     def tile_rows(self) -> int:
         """How many dense rows are worked on at a time: they fit the cache."""
-        return max(64, TILE_VALUES // max(1, len(self.scale)))
+        return min(1024, max(64, TILE_VALUES // max(1, len(self.scale))))
 
     def tiles(self, block: Block) -> Iterator[tuple[Table, np.ndarray, np.ndarray]]:
         """Give the shifted columns, the class numbers and the weights of the rows that count, tile by tile."""
@@ -342,10 +347,20 @@ class SoftmaxLoss:
         return (1.0 if own else -1.0) * total[:q, :q] / np.outer(scale, scale)
 
 
-def _share(chance: np.ndarray, k: int, l: int) -> np.ndarray:
-    """Give the curvature of the scores of the classes k and l in each row, without its sign."""
-    other = np.delete(chance, k, axis=1).sum(axis=1) if k == l else chance[:, l]
-    return np.asarray(chance[:, k] * other)
+def others(chance: np.ndarray) -> np.ndarray:
+    """Give the chance of all other classes, for each class of each row; no digits are lost where one is nearly certain.
+
+    Examples
+    --------
+    >>> others(np.array([[1.0, 1e-30]]))
+    array([[1.e-30, 1.e+00]])
+    """
+    found = 1.0 - chance
+    top, rows = chance.argmax(axis=1), np.arange(len(chance))
+    rest = chance.copy()
+    rest[rows, top] = 0.0
+    found[rows, top] = rest.sum(axis=1)
+    return np.asarray(found)
 
 
 def _squared(x: Table) -> Table:
