@@ -232,7 +232,7 @@ class KMeans(Clusterer, Transformer, Iterative):
             Rows; `y` is not used.
         """
         self._check_fitted()
-        rows = complete(self._open(X, None, sample_weight, reset=False), self)
+        rows = complete(self._open(X, None, sample_weight, reset=False), self, once=True)
         return -math.fsum(cost for _, cost in rows.each(_labels_and_cost, self.cluster_centers_))
 
     def _prove(self, problem: RowsProblem) -> list[Claim]:

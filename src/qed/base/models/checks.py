@@ -93,9 +93,9 @@ def _checked(model: object, source: Rows, target: str | None, *, reset: bool) ->
     """Look at target and weights: now where they are in memory, else whenever they are read."""
     if target is None and not source.has_weight:
         return source
-    wanted = Wanted.by(model, target)
+    wanted = Wanted.by(model, target, source)
     wanted.refuse_from(source)
-    if not reset and target is not None and wanted.several:
+    if not reset and target == "number":
         _check_outputs(model, source)
     facts: dict[str, object] = {} if target is None or wanted.several else {"target_shape": ()}
     if target == "number" and source.target_dtype not in FLOATS:
@@ -107,20 +107,23 @@ def _check_outputs(model: object, source: Rows) -> None:
     """Compare the columns of the target with those that a fitted model predicts."""
     known: tuple[int, ...] = getattr(model, "_predicted_shape", tuple)()
     given = source.facts.target_shape
-    if (known or (1,)) != (given or (1,)):
+    if (known or (1,)) != (given or (1,)) and get_tags(model).target_tags.multi_output:
         words = " and ".join(f"{shape[0] if shape else 1}" for shape in (known, given))
         raise InputError(
             f"{_name(model)} was fitted to another number of target columns than y has: {words}. Give y as in fit."
         )
 
 
-def complete(source: Rows, model: object) -> Rows:
-    """Give the same rows, and refuse missing and infinite features by name: at once in memory, else whenever they are read."""
+def complete(source: Rows, model: object, *, once: bool = False) -> Rows:
+    """Give the same rows, and refuse missing and infinite features by name.
+
+    They are looked for in memory at once, else, and for rows that are read `once`, whenever they are read.
+    """
     if source.is_table or get_tags(model).input_tags.allow_nan:
         return source
     if isinstance(source, Checked):
         return source.before(partial(finite, model=model))
-    if not isinstance(source, ArrayRows):
+    if once or not isinstance(source, ArrayRows):
         return finite(source, model)
     if not all(source.each(_has_finite)):
         refuse_missing(source, model)
@@ -165,9 +168,9 @@ class Wanted:
     several: bool = False
 
     @classmethod
-    def by(cls, model: object, kind: str | None) -> Wanted:
-        """Say what a model wants."""
-        tags = None if kind is None else get_tags(model).target_tags
+    def by(cls, model: object, kind: str | None, source: Rows) -> Wanted:
+        """Say what a model wants of the target of these rows."""
+        tags = None if kind is None or source.target_ndim == 1 else get_tags(model).target_tags
         return cls(_name(model), kind, tags is not None and (tags.multi_output or tags.two_d_labels))
 
     def refuse_from(self, source: Rows) -> None:

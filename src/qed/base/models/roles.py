@@ -69,7 +69,7 @@ class Regressor(RegressorMixin, Estimator):
             Rows with their true target.
         """
         self._check_fitted()
-        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self, once=True)
         sums = rows.fold(Sums.of, self._predict)
         if sums.count < 2:
             raise InputError("R^2 is not defined for fewer than two rows: score on more of them.")
@@ -180,7 +180,7 @@ class Classifier(ClassifierMixin, Estimator):
             Rows with their true class.
         """
         self._check_fitted()
-        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self, once=True)
         right, total = rows.fold(_count_right, self._choose)
         return float(right / total)
 

@@ -23,21 +23,29 @@ def sound(X: Any) -> Any:
     >>> sound(twice).data
     array([2.])
     """
-    if X.format in ("csr", "csc", "bsr"):
+    given = getattr(X, "format", "")
+    if given in ("csr", "csc", "bsr"):
         _check_compressed(X)
-    elif X.format == "coo":
+    elif given == "coo":
         for axis, places in enumerate((X.row, X.col)):
             _check_range(places, X.shape[axis], len(X.data) == len(places))
-    packed = X if X.format == "csr" else X.tocsr()
-    if X.format == "lil":
+    packed = X if given == "csr" else X.tocsr()
+    if given not in ("csr", "csc", "bsr", "coo"):
         _check_compressed(packed)
-    # Flags of the matrix itself may be older than its arrays.
-    fresh = type(packed)((packed.data, packed.indices, packed.indptr), shape=packed.shape, copy=False)
-    if fresh.has_canonical_format:
+    if _is_canonical(packed.indices, packed.indptr):
         return packed
-    single = fresh.copy()
+    # Flags of the matrix itself may be older than its arrays.
+    single = type(packed)((packed.data, packed.indices, packed.indptr), shape=packed.shape, copy=True)
     single.sum_duplicates()
     return single
+
+
+def _is_canonical(indices: np.ndarray, starts: np.ndarray) -> bool:
+    """Say whether the columns of every row rise, so that none is stored twice."""
+    rising = indices[1:] > indices[:-1]
+    first = starts[1:-1] - 1
+    rising[first[(first >= 0) & (first < len(rising))]] = True
+    return bool(rising.all())
 
 
 def _check_compressed(X: Any) -> None:
@@ -50,7 +58,8 @@ def _check_compressed(X: Any) -> None:
 
 
 def _check_range(places: np.ndarray, size: int, fits: bool) -> None:
-    if not fits or (len(places) and (places.min() < 0 or places.max() >= size)):
+    # Without a sign, what is negative is very large.
+    if not fits or (len(places) and int(places.view(f"u{places.dtype.itemsize}").max()) >= size):
         raise InputError(
             "The sparse matrix is damaged: its index arrays do not fit its shape. Make it anew from rows, columns and values."
         )

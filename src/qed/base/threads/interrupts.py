@@ -11,6 +11,7 @@ Other threads are never interrupted, and where the process ignores Ctrl-C, as ba
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import threading
@@ -18,6 +19,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import FrameType
 
+# Beneath the module of the standard library, which spends ten microseconds on names for numbers: as much as a small prediction takes.
+_raw = importlib.import_module("_signal") if importlib.util.find_spec("_signal") else signal
+SIGINT = int(signal.SIGINT)
 Handler = Callable[[int, FrameType | None], object]
 
 
@@ -40,7 +44,7 @@ class _State:
         """Hand on what was noted."""
         handler, self.noted = self.handler, False
         if handler is not None:
-            handler(signal.SIGINT, None)
+            handler(SIGINT, None)
 
 
 _state = _State()
@@ -107,14 +111,14 @@ class Interruptible(AbstractContextManager[None]):
             and not _state.closed
             and _state.handler is not None
             and threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) == _state.note
+            and _raw.getsignal(SIGINT) == _state.note
         )
         if self._opened and _state.handler is not None:
-            signal.signal(signal.SIGINT, _state.handler)
+            _raw.signal(SIGINT, _state.handler)
 
     def __exit__(self, *error: object) -> None:
         if self._opened:
-            signal.signal(signal.SIGINT, _state.note)
+            _raw.signal(SIGINT, _state.note)
 
 
 def interruptible() -> Interruptible:
@@ -124,12 +128,12 @@ def interruptible() -> Interruptible:
 
 def _install() -> None:
     _state.noted = False
-    handler = signal.getsignal(signal.SIGINT)
+    handler = _raw.getsignal(SIGINT)
     # What is no function stands for ignoring the signal, for the system's own way, or for a handler that is not of Python.
     if callable(handler) and handler != _state.note:
         _state.handler = handler
         try:
-            signal.signal(signal.SIGINT, _state.note)
+            _raw.signal(SIGINT, _state.note)
         except ValueError:
             # Only the main thread of the main interpreter may.
             _state.handler = None
@@ -137,8 +141,8 @@ def _install() -> None:
 
 def _restore() -> None:
     handler = _state.handler
-    if handler is not None and signal.getsignal(signal.SIGINT) == _state.note:
-        signal.signal(signal.SIGINT, handler)
+    if handler is not None and _raw.getsignal(SIGINT) == _state.note:
+        _raw.signal(SIGINT, handler)
     if _state.noted:
         _state.deliver()
     _state.handler = None
