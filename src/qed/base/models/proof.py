@@ -49,7 +49,9 @@ def examine(model: Examined, rows: Rows) -> Certificate:
     rows : Rows
         Checked rows, as ``_open`` gives them.
     """
-    claims = [Claim(f"attributes are as declared ({fault.rstrip('.')})", math.inf, 0.0) for fault in check_fitted(model)]
+    claims = [
+        Claim(f"attributes are as declared ({fault.rstrip('.')})", math.inf, 0.0) for fault in check_fitted(model)
+    ]
     problem, difference = None, None
     try:
         problem = model._evidence(rows)

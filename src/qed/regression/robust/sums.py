@@ -43,7 +43,7 @@ class HuberSums:
     square: float
     pull: np.ndarray  # (k,): the sum of `psi * x`
     level: float  # the sum of `psi`
-    inside: Moments | None  # of features and residual, over the rows with `|r| <= delta`; None where it was not asked for
+    inside: Moments | None  # of features and residual, where `|r| <= delta`; None where it was not asked for
 
     @classmethod
     def of(cls, block: Block, plane: Plane, delta: float, columns: Columns, curved: bool = True) -> HuberSums:
