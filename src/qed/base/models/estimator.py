@@ -263,10 +263,12 @@ class OnePass(Estimator):
         with changing(self):
             new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
             self._check_statistic(new)
-            if self.statistic_.fingerprint().count <= new.statistic.fingerprint().count:
+            known, taken = (statistic.fingerprint().count for statistic in (self.statistic_, new.statistic))
+            if taken >= known:
+                why = "nothing would be left" if taken == known else f"it knows {known}, so there are not that many"
+                rows = "all the rows that it learned from" if taken == known else f"{taken} rows"
                 raise InputError(
-                    f"{type(self).__name__} can not forget all the rows that it learned from: nothing would be left. "
-                    "Make a new model, or forget fewer rows."
+                    f"{type(self).__name__} can not forget {rows}: {why}. Make a new model, or forget fewer rows."
                 )
             self._update(self.statistic_ - new.statistic, new)
         return self
