@@ -18,10 +18,10 @@ import pytest
 
 import qed
 from qed.base import compile as compiling
-from qed.base.errors import QedError, SourceError, SpaceError, enough_memory
+from qed.base.errors import NoMemoryError, QedError, SourceError, enough_memory
 from qed.base.running.steps import Reason
 from qed.base.saving import archive, replacing
-from qed.base.saving.replacing import uninterrupted
+from qed.base.threads.interrupts import deferred
 
 X = np.random.default_rng(0).standard_normal((80, 3))
 Y = X @ [1.0, -2.0, 0.5]
@@ -181,13 +181,13 @@ def test_interrupts_wait_in_the_main_thread_alone() -> None:
     handler, seen = signal.getsignal(signal.SIGINT), []
 
     def elsewhere() -> None:
-        with uninterrupted():
+        with deferred(moments=False):
             seen.append(signal.getsignal(signal.SIGINT) is handler)
 
     other = threading.Thread(target=elsewhere)
     other.start()
     other.join()
-    with pytest.raises(KeyboardInterrupt), uninterrupted(), uninterrupted():
+    with pytest.raises(KeyboardInterrupt), deferred(moments=False), deferred(moments=False):
         ctrl_c()
         seen.append(True)
     assert seen == [True, True] and signal.getsignal(signal.SIGINT) is handler
@@ -196,7 +196,7 @@ def test_interrupts_wait_in_the_main_thread_alone() -> None:
 def test_ignored_interrupts_stay_ignored() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with uninterrupted():
+        with deferred(moments=False):
             ctrl_c()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
@@ -227,13 +227,13 @@ def _double(values: Any) -> Any:
 
 def test_too_little_memory_is_said_with_the_size_that_was_asked_for() -> None:
     with (
-        pytest.raises(SpaceError, match=r"711\. PiB were asked for, for an array with shape .*fewer rows"),
+        pytest.raises(NoMemoryError, match=r"711\. PiB were asked for, for an array with shape .*fewer rows"),
         enough_memory(),
     ):
         np.empty(10**17)
-    with pytest.raises(SpaceError, match="more was asked for than there is"), enough_memory():
+    with pytest.raises(NoMemoryError, match="more was asked for than there is"), enough_memory():
         raise MemoryError
-    assert issubclass(SpaceError, MemoryError) and issubclass(SpaceError, QedError)
+    assert issubclass(NoMemoryError, MemoryError) and issubclass(NoMemoryError, QedError)
 
 
 @pytest.mark.parametrize("use", ["fit", "partial_fit", "predict", "transform", "load"])
@@ -252,5 +252,5 @@ def test_models_say_it_too(use: str, model: Any, tmp_path: Path, monkeypatch: py
     else:
         monkeypatch.setattr(qed.Ridge, "_solve", asks)
         action = lambda: getattr(qed.Ridge(), use)(X, Y)  # noqa: E731
-    with pytest.raises(SpaceError, match="711. PiB were asked for"):
+    with pytest.raises(NoMemoryError, match="711. PiB were asked for"):
         action()

@@ -40,15 +40,11 @@ class SourceError(QedError, OSError):
 
 
 class NoMemoryError(QedError, MemoryError):
-    """A table does not fit into memory; the text says how large it would be."""
+    """There is not as much memory as something needs; the text says how much was asked for."""
 
 
 class SavingError(QedError, ValueError):
     """A model file is damaged, of another format, or holds what can not be stored safely."""
-
-
-class SpaceError(QedError, MemoryError):
-    """There is not as much memory as something needs."""
 
 
 class NotAvailableError(QedError, AttributeError, ValueError):
@@ -93,17 +89,17 @@ def enough_memory() -> Iterator[None]:
     >>> with enough_memory():
     ...     np.empty(10**17)
     Traceback (most recent call last):
-    qed.base.errors.SpaceError: There is not enough memory: 711. PiB were asked for, for an array with shape (100000000000000000,) ...
+    qed.base.errors.NoMemoryError: There is not enough memory: 711. PiB were asked for, for an array with shape (100000000000000000,) ...
     """
     try:
         yield
-    except SpaceError:
+    except NoMemoryError:
         raise
     except MemoryError as error:
         asked = (
             str(error).removeprefix("Unable to allocate ").replace(" for an array", " were asked for, for an array", 1)
         )
-        raise SpaceError(
+        raise NoMemoryError(
             f"There is not enough memory: {asked or 'more was asked for than there is'}. Give fewer rows or columns at a time, use "
             "float32, or read the rows from files, which are never all in memory."
         ) from error

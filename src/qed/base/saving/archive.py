@@ -21,9 +21,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from qed.base.errors import InputError, SavingError, SourceError, SpaceError, enough_memory
+from qed.base.errors import InputError, NoMemoryError, SavingError, SourceError, enough_memory
 from qed.base.saving.format import Unpacker
-from qed.base.saving.replacing import replacing, uninterrupted
+from qed.base.saving.replacing import replacing
+from qed.base.threads.interrupts import deferred
 
 FORMAT = 1
 TREE = "model.json"
@@ -48,7 +49,7 @@ def write_archive(path: Path, kind: str, tree: Any, arrays: list[np.ndarray]) ->
             f"The model's lists and strings would take up to {cost >> 20} megabytes, more than the {TREE_LIMIT >> 20} "
             "that are read again. Keep large data in NumPy arrays of numbers."
         )
-    with uninterrupted(), replacing(path) as file:
+    with deferred(moments=False), replacing(path) as file:
         _write_members(file, text, arrays)
 
 
@@ -117,7 +118,7 @@ def read_archive(path: Path, kind: str) -> Any:
                 return _Reader(file).content(kind)
         except SavingError as error:
             raise SavingError(f"Could not load {path}: {error}") from error
-        except SpaceError:
+        except NoMemoryError:
             raise
         # What a damaged or hostile file can raise inside zipfile, json and NumPy is an open list.
         except Exception as error:

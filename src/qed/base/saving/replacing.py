@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import stat
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import IO
 
 from qed.base.errors import SourceError
@@ -127,34 +124,3 @@ def _sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait until the end of the block: what is being done is done as a whole or not begun.
-
-    Signals come to the main thread alone; elsewhere there is nothing to do.
-
-    Examples
-    --------
-    >>> try:
-    ...     with uninterrupted():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         print("all is written")
-    ... except KeyboardInterrupt:
-    ...     print("and then it ends")
-    all is written
-    and then it ends
-    """
-    handler = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
-    if not callable(handler):
-        yield
-        return
-    waiting: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if waiting:
-            handler(*waiting[0])
