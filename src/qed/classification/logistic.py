@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from qed.base.attributes import floats, nothing
+from qed.base.attributes import floats, nothing, text
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import overflowed
@@ -104,6 +104,7 @@ class LogisticRegression(Classifier, Iterative):
         "coef_": floats("planes", "features"),
         "intercept_": floats("planes"),
         "covariance_": floats("terms", "terms") | nothing(),
+        "solver_": text(),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": number(0, above=True) | choice(None) | Parameter("infinity", lambda value: value == np.inf),
