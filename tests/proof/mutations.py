@@ -22,6 +22,9 @@ UNCHECKED = {
     "std_score_time": "a time",
     "scorer_": "what was asked for, not what was learned",
 }
+# Changes that leave a number as true as it was. What bounds the rounding grows with all that was added and taken away, which the rows that
+# are left do not tell, so a little more is a bound, too; and a triangular factor is one with either sign.
+AS_TRUE = {"bulk": "a thousandth more", "roundings": "a thousandth more", "R": "other sign"}
 # A number below this is zero but for rounding: to change it by a share of itself, or its sign, changes nothing.
 NOTHING = 1e-12
 
@@ -67,11 +70,12 @@ def put(model: Estimator, path: Path, value: Any) -> None:
         object.__setattr__(owner, path[-1], value)
 
 
-def changed(value: Any) -> Iterator[tuple[str, Any]]:
-    """Give other values for a number or an array, each with the name of what was done."""
+def changed(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Give other values for a number or an array that has a name, each with what was done."""
     array = np.array(value)
-    for name, other in _others(array):
-        yield name, (other if array.ndim else other.item())
+    for what, other in _others(array):
+        if name not in AS_TRUE or not what.startswith(AS_TRUE[name]):
+            yield what, (other if array.ndim else other.item())
 
 
 def reshaped(value: Any) -> Iterator[tuple[str, Any]]:

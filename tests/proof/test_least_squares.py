@@ -174,7 +174,7 @@ def test_a_fit_that_is_not_proven_says_so_in_a_sentence():
 def test_forgetting_every_row_is_refused(kind):
     X, y = np.random.default_rng(8).standard_normal((2, 12, 3))
     model = kind().fit(X, y[:, 0])
-    with pytest.raises(InputError, match="can not forget all rows"):
+    with pytest.raises(InputError, match="can not forget all the rows that it learned from"):
         model.forget(X, y[:, 0])
     assert model.certificate_
 

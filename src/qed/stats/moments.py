@@ -87,6 +87,8 @@ class Moments(Centred):
         "scatter": floats("columns", "columns"),
         "n_features": integers(below="columns+1"),
         "rest": floats("columns") | floats(),
+        "bulk": floats("columns", low=0),
+        "roundings": floats(low=1),
     }
     weight: float
     count: int

@@ -59,8 +59,10 @@ def examine(model: Examined, rows: Rows) -> Certificate:
             claims += model._prove(problem)
             claims += _together([*model._restate(problem), *_remembered(model, problem)])
     except FAULTS as error:
-        if problem is None and isinstance(error, InputError):
-            raise  # the rows are to blame, not the model
+        if isinstance(error, InputError):
+            if problem is None:
+                raise  # the rows are to blame, not the model
+            _read(rows)
         claims.append(_spoilt(error))
     try:
         with np.errstate(all="ignore"):
@@ -70,6 +72,12 @@ def examine(model: Examined, rows: Rows) -> Certificate:
     if difference is not None:
         claims.append(Claim(SAME_DATA, float(bool(difference)), 0.0))
     return Certificate(claims, difference=difference)
+
+
+def _read(rows: Rows) -> None:
+    """Read rows to their end, so that bad ones are refused in their own words; many are not read before a proof needs them."""
+    for _ in rows.blocks():
+        pass
 
 
 def _together(claims: list[Claim]) -> list[Claim]:

@@ -17,7 +17,7 @@ from qed.base.models.checks import is_finite, overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block, is_sparse
-from qed.base.sources.rows import Rows
+from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.similarity import WithKernel
 
@@ -56,6 +56,8 @@ class KernelProblem(RowsProblem):
         if not is_finite(np.asarray(self.block.y)):
             refuse_missing(rows, model)
             raise overflowed(model)
+        # From here on nothing is read again.
+        self.rows = ArrayRows(self.block.X, self.block.y, self.block.weight, rows.feature_names)
         self.claims: list[Claim] | None = None
         X, Y, weight = self.block.X, columns(self.block.y), self.block.weight
         self.given = X if is_sparse(X) else np.asarray(X)

@@ -48,6 +48,8 @@ class Ridge(LeastSquaresModel):
         The constant; zero without ``fit_intercept``.
     certificate_ : Certificate
         The proof of the fit.
+    n_iter_ : int
+        One: the equations are solved, not approached. Whoever gives ``max_iter`` may ask for it.
     solver_ : str
         The way that was taken, in words: it is chosen by the shape of the table.
     statistic_ : Moments or KeptRows
@@ -102,6 +104,12 @@ class Ridge(LeastSquaresModel):
             coef[:, chosen] = equations.solve(alpha, DIGITS_WANTED).coef[:, chosen]
         self.solver_ = equations.way
         self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
+
+    @property
+    def n_iter_(self) -> int:
+        """How many steps were made: one, as the equations are solved, not approached."""
+        self._check_fitted()
+        return 1
 
     @property
     def _is_penalised(self) -> bool:
