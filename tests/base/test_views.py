@@ -362,17 +362,23 @@ def test_numbers_are_parsed_once(model, parses, cache, table, tmp_path):
 
 
 def test_a_hole_behind_a_view_is_named_by_its_row(tmp_path):
-    bad = X.copy()
-    bad[333, 1] = np.nan
-    scaler = qed.StandardScaler().fit(X)
-    for source in (
-        qed.rows(bad, block_size=64),
-        Part(qed.rows(np.vstack([X, bad]), block_size=64), np.arange(2 * N) >= N),
+    for kind, value, words in (
+        (qed.PolynomialFeatures, np.nan, "NaN"),
+        (qed.PolynomialFeatures, np.inf, "infinity"),
+        (qed.StandardScaler, np.inf, "infinity"),
     ):
-        with pytest.raises(InputError, match="Input X of StandardScaler contains NaN: column number 1, row 333"):
-            changed(scaler, source).array()
-        with pytest.raises(InputError, match="row 333"):
-            scaler.transform(source)
+        bad = X.copy()
+        bad[333, 1] = value
+        transformer = kind().fit(X)
+        for source in (
+            qed.rows(bad, block_size=64),
+            Part(qed.rows(np.vstack([X, bad]), block_size=64), np.arange(2 * N) >= N),
+        ):
+            said = f"Input X of {kind.__name__} contains {words}: column number 1, row 333"
+            with pytest.raises(InputError, match=said):
+                changed(transformer, source).array()
+            with pytest.raises(InputError, match=said):
+                transformer.transform(source)
 
 
 def test_a_hole_in_a_row_of_weight_zero_does_not_matter_behind_a_scaler():

@@ -10,6 +10,7 @@ from sklearn import preprocessing
 import qed
 from qed.base.errors import InputError, NotAvailableError, ParameterError
 from qed.base.sources.rows import ArrayRows
+from qed.features.stream import changed
 
 
 @pytest.fixture
@@ -220,6 +221,39 @@ def test_missing_values_are_passed_over_and_stay_missing(kind, rows):
     np.testing.assert_allclose(scaler.inverse_transform(made), X, rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [qed.StandardScaler, qed.MinMaxScaler])
+def test_a_scaler_of_holes_is_saved_and_its_damage_noticed(kind, tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 3)) + 3.0
+    X[::7, 1] = X[3, 0] = np.nan
+    X[:, 2] = np.nan
+    scaler = kind().fit(X)
+    assert scaler.n_samples_seen_.dtype.kind == "i"
+    qed.save(scaler, tmp_path / "scaler.qed")
+    loaded = qed.load(tmp_path / "scaler.qed")
+    assert qed.certify(loaded, X)
+    for name, value in vars(scaler).items():
+        if name.endswith("_") and isinstance(value, np.ndarray):
+            for column, wrong in ((0, np.nan), (1, 1.5), (2, 0.5)):
+                damaged = value.astype(float)
+                damaged[column] = wrong
+                setattr(loaded, name, damaged)
+                assert not qed.certify(loaded, X), (name, column)
+            setattr(loaded, name, value)
+    with pytest.raises(InputError, match="contains infinity: column number 0, row 3"):
+        qed.certify(loaded, np.where(np.isnan(X) & (np.arange(3) == 0), np.inf, X))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_column_of_which_all_is_forgotten_is_empty(weighted):
+    random = np.random.default_rng(0)
+    X, weight = random.standard_normal((40, 2)), random.random(40) if weighted else None
+    X[20:, 1] = np.nan
+    first, second = (None, None) if weight is None else (weight[:20], weight[20:])
+    scaler = qed.StandardScaler().fit(X, sample_weight=weight).forget(X[:20], sample_weight=first)
+    assert np.isnan(scaler.mean_[1]) and scaler.scale_[1] == 1.0 and scaler.n_samples_seen_[1] == 0
+    assert scaler.certificate_ and qed.certify(scaler, X[20:], sample_weight=second)
+
+
 @pytest.mark.parametrize("value", [0.3, 1e20, -7e-100, 1.7e9])
 def test_rounding_of_a_constant_column_is_not_stretched(value):
     X = np.full((9, 2), value)
@@ -241,3 +275,11 @@ def test_constant_sparse_columns_are_not_stretched(weighted):
     X, random = sparse.csr_array(np.full((100, 1), 100.0)), np.random.default_rng(0)
     scaler = qed.StandardScaler(with_mean=False).fit(X, sample_weight=random.random(100) if weighted else None)
     assert scaler.scale_.tolist() == [1.0] and bool(qed.certify(scaler, X) or weighted)
+
+
+def test_infinity_in_a_sparse_table_is_refused_when_it_is_read():
+    scaler = qed.StandardScaler(with_mean=False).fit(sparse.eye_array(4, format="csr"))
+    bad = sparse.csr_array(np.diag([1.0, 2.0, np.inf, np.nan]))
+    for read in (lambda: scaler.transform(bad), lambda: changed(scaler, bad).array()):
+        with pytest.raises(InputError, match="contains infinity: column number 2, row 2"):
+            read()

@@ -56,7 +56,12 @@ class Attribute:
 
 
 def floats(
-    *shape: Axis, low: float = -math.inf, above: float = -math.inf, high: float = math.inf, finite: bool = True
+    *shape: Axis,
+    low: float = -math.inf,
+    above: float = -math.inf,
+    high: float = math.inf,
+    finite: bool = True,
+    missing: bool = False,
 ) -> Attribute:
     """Accept an array of floating-point numbers, or a single one where no shape is given.
 
@@ -68,6 +73,8 @@ def floats(
         The range: at least `low`, more than `above`, at most `high`.
     finite : bool
         Whether NaN and infinity are refused.
+    missing : bool
+        Whether NaN is let through, and infinity alone refused.
 
     Examples
     --------
@@ -81,10 +88,10 @@ def floats(
         if wrong:
             return wrong
         numbers = _numbers(value)
-        if finite and not np.isfinite(numbers).all():
+        if finite and not (np.isfinite(numbers) | (missing & np.isnan(numbers))).all():
             return "is not finite"
         with np.errstate(invalid="ignore"):
-            inside = ~((numbers < low) | (numbers <= above) | (numbers > high))
+            inside = ~((numbers < low) | ((numbers <= above) & (above > -math.inf)) | (numbers > high))
         return "" if inside.all() else f"must be {_range(low, above, high)}"
 
     return Attribute(_words("f", shape), fault)
@@ -135,8 +142,8 @@ def size(name: str, low: int = 0) -> Attribute:
     return Attribute(f"the number of {name}", fault)
 
 
-def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSO") -> Attribute:
-    """Accept words or numbers, one after another: an array of what can be a label, perhaps with missing ones."""
+def labels(*shape: Axis, missing: bool = False, mixed: bool = False, dtypes: str = "biufUSO") -> Attribute:
+    """Accept words or numbers, or `mixed` both: an array of what can be a label, perhaps with missing ones."""
     kinds = (str, bytes, int, float, date, np.generic, *([type(None)] if missing else []))
 
     def fault(value: object, sizes: Sizes) -> str:
@@ -144,7 +151,8 @@ def labels(*shape: Axis, missing: bool = False, dtypes: str = "biufUSO") -> Attr
             return f"must be an array of labels, not {_named(value)}"
         if value.dtype == object and not all(isinstance(one, kinds) for one in value.flat):
             return "holds what is no label"
-        if value.dtype == object and len({isinstance(one, str) for one in value.flat if one is not None}) > 1:
+        words = {isinstance(one, str) for one in value.flat if one is not None} if value.dtype == object else set()
+        if len(words) > 1 and not mixed:
             return "holds words and numbers"
         if value.dtype.kind == "f" and not missing and not np.isfinite(value).all():
             return "is not finite"

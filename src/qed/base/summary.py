@@ -153,7 +153,9 @@ class Summary:
 
     def __sub__(self, other: Summary) -> Summary:
         """Take away rows that were part of this summary; their range can not be taken away, so it is NaN from then on."""
-        weight = self.weight - other.weight
+        missing = self.missing - other.missing
+        # Where nothing is left, what weights leave is rounding.
+        weight = np.where(missing == self.count - other.count, 0.0, self.weight - other.weight)
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         gap = other.mean - self.mean
         deviation = np.maximum(self.deviation - other.deviation - gap**2 * self.weight * share, 0.0)
@@ -162,10 +164,10 @@ class Summary:
             self.count - other.count,
             weight,
             np.where(weight > 0, self.mean - gap * share, 0.0),
-            deviation,
+            np.where(weight > 0, deviation, 0.0),
             unknown,
             unknown,
-            self.missing - other.missing,
+            missing,
         )
 
     @property

@@ -1,4 +1,4 @@
-"""What the claims of transformers share: the unit of rounding, and the worst of many columns."""
+"""What the claims of transformers share: the worst of many columns, and columns of which nothing is there."""
 
 from __future__ import annotations
 
@@ -19,3 +19,12 @@ def worst_of(says: str, values: np.ndarray, bounds: np.ndarray) -> Claim:
         share = np.where(values <= bounds, np.where(bounds > 0, values / bounds, 0.0), np.inf)
     worst = int(np.argmax(np.where(np.isnan(values), np.inf, share)))
     return Claim(says, float(values[worst]), float(bounds[worst]))
+
+
+def zero_where(empty: np.ndarray, learned: np.ndarray) -> np.ndarray:
+    """Give what was learned of columns, with zero in place of the NaN that is right where nothing is there.
+
+    >>> zero_where(np.array([False, True]), np.array([3.0, np.nan]))
+    array([3., 0.])
+    """
+    return np.where(empty & np.isnan(learned), 0.0, learned)

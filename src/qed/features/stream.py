@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.models.checks import finite
+from qed.base.models.checks import complete
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
@@ -61,9 +61,7 @@ def changed(transformer: Any, X: Any) -> Rows:
     (('x0', 'x0^2'), [3.0, 9.0])
     """
     transformer._check_fitted()
-    source = transformer._open(X, reset=False)
-    if not transformer.__sklearn_tags__().input_tags.allow_nan:
-        source = finite(source, transformer)
+    source = complete(transformer._open(X, reset=False), transformer, once=True)
     sparse = transformer._makes_sparse(source)
     dtype = getattr(transformer, "dtype", None)
     return with_columns(source, transformer._change, transformer.get_feature_names_out(), dtype=dtype, sparse=sparse)

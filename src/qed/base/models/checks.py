@@ -106,7 +106,7 @@ def _checked(model: object, source: Rows, target: str | None, *, reset: bool) ->
 def _check_outputs(model: object, source: Rows) -> None:
     """Compare the columns of the target with those that a fitted model predicts."""
     known: tuple[int, ...] = getattr(model, "_predicted_shape", tuple)()
-    given = source.facts.target_shape
+    given = source.target_shape
     if (known or (1,)) != (given or (1,)) and get_tags(model).target_tags.multi_output:
         words = " and ".join(f"{shape[0] if shape else 1}" for shape in (known, given))
         raise InputError(
@@ -115,11 +115,11 @@ def _check_outputs(model: object, source: Rows) -> None:
 
 
 def complete(source: Rows, model: object, *, once: bool = False) -> Rows:
-    """Give the same rows, and refuse missing and infinite features by name.
+    """Give the same rows, and refuse missing and infinite features by name; where missing ones are let through, infinite ones only.
 
     They are looked for in memory at once, else, and for rows that are read `once`, whenever they are read.
     """
-    if source.is_table or get_tags(model).input_tags.allow_nan:
+    if source.is_table or (get_tags(model).input_tags.allow_nan and not getattr(model, "missing", False)):
         return source
     if isinstance(source, Checked):
         return source.before(partial(finite, model=model))

@@ -127,6 +127,10 @@ class Stated:
         return self.facts.target_ndim
 
     @property
+    def target_shape(self) -> tuple[int, ...]:
+        return self.facts.target_shape
+
+    @property
     def n_targets(self) -> int:
         return self.facts.n_targets
 

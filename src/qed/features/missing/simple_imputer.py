@@ -85,7 +85,7 @@ class SimpleImputer(Transformer):
     """
 
     attributes: ClassVar = {
-        "statistics_": floats("features", finite=False) | labels("features", missing=True, dtypes="O"),
+        "statistics_": floats("features", finite=False) | labels("features", missing=True, mixed=True, dtypes="O"),
         "indicator_features_": integers("marked", below="features"),
     }
     parameters: ClassVar = {

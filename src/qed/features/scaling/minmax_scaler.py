@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from qed.base.attributes import floats
+from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.checks import refuse_missing
@@ -27,7 +27,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.features.filling import Filling
-from qed.features.proof import worst_of
+from qed.features.proof import worst_of, zero_where
 from qed.features.scaling.affine import affine
 from qed.features.stream import with_columns
 
@@ -80,12 +80,12 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
     """
 
     attributes: ClassVar = {
-        "data_min_": floats("features"),
-        "data_max_": floats("features"),
-        "data_range_": floats("features", low=0),
+        "data_min_": floats("features", missing=True),
+        "data_max_": floats("features", missing=True),
+        "data_range_": floats("features", low=0, missing=True),
         "scale_": floats("features", above=0),
-        "min_": floats("features"),
-        "n_samples_seen_": floats(above=0),
+        "min_": floats("features", missing=True),
+        "n_samples_seen_": floats(above=0) | integers("features"),
     }
     missing: ClassVar[bool] = True
     parameters: ClassVar = {
@@ -123,7 +123,7 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
         self.data_range_ = self.data_max_ - self.data_min_
         self.scale_ = (high - low) / _divisor(statistic)
         self.min_ = low - self.data_min_ * self.scale_
-        self.n_samples_seen_ = statistic.count - statistic.missing if statistic.missing.any() else statistic.count
+        self.n_samples_seen_ = _seen(statistic)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:
         """Refuse: which value would be the smallest without these rows can not be known without the others.
@@ -165,10 +165,17 @@ class MinMaxScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[misc
         return self._judge(found, *((end - self.data_min_) * self.scale_ + low for end in (found.low, found.high)))
 
     def _restate(self, problem: StatisticProblem) -> list[Claim]:
-        found = problem.statistic
+        found, empty = problem.statistic, problem.statistic.weight == 0
+        spread, nothing = np.where(empty, 0.0, found.high - found.low), np.zeros(empty.sum())
+        low, high = self.feature_range
         return [
-            restated("n_samples_seen_", self.n_samples_seen_, found.count),
-            restated("data_range_", self.data_range_, found.high - found.low, scale=found.high - found.low),
+            restated("n_samples_seen_", self.n_samples_seen_, _seen(found)),
+            restated("data_range_", zero_where(empty, self.data_range_), spread, scale=spread),
+            *(
+                restated(name, zero_where(empty, getattr(self, name))[empty], nothing)
+                for name in ("data_min_", "data_max_", "min_")
+            ),
+            restated("scale_", self.scale_[empty], nothing + high - low),
         ]
 
     def _in_double(self, block: Block) -> np.ndarray:
@@ -197,6 +204,11 @@ def _is_constant(statistic: Summary) -> np.ndarray:
     """Say which columns vary by no more than a few units of the rounding of their values."""
     largest = np.maximum(np.abs(statistic.low), np.abs(statistic.high))
     return np.asarray((statistic.low >= statistic.high) | (statistic.high - statistic.low <= 4 * EPS * largest))
+
+
+def _seen(statistic: Summary) -> int | np.ndarray:
+    """Give the number of rows, or that of each column where values are missing."""
+    return statistic.count - statistic.missing if statistic.missing.any() else statistic.count
 
 
 def _divisor(statistic: Summary) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import floats, nothing
+from qed.base.attributes import floats, integers, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
@@ -29,7 +29,7 @@ from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.filling import Filling
-from qed.features.proof import worst_of
+from qed.features.proof import worst_of, zero_where
 from qed.features.scaling.affine import affine, divided
 from qed.features.stream import with_columns
 
@@ -84,9 +84,9 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     """
 
     attributes: ClassVar = {
-        "n_samples_seen_": floats(above=0),
-        "mean_": floats("features") | nothing(),
-        "var_": floats("features", low=0) | nothing(),
+        "n_samples_seen_": floats(above=0) | integers("features") | floats("features", low=0),
+        "mean_": floats("features", missing=True) | nothing(),
+        "var_": floats("features", low=0, missing=True) | nothing(),
         "scale_": floats("features", above=0) | nothing(),
     }
     missing: ClassVar[bool] = True
@@ -198,8 +198,10 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         return self._judge(found, seen / scale, found.variance / scale**2)
 
     def _restate(self, problem: StatisticProblem) -> list[Claim]:
-        found = problem.statistic
-        claims = [restated("n_samples_seen_", self.n_samples_seen_, float(found.weight[0]))]
+        found, empty = problem.statistic, problem.statistic.weight == 0
+        claims = [restated("n_samples_seen_", self.n_samples_seen_, seen_of(found))]
+        if self.mean_ is not None:
+            claims.append(restated("mean_", zero_where(empty, self.mean_)[empty], np.zeros(empty.sum())))
         if not self.with_std:
             return claims
         # Both are sums of n squares, and may be of rows that were added and taken away again.
@@ -207,7 +209,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         root = np.where(_is_constant(found), 1.0, np.sqrt(found.variance))
         return [
             *claims,
-            restated("var_", self.var_, found.variance, scale=size),
+            restated("var_", zero_where(empty, self.var_), found.variance, scale=size),
             restated("scale_", self.scale_, root, scale=root),
         ]
 
@@ -244,7 +246,7 @@ def _is_constant(statistic: Summary) -> np.ndarray:
 
 def seen_of(statistic: Summary) -> int | float | np.ndarray:
     """Give the number of rows, or their weight, or that of each column where values are missing."""
-    weighted = statistic.weight.max() != statistic.count
+    weighted = (statistic.weight != statistic.count - statistic.missing).any()
     if statistic.missing.any():
         return statistic.weight.copy() if weighted else statistic.count - statistic.missing
     return float(statistic.weight[0]) if weighted else statistic.count

@@ -104,7 +104,8 @@ class TableModel(Estimator):
         return TableProblem(rows, source="statistics")
 
     def _evidence(self, rows: Rows) -> TableProblem:
-        return TableProblem(rows)
+        # Every part of the proof reads the rows, and so does the fingerprint.
+        return TableProblem(rows.cached())
 
     def _known(self, rows: Rows, statistic: tuple[list[Transformer], Rows]) -> TableProblem:
         """Make the problem of rows whose encoding is known: the fitted transformers, and what they make of the rows."""
@@ -162,7 +163,7 @@ class TableModel(Estimator):
     def _prove(self, problem: TableProblem) -> list[Claim]:
         if problem.seen is not None:
             return self._together(problem.seen)
-        certificates, rows = [], problem.rows.cached()
+        certificates, rows = [], problem.rows
         for part in self.changes_:
             certificates.append(examine(part, part._open(rows, reset=False)))
             rows = changed(part, rows).cached()
