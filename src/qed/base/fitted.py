@@ -13,6 +13,9 @@ from sklearn.base import BaseEstimator
 
 from qed.base.attributes import Attribute, Sizes, usual_fault
 
+# What wrong values of fitted attributes can raise, here and in the libraries below.
+FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+
 
 def declared(cls: type) -> dict[str, Attribute]:
     """Give the attributes that a class and its bases declare, the nearest declaration of each."""
@@ -38,9 +41,12 @@ def faults(value: object) -> list[str]:
     >>> faults(Interval(np.zeros(2), np.ones(3)))
     ['high has the shape (3,), not (ends,) with ends=2']
     """
-    found = _faults_of(type(value), _held(value))
-    if not found and (further := getattr(value, "_disagreement", None)) is not None and _held(value):
-        found = [wrong] if (wrong := further()) else []
+    try:
+        found = _faults_of(type(value), _held(value))
+        if not found and (further := getattr(value, "_disagreement", None)) is not None and _held(value):
+            found = [wrong] if (wrong := further()) else []
+    except FAULTS as error:  # a value inside is not what it should be, and has no size to compare
+        return [f"can not be compared with what it holds ({error})"]
     return found
 
 

@@ -16,14 +16,12 @@ from numpy.typing import ArrayLike
 
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError
-from qed.base.fitted import check_fitted
+from qed.base.fitted import FAULTS, check_fitted
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem
 from qed.base.numbers import TINY, largest_share
 from qed.base.sources.rows import Rows
 
-# What wrong values of fitted attributes can raise, here and in the libraries below.
-FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 # Two passes over the same rows in another order, or rows that were added and taken away again, agree at least so well.
 ALIKE = 1e-6
 SAME_DATA = "the data are those of the fit"
