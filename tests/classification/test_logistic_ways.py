@@ -6,6 +6,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression as Peer
 
 import qed
+from qed.base.errors import ConvergenceWarning
+from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.classification import beginning
 from qed.classification.dependent import dependent_columns
@@ -65,6 +67,30 @@ class TestSomeRows:
         again = next(qed.steps(qed.LogisticRegression(), X, y, start=steps[2]))
         np.testing.assert_array_equal(again.coef, steps[3].coef)
         assert again.gap == steps[3].gap
+
+    @pytest.mark.parametrize("n", [300, 60_000])
+    def test_a_fit_goes_on_without_its_intercept(self, n):
+        X, y = table(n, 20, offset=1.0)
+        model = qed.LogisticRegression(max_iter=2)
+        with pytest.warns(ConvergenceWarning, match="max_iter"):
+            model.fit(X, y)
+        model.set_params(max_iter=100, fit_intercept=False).resume(X, y)
+        assert model.certificate_ and not model.intercept_.any()
+        fresh = qed.LogisticRegression(fit_intercept=False).fit(X, y)
+        np.testing.assert_allclose(model.coef_, fresh.coef_, rtol=1e-6, atol=1e-6)
+
+    @pytest.mark.parametrize("forge", [np.zeros_like, np.negative, np.ravel, len, str])
+    def test_secants_that_are_none_do_no_harm(self, forge):
+        X, y = table(60_000, 20)
+        walk = qed.steps(qed.LogisticRegression(), X, y)
+        step = [next(walk) for _ in range(3)][-1]
+        assert len(step.moves) == 2
+        ends = []
+        for moves in (forge(step.moves), step.moves[:0]):
+            start = Step(step.objective, step.gap, step.number, **{**step.state, "moves": moves})
+            walk = qed.steps(qed.LogisticRegression(), X, y, start=start)
+            ends.append([next(walk).objective for _ in range(3)])
+        assert ends[0] == ends[1] and ends[0][-1] <= step.objective
 
     def test_rare_marks_and_ordered_rows(self):
         X, y = table(60_000, 20)

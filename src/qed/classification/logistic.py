@@ -294,9 +294,8 @@ class ClassProblem(RowsProblem):
         """Give what earlier steps tell about the curvature, where that of some rows stands for all; None where it is known."""
         if self.objective.part is None or self.objective.kind != "full":
             return None
-        if start is not None and start.state.get("C") == self._given[2] and "moves" in start.state:
-            return Secants(np.asarray(start.moves), np.asarray(start.changes))
-        return Secants.none(self.objective.loss.shape)
+        known = {} if start is None or not np.array_equal(start.state.get("C"), self._given[2]) else start.state
+        return Secants.remembered(known.get("moves"), known.get("changes"), self.objective.loss.shape)
 
     def _flat(self) -> tuple[np.ndarray, np.ndarray]:
         """Give no slope, and the constants that are best then: the logarithms of the classes' shares."""
@@ -307,7 +306,7 @@ class ClassProblem(RowsProblem):
         return coef, intercept if loss.intercept else np.zeros(len(intercept))
 
     def checked(self, start: Step) -> tuple[np.ndarray, np.ndarray]:
-        """Give the coefficients of a step, of this fit or of one with another C."""
+        """Give the coefficients of a step, of this fit or of one with another C, or with an intercept that is no longer asked for."""
         coef, intercept = np.asarray(start.coef, dtype=np.float64), np.asarray(start.intercept, dtype=np.float64)
         wanted = (1 if len(self.classes) == 2 else len(self.classes), self.rows.n_features)
         if coef.shape != wanted or intercept.shape != wanted[:1]:
@@ -315,7 +314,7 @@ class ClassProblem(RowsProblem):
                 f"The step to begin with has coefficients of shape {coef.shape}, but these data need {wanted}: "
                 "give a step of a fit with the same columns and classes."
             )
-        return coef, intercept
+        return coef, intercept if self.objective.loss.intercept else np.zeros(len(intercept))
 
 
 def _separation(classes: np.ndarray, lead: np.ndarray) -> str:

@@ -37,6 +37,16 @@ class Secants(NamedTuple):
         """Give no secants, for parameters of a shape."""
         return cls(np.zeros((0, *shape)), np.zeros((0, *shape)))
 
+    @classmethod
+    def remembered(cls, moves: object, changes: object, shape: tuple[int, int]) -> Secants:
+        """Give those of an earlier fit; none where it had parameters of another shape, as without an intercept."""
+        found = cls.none(shape)
+        if not all(isinstance(one, np.ndarray) and one.shape[1:] == shape for one in (moves, changes)):
+            return found
+        for move, change in zip(np.asarray(moves), np.asarray(changes)):
+            found = found.with_pair(move, change)
+        return found
+
     def with_pair(self, move: np.ndarray, change: np.ndarray) -> Secants:
         """Add a pair, unless rounding is all there is to it; the oldest one goes."""
         if not float((move * change).sum()) > 1e-10 * float(np.linalg.norm(move) * np.linalg.norm(change)):
