@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.models.checked import no_weight
 from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import StatisticProblem, collect
@@ -99,7 +100,9 @@ class LeastSquaresProblem(LinearProblem):
 
     @cached_property
     def equations(self) -> Equations:
-        """What is to be solved."""
+        """What is to be solved; sums of training rows that all weigh nothing are known before anybody looks at the rows."""
+        if not self.statistic.weight:
+            raise no_weight()
         found = equations_of(self.statistic, self.lazy_factor, centered=self.centered)
         if isinstance(found, KeptEquations) and not (
             np.isfinite(found.design.lengths).all() and np.isfinite(np.square(found.target)).all()
