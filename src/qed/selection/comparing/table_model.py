@@ -104,8 +104,9 @@ class TableModel(Estimator):
         return TableProblem(rows, source="statistics")
 
     def _evidence(self, rows: Rows) -> TableProblem:
-        # Every part of the proof reads the rows, and so does the fingerprint.
-        return TableProblem(rows.cached())
+        # Every part of the proof reads the rows, and so does the fingerprint. Rows that can not be encoded are refused here.
+        rows, encoder = rows.cached(), self.changes_[0]
+        return TableProblem(rows, [examine(encoder, encoder._open(rows, reset=False))])
 
     def _known(self, rows: Rows, statistic: tuple[list[Transformer], Rows]) -> TableProblem:
         """Make the problem of rows whose encoding is known: the fitted transformers, and what they make of the rows."""
@@ -161,11 +162,12 @@ class TableModel(Estimator):
         return found
 
     def _prove(self, problem: TableProblem) -> list[Claim]:
-        if problem.seen is not None:
-            return self._together(problem.seen)
-        certificates, rows = [], problem.rows
-        for part in self.changes_:
-            certificates.append(examine(part, part._open(rows, reset=False)))
+        certificates, rows = list(problem.seen), problem.rows
+        if len(certificates) > 1:
+            return self._together(certificates)
+        for place, part in enumerate(self.changes_):
+            if place > 0:
+                certificates.append(examine(part, part._open(rows, reset=False)))
             rows = changed(part, rows).cached()
         inside = self.model_._open(rows, reset=False, target=self.model_.target)
         certificates.insert(0, examine(self.model_, inside))
