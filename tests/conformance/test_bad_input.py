@@ -30,8 +30,12 @@ SEVERAL = [name for name in NAMES if estimators()[name].target and get_tags(spec
 FORGETFUL = [name for name in NAMES if name != "MinMaxScaler" and hasattr(specimen(name), "forget")]
 SOURCES = ["rows", "frame", "rows of a frame", "npy", "parquet", "csv", "dask", "dask array", "sparse"]
 DOORS = ["fit", "partial_fit", "forget", "resume", "score", "certify", "predict", "transform"]
+# What they search with may speak for them.
+SEARCHES = ("RandomSearch", "Search")
 # Their own business: holes are what they are for, or they see words where others see numbers.
 TAKE_HOLES = {"ColumnEncoder", "OneHotEncoder", "SimpleImputer", "TableModel"}
+# What the model inside refuses is said in its name.
+SEARCHES = [name for name in NAMES if issubclass(estimators()[name], qed.Search)]
 
 
 def put(values, place, value):
@@ -135,7 +139,7 @@ def cases(name):
         for kind, (target, bad, words) in TARGETS.items()
         if target == model.target
     )
-    if name not in ("SimpleImputer", "Search") and "sample_weight" in inspect.signature(model.fit).parameters:
+    if name != "SimpleImputer" and name not in SEARCHES and "sample_weight" in inspect.signature(model.fit).parameters:
         yield from ((f"{kind} weights", X, y, bad, words) for kind, (bad, words) in WEIGHTS.items())
 
 
@@ -145,13 +149,13 @@ def check(name, sources, folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = specimen(name).fit(data, target_for(specimen(name), NUMBER, LABEL))
-    who = "(Ridge|Search)" if name == "Search" else name
+    who = f"(Ridge|{name})" if name in SEARCHES else name
     for number, (kind, bad, y, weight, words) in enumerate(cases(name)):
         doors = [door for door in DOORS if door == "certify" or hasattr(fitted, door)]
         doors = [door for door in doors if "X" in kind.split() or door not in ("predict", "transform")]
         for door in doors:
             # A scaler of ranges can not forget; a search scores with metrics, which have words of their own.
-            if (name, door) in (("MinMaxScaler", "forget"), ("Search", "score")):
+            if (name, door) == ("MinMaxScaler", "forget") or (name in SEARCHES and door == "score"):
                 continue
             for source in ("array", *sources(number)):
                 if source == "sparse" and (not get_tags(fitted).input_tags.sparse or name in TAKE_HOLES):
@@ -173,7 +177,7 @@ def test_bad_input_is_refused_in_the_same_words_by_every_source(name, tmp_path):
     check(name, lambda number: SOURCES, tmp_path)
 
 
-@pytest.mark.parametrize("name", [name for name in SEVERAL if name not in ("Search", "TableModel")])
+@pytest.mark.parametrize("name", [name for name in SEVERAL if name not in (*SEARCHES, "TableModel")])
 def test_a_target_of_other_columns_than_in_fit_is_refused(name):
     model = specimen(name)
     with warnings.catch_warnings():
