@@ -11,6 +11,7 @@ from sklearn import metrics as oracle
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from qed.base.errors import InputError, NotAvailableError, ParameterError, UndefinedMetricWarning
@@ -370,7 +371,8 @@ class TestPrecision:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"average": "samples"}, "average must be"),
+            ({"average": "mean"}, "average must be"),
+            ({"average": "samples"}, "rows of several classes"),
             ({"zero_division": 2}, "zero_division"),
             ({"zero_division": "raise"}, "zero_division"),
             ({"pos_label": 5}, "pos_label=5 is none of"),
@@ -613,25 +615,41 @@ def problems():
     }
 
 
-BINARY_ONLY = {"precision", "recall", "f1", "roc_auc", "average_precision"}
+BINARY_ONLY = {"precision", "recall", "f1", "jaccard", "roc_auc", "average_precision"}
 OURS_ALONE = {"neg_error_rate", "cohen_kappa"}
+# Those that take no weights in scikit-learn.
+WITHOUT_WEIGHTS = {"neg_max_error", "adjusted_rand_score", "roc_auc_ovo", "roc_auc_ovo_weighted"}
+OF_SEVERAL_CLASSES = [name for name in get_scorer_names() if name.endswith("_samples")]
+OF_ONE_CLASS = [name for name in get_scorer_names() if name not in {*OURS_ALONE, *OF_SEVERAL_CLASSES}]
 
 
 class TestScorers:
-    @pytest.mark.parametrize("name", get_scorer_names())
-    @pytest.mark.parametrize("weighted_rows", [False, True])
+    @pytest.mark.parametrize(
+        ("weighted_rows", "name"),
+        [(False, name) for name in OF_ONE_CLASS]
+        + [(True, name) for name in OF_ONE_CLASS if name not in WITHOUT_WEIGHTS],
+    )
     def test_as_sklearn(self, name, weighted_rows, problems):
         X = problems["X"]
         regression = name in ("r2", "explained_variance") or ("error" in name and "rate" not in name)
         targets = ["number"] if regression else ["binary"] if name in BINARY_ONLY else ["binary", "three"]
+        given = {"sample_weight": problems["weight"]} if weighted_rows else {}
         for target in targets:
-            if name in OURS_ALONE or (name == "neg_max_error" and weighted_rows) or ("ovo" in name and weighted_rows):
-                continue
             y = problems[target]
             model = (LinearRegression() if regression else LogisticRegression()).fit(X, y)
-            given = {"sample_weight": problems["weight"]} if weighted_rows else {}
             found, expected = get_scorer(name)(model, X, y, **given), oracle.get_scorer(name)(model, X, y, **given)
             assert found == pytest.approx(expected, rel=1e-12)
+
+    @pytest.mark.parametrize("name", OF_SEVERAL_CLASSES)
+    @pytest.mark.parametrize("weighted_rows", [False, True])
+    def test_rows_of_several_classes_as_sklearn(self, name, weighted_rows, problems):
+        X, y = problems["X"], np.column_stack([problems["X"][:, 0] > 0, problems["binary"], np.ones(90)]).astype(int)
+        given = {"sample_weight": problems["weight"]} if weighted_rows else {}
+        model = KNeighborsClassifier(5).fit(X, y)
+        found, expected = get_scorer(name)(model, X, y, **given), oracle.get_scorer(name)(model, X, y, **given)
+        assert found == pytest.approx(expected, rel=1e-12) and 0 < found < 1
+        with pytest.raises(ParameterError, match="rows of several classes"):
+            get_scorer(name)(LogisticRegression().fit(X, y[:, 1]), X, y[:, 1], **given)
 
     def test_ours_alone(self, problems):
         X, y = problems["X"], problems["three"]
@@ -739,12 +757,14 @@ class TestScorers:
             get_scorer(scoring)
 
     def test_unknown_keywords_are_refused(self):
-        with pytest.raises(ParameterError, match="has an argument 'response_method'. Did you mean 'response'"):
-            make_scorer(numeric.r2_score, response_method="predict")
+        with pytest.raises(ParameterError, match="has an argument 'respons'. Did you mean 'response'"):
+            make_scorer(numeric.r2_score, respons="predict")
         with pytest.raises(
             ParameterError, match="Neither make_scorer nor the metric fbeta_score has an argument 'bta'"
         ):
             make_scorer(precise.fbeta_score, bta=2.0)
+        named = make_scorer(score_func=numeric.r2_score, response_method="predict")
+        assert named == make_scorer(numeric.r2_score, response="predict")
         anything = make_scorer(lambda y_true, y_pred, **options: options["beta"], beta=2.0)
         assert anything.options == {"beta": 2.0}
 

@@ -21,7 +21,7 @@ def test_the_configuration_returned_attains_the_minimum_of_the_table(seed, cv):
     assert len(errors) == 26
     assert -search.best_score_ == errors.min() == errors[search.best_index_]
     assert search.cv_results_["params"][search.best_index_] == search.best_params_
-    assert search.best_estimator_.get_params() == search.best_params_
+    assert search.best_estimator_.get_params() == qed.Ridge(**search.best_params_).get_params()
     assert search.cv_results_["rank_test_score"][search.best_index_] == 1
 
 

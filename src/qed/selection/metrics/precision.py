@@ -228,7 +228,9 @@ def _counts(
 ) -> tuple[Counted, NDArray[Any] | None]:
     """Give the true positives, the predicted and the true members of each class that counts, and its share in an average."""
     if average not in AVERAGES:
-        raise ParameterError(f"average must be 'binary', 'macro', 'micro', 'weighted' or None, not {average!r}.")
+        raise ParameterError(
+            f"average must be 'binary', 'macro', 'micro', 'weighted', 'samples' or None, not {average!r}."
+        )
     if is_indicator(y_true) or is_indicator(y_pred):
         counted, shares = count_indicators(y_true, y_pred, labels, average, sample_weight)
         return counted, counted[2] if average == "weighted" else shares
