@@ -41,30 +41,10 @@ from qed.selection.searching.claims import table_claims
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
 from qed.selection.searching.reporting import Reporter, task_inside
 from qed.selection.searching.results import results_of
+from qed.selection.searching.rules import error_score, refitting, searchable
 from qed.selection.searching.samples import Data, Sample, draw_folds
 from qed.selection.searching.scorers import CustomScorer, ScoringLike, as_given, scorers_for
 from qed.selection.splitting.splits import Splitting
-
-
-def _model() -> Parameter:
-    def accepts(value: Any) -> bool:
-        return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "get_params")
-
-    return Parameter("a model (an object, not its class) with fit and get_params", accepts, "model")
-
-
-def _error_score() -> Parameter:
-    def accepts(value: Any) -> bool:
-        return value == "raise" if isinstance(value, str) else isinstance(value, (int, float, np.number))
-
-    return Parameter("'raise' or a number", accepts)
-
-
-def _refit() -> Parameter:
-    def accepts(value: Any) -> bool:
-        return isinstance(value, (bool, np.bool_, str)) or callable(value)
-
-    return Parameter("True or False, the name of a scorer, or a function of the table", accepts)
 
 
 def _chosen(index: Any, many: int) -> int:
@@ -187,13 +167,13 @@ class Search(Estimator):
         "best_estimator_": maybe(model("get_params")),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "model": _model(),
+        "model": searchable(),
         "grid": anything("a dict of lists"),
         "cv": anything("a number of folds, a splitter or splits"),
         "scoring": anything("the name of a scorer, or a callable"),
-        "refit": _refit(),
+        "refit": refitting(),
         "cheap": boolean(),
-        "error_score": _error_score(),
+        "error_score": error_score(),
         "return_train_score": boolean(),
     }
 
