@@ -190,10 +190,12 @@ def subset(model, data):
     )
     if best is None:
         return 0.0, 1.0
-    # The claim measures by how far the coefficients reach, which is at most this.
+    if scale == 0:
+        return float(mine - best), 4e-9
+    # Of the target's squares; rounding of what the residuals are differences of may hide a little, and never more than a thousandth.
     length = [sum(w * r[j] * r[j] for w, r in zip(data.weight, rows)) for j in range(len(rows[0]))]
-    reach = float(scale) ** 0.5 + sum(abs(c) * float(v) ** 0.5 for c, v in zip(model.coef_, length))
-    return float(mine - best) / max(reach**2, 1e-300), 4e-9
+    reach = 1 + sum(abs(c) * float(v / scale) ** 0.5 for c, v in zip(model.coef_, length))
+    return float((mine - best) / scale), 4e-9 + min(1e-13 * reach + 1e-14 * min(reach**2, 1e10), 2e-3)
 
 
 def orthogonal(model, data):

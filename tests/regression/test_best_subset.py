@@ -1,5 +1,6 @@
 """Best subset: the search against brute force, parts and unlearning, and what it refuses."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 import qed
 from qed.regression.greedy.subset_search import best_subsets
+from tests.proof import truth
+from tests.proof.attempts import data_of
 
 
 def brute(A, b, size):
@@ -92,3 +95,19 @@ def test_refusals():
         qed.BestSubset(n_nonzero_coefs=2, max_subsets=9).fit(X, y)
     with pytest.raises(ValueError, match="predicts one column"):
         qed.BestSubset().fit(X, np.eye(4))
+
+
+@pytest.mark.parametrize("size", [1e3, 1e7, 1e9, 1e11, 1e13])
+def test_a_wrong_subset_is_not_proven_however_far_a_row_is_away(size):
+    proven = 0
+    for seed in range(7):
+        X, y, _ = data_of("plain", seed, n=20, p=4)
+        X[0] *= size
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = qed.BestSubset(n_nonzero_coefs=2).fit(X, y)
+        missed, _ = truth.subset(model, truth.Data(X, y, None))
+        held = model.certificate_ and qed.certify(model, X, y)
+        assert missed < 1e-8 or not held
+        proven += bool(held)
+    assert proven == 7 or size > 1e7

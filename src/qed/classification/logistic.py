@@ -294,7 +294,7 @@ class ClassProblem(RowsProblem):
         """Give what earlier steps tell about the curvature, where that of some rows stands for all; None where it is known."""
         if self.objective.part is None or self.objective.kind != "full":
             return None
-        known = {} if start is None or not np.array_equal(start.state.get("C"), self._given[2]) else start.state
+        known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self._given[2]) else start.state
         return Secants.remembered(known.get("moves"), known.get("changes"), self.objective.loss.shape)
 
     def _flat(self) -> tuple[np.ndarray, np.ndarray]:
