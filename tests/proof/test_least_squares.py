@@ -2,6 +2,7 @@
 
 import warnings
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -210,7 +211,6 @@ def test_ridge_on_columns_of_any_size_is_proven_and_never_less_than_the_truth(se
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
 def test_total_least_squares_is_proven_where_it_is_right(seed):
-    mpmath = pytest.importorskip("mpmath")
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((12, 3))
     if generator.random() < 0.5:
