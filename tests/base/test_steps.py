@@ -108,7 +108,7 @@ def test_the_best_step_is_kept() -> None:
 
 def test_a_time_budget_ends_after_the_step_that_used_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count()
-    monkeypatch.setattr("qed.base.running.steps.time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("qed.base.running.steps.perf_counter", lambda: float(next(clock)))
     ending = run(halving(), Rule(tol=0.0, seconds=3.0))
     assert ending.reason is Reason.TIME and ending.n_iter == 2
     assert "3 seconds were allowed" in str(ending) and ending.seconds > 3

@@ -228,7 +228,7 @@ def test_a_checkpoint_is_written_and_taken_up(tmp_path: Path) -> None:
 def test_checkpoints_are_written_every_so_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     clock = iter(range(10**9))
-    monkeypatch.setattr("qed.base.saving.checkpoint.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("qed.base.saving.checkpoint.monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(
         "qed.base.saving.checkpoint.save_checkpoint", lambda path, model, data, step: written.append(step.number)
     )

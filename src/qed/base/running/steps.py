@@ -8,10 +8,10 @@ the watchers, honours a time budget and Ctrl-C, and says in a sentence why it en
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from time import perf_counter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -285,7 +285,7 @@ class _Run:
         self.still = self.rises = 0
         self.scale = 0.0
         self.trace: list[dict[str, Any]] = []
-        self.began = time.perf_counter()
+        self.began = perf_counter()
         if start is not None:
             past = start.past or Past(None, 0, 0, abs(start.objective), rule.tol)
             self.number, self.last, self.best = start.number, start, past.best or start
@@ -312,7 +312,7 @@ class _Run:
             halt = Halt(Reason.INTERRUPTED, f"The model keeps the {self.rule.keep} state it had.")
         if self.best is None:
             raise RuntimeError("a method must yield at least one step")
-        seconds = time.perf_counter() - self.began
+        seconds = perf_counter() - self.began
         return Ending(
             self.best, halt.reason, self.number, seconds, self.trace, halt.because, halt.advice, self.last or self.best
         )
@@ -337,7 +337,7 @@ class _Run:
         return None
 
     def _note(self, step: Step) -> float:
-        seconds = time.perf_counter() - self.began
+        seconds = perf_counter() - self.began
         self.trace.append({"number": step.number, "objective": step.objective, "gap": step.gap, "seconds": seconds})
         return seconds
 

@@ -8,9 +8,9 @@ would have ended. Like a saved model it can not run code when it is read.
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from qed.base.errors import InputError, SavingError, SourceError, level_of_user
@@ -31,7 +31,7 @@ class Checkpoint:
 
     def __init__(self, path: Path, every: float, model: Any, fingerprint: Any) -> None:
         self.path, self.every, self.model, self.fingerprint = path, every, model, fingerprint
-        self.written = time.monotonic()
+        self.written = monotonic()
 
     def load(self) -> Step | None:
         """Give the step that the file holds, or None when there is no file yet."""
@@ -41,7 +41,7 @@ class Checkpoint:
         return load_checkpoint(self.path, self.model, self.fingerprint)
 
     def __call__(self, step: Step) -> None:
-        if time.monotonic() - self.written >= self.every:
+        if monotonic() - self.written >= self.every:
             self.write(step)
 
     def write(self, step: Step | None) -> None:
@@ -50,7 +50,7 @@ class Checkpoint:
             save_checkpoint(self.path, self.model, self.fingerprint, step)
         except SourceError as error:
             warnings.warn(f"The fit goes on without a new checkpoint. {error}", UserWarning, level_of_user())
-        self.written = time.monotonic()
+        self.written = monotonic()
 
 
 def save_checkpoint(path: str | os.PathLike[str], model: Any, fingerprint: Any, step: Step | None) -> None:
