@@ -15,7 +15,7 @@ ELSEWHERE = OPENBLAS_CORETYPE=$(BLAS) OPENBLAS_NUM_THREADS=1 NUMBA_CPU_NAME=gene
 
 help:
 	@echo "make demo      compare models on a bundled table and write a report"
-	@echo "make test      run the tests (under 8 minutes on two cores), a part of them as on another machine"
+	@echo "make test      run the tests (under 10 minutes on two cores), a part of them as on another machine"
 	@echo "make test-all  run the long tests too"
 	@echo "make lint      check style and types"
 	@echo "make docs      build the documentation into docs/_build/html"
