@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import qed
+
 
 def spaces(A):
     """Orthonormal bases of range(A'), null(A), range(A) and null(A')."""
@@ -55,3 +57,16 @@ def test_every_vector_splits_in_one_way(X):
     assert abs(along @ across) < 1e-12
     basis = np.hstack([rows, null])
     np.testing.assert_allclose(basis @ np.linalg.solve(basis, u), u, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
+@pytest.mark.parametrize("X", [one for one in matrices() if one.values[0].any()])
+def test_least_squares_splits_a_target_into_the_range_and_the_left_null_space(X):
+    """The fit lies in range(X), the residual in null(X'), and the shortest coefficients in range(X'); the rank says how much that is."""
+    y = np.random.default_rng(1).standard_normal(len(X))
+    model = qed.LinearRegression(fit_intercept=False).fit(X, y)
+    rows, _, columns, left_null = spaces(X)
+    np.testing.assert_allclose(X @ model.coef_, projector(columns) @ y, atol=1e-10)
+    np.testing.assert_allclose(y - model.predict(X), projector(left_null) @ y, atol=1e-10)
+    np.testing.assert_allclose(projector(rows) @ model.coef_, model.coef_, atol=1e-10)
+    assert model.rank_ == rows.shape[1]

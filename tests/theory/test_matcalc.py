@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.theory.fixtures import slope
+from qed.optim import gradient
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -11,7 +11,7 @@ def test_gradient_of_a_linear_form(seed):
     """The gradient of a'x is a, by central differences to 1e-6."""
     random = np.random.default_rng(seed)
     a, x = random.standard_normal((2, 6))
-    np.testing.assert_allclose(slope(lambda v: a @ v, x), a, rtol=1e-6)
+    np.testing.assert_allclose(gradient(lambda v: a @ v, x), a, rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -19,7 +19,7 @@ def test_gradient_of_a_quadratic_form(seed):
     """The gradient of x'Ax is (A + A')x, for a matrix that is not symmetric."""
     random = np.random.default_rng(seed)
     A, x = random.standard_normal((6, 6)), random.standard_normal(6)
-    found = slope(lambda v: v @ A @ v, x)
+    found = gradient(lambda v: v @ A @ v, x)
     assert np.abs(found - (A + A.T) @ x).max() < 1e-6 * np.abs(found).max()
 
 
@@ -27,14 +27,14 @@ def test_the_short_form_needs_symmetry():
     """Pitfall: 2Ax is the gradient for symmetric A only."""
     random = np.random.default_rng(0)
     A, x = random.standard_normal((6, 6)), random.standard_normal(6)
-    assert np.abs(slope(lambda v: v @ A @ v, x) - 2 * A @ x).max() > 0.1
+    assert np.abs(gradient(lambda v: v @ A @ v, x) - 2 * A @ x).max() > 0.1
     S = A + A.T
-    np.testing.assert_allclose(slope(lambda v: v @ S @ v, x), 2 * S @ x, rtol=1e-6)
+    np.testing.assert_allclose(gradient(lambda v: v @ S @ v, x), 2 * S @ x, rtol=1e-6)
 
 
 def test_they_give_the_gradient_of_least_squares():
     """Applied to w'X'Xw - 2w'X'y + y'y they give 2X'Xw - 2X'y."""
     random = np.random.default_rng(1)
     X, y, w = random.standard_normal((9, 4)), random.standard_normal(9), random.standard_normal(4)
-    found = slope(lambda v: v @ (X.T @ X) @ v - 2 * v @ (X.T @ y) + y @ y, w)
+    found = gradient(lambda v: v @ (X.T @ X) @ v - 2 * v @ (X.T @ y) + y @ y, w)
     np.testing.assert_allclose(found, 2 * X.T @ (X @ w - y), rtol=1e-6)

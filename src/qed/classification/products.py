@@ -12,6 +12,7 @@ import numpy as np
 
 from qed.base.engine import add_pairwise, work
 from qed.base.sources.rows import ArrayRows, Rows
+from qed.linalg.design import column_sums, gram_times
 from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
 # Stored values of a task for a thread; with fewer in all, nothing is compiled.
@@ -91,8 +92,6 @@ class SparseSums(Sums):
         return Curve(value, slope, {}, zero, missed, least, bent, none, none[:, 0])
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
-        from qed.linalg.design import column_sums
-
         p = len(self.loss.scale)
         square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
         bend = self._bend(theta)
@@ -127,8 +126,6 @@ class SparseSums(Sums):
         return out
 
     def _product(self, part: tuple[int, int], bend: np.ndarray, constant: float, vector: np.ndarray) -> np.ndarray:
-        from qed.linalg.design import gram_times
-
         out = np.zeros(len(vector) + 1)
         out[-1] = gram_times(*self.table, bend, *part, -constant, vector, out)
         return out

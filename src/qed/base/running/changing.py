@@ -25,14 +25,8 @@ def changing(model: object) -> Iterator[None]:
     model : object
         What is fitted. Its attributes are set anew, never changed in place, so that remembering them is enough.
     """
-    with deferred(), fitting(), enough_memory():
-        before = dict(vars(model))
-        try:
-            yield
-        except BaseException:
-            vars(model).clear()
-            vars(model).update(before)
-            raise
+    with deferred(), fitting(), enough_memory(), _whole(model):
+        yield
 
 
 @contextmanager
@@ -46,13 +40,21 @@ def trying_many(model: object) -> Iterator[None]:
     model : object
         What the fits are made for.
     """
-    with deferred():
-        before, token = dict(vars(model)), in_parts.set(True)
+    with deferred(), _whole(model):
+        token = in_parts.set(True)
         try:
             yield
-        except BaseException:
-            vars(model).clear()
-            vars(model).update(before)
-            raise
         finally:
             in_parts.reset(token)
+
+
+@contextmanager
+def _whole(model: object) -> Iterator[None]:
+    """Put the attributes of a model back where something ends the block early."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
