@@ -8,7 +8,8 @@ import qed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
 from qed.regression.linear import problem as choices
-from qed.regression.linear.equations import GramEquations, IterativeEquations, RowEquations
+from qed.regression.linear.equations import GramEquations, RowEquations
+from qed.regression.linear.iterative import IterativeEquations
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 from tests.regression.exact import Exact

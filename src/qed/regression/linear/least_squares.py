@@ -158,10 +158,12 @@ class LinearRegression(LeastSquaresModel):
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
         """Go back to the rows for what else the model says of them, and what its inference rests on."""
         found = problem.equations.solve(0.0, DIGITS_WANTED)
-        # A condition number is estimated from a Cholesky factor, or known from singular values.
-        conditions = [found.condition, problem.equations.by_columns.normal.condition(found.rank) or found.condition]
-        off = min(abs(self.condition_ / value - 1) for value in conditions)
+        off = abs(self.condition_ / found.condition - 1)
         blur = 1e-6 + factor_rounding(self.n_features_in_) * self.n_features_in_ * found.condition
+        if off > blur:
+            # A condition number is estimated, by iterations or from a Cholesky factor, or known from singular values.
+            other = problem.equations.by_columns.normal.condition(found.rank) or found.condition
+            off = min(off, abs(self.condition_ / other - 1))
         claims = [
             Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
             Claim("condition number is that of the columns (relative)", float(off), blur),
