@@ -125,7 +125,7 @@ class SparseDesign:
         return np.where(self.told, found[:-1] - self.center * found[-1], 0.0)
 
     def gram_times_four(self, vectors: np.ndarray, every: int = 1) -> np.ndarray:
-        """Give ``A' A vectors`` of four vectors, of shape (p, 4); of the rows only one in `every` is taken, in runs of some that lie together."""
+        """Give ``A' A vectors`` of four vectors, of shape (p, 4); of runs of rows only one in `every` is taken."""
         shift = self.center @ vectors
         found: np.ndarray = add_pairwise(
             work(partial(self._part_four, part, every, shift, vectors) for part in self._parts())

@@ -6,7 +6,8 @@ Draw a few normal vectors :math:`Z`, and solve :math:`HW \approx Z` roughly. A u
 .. math:: \lambda \;\ge\; \frac{\|Z^\top v\| - \|R\|}{\|W\|} \;\ge\; \frac{\tau - \|R\|}{\|W\|},
 
 where :math:`\tau` is a length that :math:`Z^\top v`, whose square is :math:`\chi^2` for every :math:`v`, falls short of once in a
-hundred million draws. The bound is some thousand times too small, but costs a dozen products in the place of :math:`d^3/3` operations for a factor,
+hundred million draws. The bound is some thousand times too small, but costs a dozen products in the place of
+:math:`d^3/3` operations for a factor,
 and where equations were solved to eleven digits a thousand does not matter. Conjugate residuals (Stiefel, 1955) find W: of all in
 their span they leave the least.
 """
@@ -25,6 +26,8 @@ from qed.base.random import generator
 
 # So many vectors are drawn, and this is how seldom all of them may miss a direction.
 VECTORS, CHANCE = 4, 1e-8
+# Where so many products do not halve what is left, some eigenvalue is zero or nearly so.
+PATIENCE = 16
 
 
 class LeastEigenvalue(NamedTuple):
@@ -35,9 +38,7 @@ class LeastEigenvalue(NamedTuple):
     products: int  # how many products with so many vectors it took
 
 
-def least_eigenvalue(
-    product: Callable[[np.ndarray], np.ndarray], within: np.ndarray, max_iter: int
-) -> LeastEigenvalue:
+def least_eigenvalue(product: Callable[[np.ndarray], np.ndarray], within: np.ndarray, max_iter: int) -> LeastEigenvalue:
     """Bound the eigenvalues of a positive semidefinite matrix from below.
 
     Parameters
@@ -59,7 +60,7 @@ def least_eigenvalue(
     left = generator(0, "least eigenvalue").standard_normal((len(within), VECTORS)) * within[:, None]
     seldom = float(np.sqrt(2 * gammaincinv(VECTORS / 2, CHANCE)))
     found, direction, moved, before = np.zeros_like(left), 0.0, 0.0, np.inf
-    steps, ratios = [], []
+    steps, ratios, lengths = [], [], [float(np.linalg.norm(left))]
     for iteration in range(max_iter):
         image = product(left)
         size = (left * image).sum(axis=0)
@@ -77,7 +78,10 @@ def least_eigenvalue(
         if missed <= seldom / 8:
             bound = (seldom - missed) / float(np.linalg.norm(found, 2))
             return LeastEigenvalue(bound, _condition(np.array(steps), np.array(ratios)), iteration + 1)
-    return LeastEigenvalue(0.0, np.inf, max_iter)
+        lengths.append(missed)
+        if not missed < lengths[max(0, iteration + 1 - PATIENCE)] / (2 if iteration + 1 >= PATIENCE else 1):
+            break
+    return LeastEigenvalue(0.0, np.inf, len(steps))
 
 
 def _condition(steps: np.ndarray, ratios: np.ndarray) -> float:

@@ -4,8 +4,8 @@ r"""Three ways to the minimum of :math:`\|y - Xw\|^2 + \alpha\|w\|^2`.
   :math:`O(np^2 + p^3)`; the way for tall tables, files and clusters.
 - `RowEquations`: as many equations as rows, :math:`w = X^\top u,\ (X X^\top + \alpha I)\,u = y`, :math:`O(n^2 p + n^3)`; the way for
   tables that are wider than long.
-- :class:`qed.regression.linear.iterative.IterativeEquations`: no matrix at all, but conjugate gradients on the sparse rows, :math:`O(\mathrm{nnz})` for each of
-  some twenty products; the way for sparse tables of many columns.
+- :class:`qed.regression.linear.iterative.IterativeEquations`: no matrix at all, but conjugate gradients on the sparse rows,
+  :math:`O(\mathrm{nnz})` for each of some twenty products; the way for sparse tables of many columns.
 
 Each of them solves, says what its solution is worth, and bounds how far any coefficients are from the minimum.
 """

@@ -3,8 +3,8 @@ r"""Least squares without any matrix: conjugate gradients on the sparse rows.
 .. math:: (D^{-1} A^\top A D^{-1} + \alpha D^{-2})\,v = D^{-1} A^\top b, \qquad w = D^{-1} v,
 
 in coordinates in which all columns have length one: :math:`O(\mathrm{nnz})` for each of some twenty products. With a penalty, strong
-convexity proves how near the end is, :math:`\|g\|^2 / \alpha`. Without one the least eigenvalue of the scaled products does, which a few random vectors
-bound from below (:mod:`qed.linalg.least_eigenvalue`); for that some of the rows are enough, as all together can only have larger ones.
+convexity proves how near the end is, :math:`\|g\|^2 / \alpha`. Without one the least eigenvalue of the scaled products does, which
+a few random vectors bound from below (:mod:`qed.linalg.least_eigenvalue`); for that some of the rows are enough, as all together can only have larger ones.
 Where the columns are so alike that this would take longer than to form the equations, another way takes over.
 """
 
@@ -26,6 +26,7 @@ from qed.linalg.normal import Solution
 from qed.linalg.root import Root
 from qed.regression.linear.equations import GramEquations, KeptEquations, RowEquations
 from qed.regression.linear.evidence import ENOUGH, NO_SHARE, Evidence, Metric, means_of
+from qed.regression.linear.iterative_rows import IterativeRows
 from qed.stats.kept import KeptRows
 
 # Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed, and
@@ -56,11 +57,29 @@ class IterativeEquations(KeptEquations):
         kept = self.statistic
         return RowEquations(kept, centered=self.centered) if kept.count <= kept.n_features else self.by_columns
 
+    @cached_property
+    def by_rows(self) -> IterativeRows | None:
+        """The equations for the rows, which find the shortest solution where there are fewer of them than columns."""
+        if self.statistic.count > self.statistic.n_features or not self._is_near:
+            return None
+        return IterativeRows(self.design, self.target, self._most(), centered=self.centered)
+
+    def _rows_tell(self, rank: int | None) -> IterativeRows | None:
+        """Give the same where they tell that a rank is right."""
+        found = self.by_rows
+        return found if found is not None and rank == found.rank and found.least.bound > 0 else None
+
     def solve(self, alpha: float, digits_wanted: float) -> Solution:
         found = None
-        if self._is_near and (alpha > 0 or self.least.bound > 0):
+        if alpha == 0 and self.by_rows is not None:
+            found = self.by_rows.solve()
+            self.way = (
+                f"conjugate gradients on the sparse rows for the shortest solution, {self.by_rows.products} products"
+            )
+        elif self._is_near and (alpha > 0 or self.least.bound > 0):
             found = self._by_iterations(alpha)
-        if found is None or (alpha == 0 and not self._is_proven(found)):
+            found = found if found is None or alpha > 0 or self._is_proven(found) else None
+        if found is None:
             found = self.exact.solve(alpha, digits_wanted)
             self.way, self.factor = self.exact.way, self.exact.factor
         return found
@@ -165,32 +184,42 @@ class IterativeEquations(KeptEquations):
             bound = (np.linalg.norm(gradient, axis=0) + np.linalg.norm(noise, axis=0)) ** 2 / alphas
             if (bound <= enough).all():
                 return np.asarray(bound)
+        elif not alphas.any() and (rows := self._rows_tell(rank)) is not None:
+            return rows.excess(coef, reach)
         elif not alphas.any() and self.least.bound > 0:
-            told, distance = self.root()
-            bound = distance.far(gradient[told], noise[told]) ** 2 * distance.least
+            told, least = self.design.told, self.least.bound
+            bound = Distance(self.lengths[told], least).far(gradient[told], noise[told]) ** 2 * least
             if (bound <= enough).all():
                 return np.asarray(bound)
         return self.exact.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
 
     def root(self) -> tuple[np.ndarray, Root | Distance | None]:
+        told = self.design.told
+        if self.by_rows is not None and self.by_rows.least.bound > 0:
+            return told, None
         if not self.least.bound > 0:
             return self.exact.metric.root()
-        told = self.design.told
         return told, Distance(self.lengths[told], self.least.bound)
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
         told = self.design.told
+        if (rows := self._rows_tell(rank)) is not None:
+            return rows.outside(coef)
         if self.least.bound > 0 and rank == told.sum():
             size = float(np.linalg.norm(coef))
             return float(np.linalg.norm(coef[~told])) / size if size > 0 else 0.0
         return self.exact.metric.outside(coef, rank)
 
     def condition(self, rank: int) -> float | None:
+        if (rows := self._rows_tell(rank)) is not None:
+            return float(np.sqrt(rows.least.condition))
         if self.least.bound > 0 and rank == self.design.told.sum():
             return float(np.sqrt(self.least.condition))
         return self.exact.metric.condition(rank)
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        if (rows := self._rows_tell(rank)) is not None:
+            return rows.shortest_error(coef, residual)
         return self.exact.metric.shortest_error(coef, residual, rank)
 
 
