@@ -5,10 +5,13 @@ import pytest
 from scipy import sparse
 
 import qed
+from qed.base.errors import DegenerateWarning
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
+from qed.linalg.least_eigenvalue import least_eigenvalue
 from qed.regression.linear import problem as choices
-from qed.regression.linear.equations import GramEquations, IterativeEquations, RowEquations
+from qed.regression.linear.equations import GramEquations, RowEquations
+from qed.regression.linear.iterative import IterativeEquations
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 from tests.regression.exact import Exact
@@ -351,3 +354,59 @@ def test_the_way_is_chosen_by_what_is_kept():
     assert isinstance(choices.equations_of(kept, None, centered=True), RowEquations)
     assert isinstance(choices.equations_of(thin, None, centered=True), IterativeEquations)
     assert isinstance(choices.equations_of(kept.moments(), None, centered=True), GramEquations)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", [(200, 70), (40, 120)])
+def test_sparse_least_squares_by_iterations_claim_no_less_than_the_truth(shape, weighted, kind, intercept, monkeypatch):
+    monkeypatch.setattr(choices, "FEW_ITERATIONS", 0)
+    monkeypatch.setattr(IterativeEquations, "_most", lambda self: 200)
+    generator = np.random.default_rng(5)
+    X = sparse.random_array(shape, density=0.1, random_state=5, format="csr").astype(kind)
+    Y = generator.standard_normal((shape[0], 2)).astype(kind)
+    weight = generator.integers(1, 4, shape[0]).astype(float) if weighted else None
+    model = qed.LinearRegression(fit_intercept=intercept).fit(X, Y, sample_weight=weight)
+    assert model.solver_.startswith("conjugate gradients"), model.solver_
+    again = qed.certify(model, X, Y, sample_weight=weight)
+    assert model.certificate_ and again, f"{model.certificate_}\n{again}"
+    root = np.ones(shape[0]) if weight is None else np.sqrt(weight)
+    A, B = X.toarray().astype(float), Y.astype(float)
+    if intercept:
+        A, B = A - np.average(A, axis=0, weights=weight), B - np.average(B, axis=0, weights=weight)
+    exact = np.linalg.lstsq(A * root[:, None], B * root[:, None], rcond=None)[0]
+    claimed = next(claim.value for claim in model.certificate_ if claim.says.startswith("relative error"))
+    # The oracle itself rounds: by the condition number, which is below a hundred here.
+    assert np.linalg.norm(model.coef_.T - exact) <= (claimed + 1e-11) * np.linalg.norm(exact)
+    assert model.rank_ == min(shape[1], shape[0] - intercept)
+
+
+def test_sparse_least_squares_with_constant_or_equal_columns(monkeypatch):
+    monkeypatch.setattr(choices, "FEW_ITERATIONS", 0)
+    monkeypatch.setattr(IterativeEquations, "_most", lambda self: 200)
+    X = sparse.random_array((200, 70), density=0.1, random_state=5, format="csr")
+    y = np.random.default_rng(5).standard_normal(200)
+    empty = sparse.csr_array(sparse.hstack([X, sparse.csr_array((200, 2))]))
+    with pytest.warns(DegenerateWarning, match="number 70, number 71"):
+        model = qed.LinearRegression().fit(empty, y)
+    assert model.solver_.startswith("conjugate") and model.rank_ == 70 and not model.coef_[70:].any()
+    assert model.certificate_ and qed.certify(model, empty, y)
+    twice = sparse.csr_array(sparse.hstack([X, X[:, [3]]]))
+    with pytest.warns(DegenerateWarning, match="number 3, number 70"):
+        model = qed.LinearRegression().fit(twice, y)
+    assert not model.solver_.startswith("conjugate") and model.rank_ == 70
+    assert model.certificate_ and abs(model.coef_[3] - model.coef_[70]) < 1e-9 * np.abs(model.coef_).max()
+
+
+def test_least_eigenvalue_is_never_above_the_truth():
+    generator = np.random.default_rng(0)
+    for least in (1.0, 1e-1, 1e-3, 1e-6, 0.0):
+        for d in (2, 30, 200):
+            Q = np.linalg.qr(generator.standard_normal((d, d)))[0]
+            values = np.append(generator.uniform(1.0, 2.0, d - 1), least)
+            H = Q * values @ Q.T
+            found = least_eigenvalue(lambda vectors, H=H: H @ vectors, np.ones(d, dtype=bool), 100)
+            assert found.bound <= least + 1e-12 and (found.bound > 0 or least < 1e-2)
+            # Eigenvalues of the small tridiagonal matrices lie within those of H, but for rounding.
+            assert found.condition <= (1 + 1e-6) * values.max() / values.min() if least and found.bound else True

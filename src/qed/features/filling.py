@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, enough_memory
-from qed.base.models.checks import refuse_missing
+from qed.base.models.checks import complete, refuse_missing
 from qed.base.models.roles import Transformer
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
@@ -42,8 +42,11 @@ class Filling(Transformer):
             return self._filled(self._open(X, reset=False))
 
     def _filled(self, rows: Rows) -> Any:
-        if not rows.in_memory or rows.is_sparse:
+        if not rows.in_memory:
             return self._apply(self._change, rows)
+        if rows.is_sparse:
+            # Putting sparse parts together would take longer than making them.
+            return self._change(complete(rows, self).array())
         return filled(rows, self._width(), rows.dtype, self._write, rows)
 
     def _write(self, block: Block, out: np.ndarray, rows: Rows) -> None:

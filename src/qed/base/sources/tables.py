@@ -170,7 +170,7 @@ def _open_array(
                 "arrays, choose columns by X[:, [0, 2]], or give a table such as a pandas or polars frame."
             )
     given = to_array(X)
-    matrix = as_matrix(given)
+    matrix = _numbers(given)
     _refuse_empty(matrix.shape)
     target_names: tuple[str, ...] = ()
     if y is not None:
@@ -197,7 +197,10 @@ def _weights(weight: object, n: int) -> np.ndarray:
 
 def as_matrix(X: Any) -> Any:
     """Give a matrix of floats or objects, dense or sparse: the very one given where it is such a matrix already."""
-    matrix = to_array(X)
+    return _numbers(to_array(X))
+
+
+def _numbers(matrix: Any) -> Any:
     if len(matrix.shape) != 2:
         raise InputError(
             f"Expected 2D array, got {len(matrix.shape)}D array instead, of shape {matrix.shape}. "
@@ -210,7 +213,7 @@ def as_matrix(X: Any) -> Any:
         raise complex_error()
     if kind in "biuf":
         return _as_floats(matrix, np.float32 if kind == "f" and matrix.dtype.itemsize <= 4 else np.float64)
-    if kind in "OUST" and not is_sparse(X):
+    if kind in "OUST" and not is_sparse(matrix):
         return matrix.astype(object)
     raise InputError(f"An array of {matrix.dtype} holds no numbers: give floats, integers or a table of mixed columns.")
 

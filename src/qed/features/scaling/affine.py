@@ -53,7 +53,7 @@ def divided(X: csr_array, scale: np.ndarray) -> csr_array:
     array([[0. , 1. ],
            [0.5, 0. ]])
     """
-    found = X.copy()
+    found = type(X)((np.empty_like(X.data), X.indices.copy(), X.indptr.copy()), shape=X.shape)
     if X.nnz >= COMPILED_FROM:
         from qed.features.scaling.affine_kernel import divide_kernel
 

@@ -4,9 +4,8 @@ r"""Three ways to the minimum of :math:`\|y - Xw\|^2 + \alpha\|w\|^2`.
   :math:`O(np^2 + p^3)`; the way for tall tables, files and clusters.
 - `RowEquations`: as many equations as rows, :math:`w = X^\top u,\ (X X^\top + \alpha I)\,u = y`, :math:`O(n^2 p + n^3)`; the way for
   tables that are wider than long.
-- `IterativeEquations`: no matrix at all, but conjugate gradients on the sparse rows, :math:`O(\mathrm{nnz})` for each of some twenty
-  products; the way for sparse tables of many columns, where a penalty proves how near the end is. Where the columns are so alike that it
-  would take longer than the others, it gives up and one of them takes over.
+- :class:`qed.regression.linear.iterative.IterativeEquations`: no matrix at all, but conjugate gradients on the sparse rows,
+  :math:`O(\mathrm{nnz})` for each of some twenty products; the way for sparse tables of many columns.
 
 Each of them solves, says what its solution is worth, and bounds how far any coefficients are from the minimum.
 """
@@ -17,12 +16,9 @@ from abc import ABC, abstractmethod
 from functools import cache, cached_property, partial
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
-from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import DenseDesign, SparseDesign
 from qed.linalg.normal import Normal, Solution
 from qed.linalg.root import Root, factor_rounding
@@ -33,12 +29,8 @@ from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 
-# Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed.
-NEAR = 1e-11
 # A gradient is zero but for rounding when it is this small, relative to the lengths of the columns and the reach of residuals.
 VANISHING = 1e-10
-# A number that is looked up somewhere in memory takes as long as so many operations on dense matrices.
-LOOKED_UP = 16.0
 
 
 class Equations(ABC):
@@ -160,9 +152,13 @@ class KeptEquations(Equations):
             residual -= np.outer(self.design.root, intercept)
         squares = ((self.target**2).sum(axis=0), (residual**2).sum(axis=0))
         reach = np.sqrt(squares[0]) + self.design.lengths @ np.abs(coef)
-        noise = (seen.count + seen.n_features + 4) * EPS * np.outer(self.design.lengths, reach)
-        slip = mean_slip(seen, coef, means, reach) * self.centered
+        noise, slip = self._noise(residual, coef, reach), mean_slip(seen, coef, means, reach) * self.centered
         return Evidence(seen.weight, *means, self.metric, self.design.back(residual), *squares, noise, slip)
+
+    def _noise(self, residual: np.ndarray, coef: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Bound the rounding of the products of features and residuals."""
+        seen = self.statistic
+        return np.asarray((seen.count + seen.n_features + 4) * EPS * np.outer(self.design.lengths, reach))
 
 
 class RowEquations(KeptEquations):
@@ -228,126 +224,3 @@ class RowEquations(KeptEquations):
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
         return self.system.shortest_error(coef, residual, rank)
-
-
-class IterativeEquations(KeptEquations):
-    """No matrix at all: conjugate gradients on sparse rows, in coordinates in which all columns have length one."""
-
-    design: SparseDesign
-
-    def __init__(self, kept: KeptRows, *, centered: bool) -> None:
-        self.statistic, self.centered = kept, centered
-        design = kept.design(centered=centered)
-        assert isinstance(design, SparseDesign)
-        self.design, self.target = design, kept.target(centered=centered)
-        self.way = "conjugate gradients on the sparse rows"
-
-    @cached_property
-    def exact(self) -> GramEquations | RowEquations:
-        """The way that takes over where iterations do not get there."""
-        kept = self.statistic
-        return RowEquations(kept, centered=self.centered) if kept.count <= kept.n_features else self.by_columns
-
-    def solve(self, alpha: float, digits_wanted: float) -> Solution:
-        found = self._by_iterations(alpha) if alpha > 0 and self._is_near else None
-        if found is None:
-            found = self.exact.solve(alpha, digits_wanted)
-            self.way, self.factor = self.exact.way, self.exact.factor
-        return found
-
-    @property
-    def _is_near(self) -> bool:
-        """Whether no column is so far from zero that taking away its mean in every product would cost digits."""
-        far = np.abs(self.design.center) * np.sqrt(self.statistic.weight)
-        return bool((far <= 1e3 * self.lengths)[self.design.told].all())
-
-    def _by_iterations(self, alpha: float) -> Solution | None:
-        design, right = self.design, self.right
-        scale = np.sqrt(self.lengths**2 + alpha)
-        coef, most, products = np.empty_like(right), self._most(), 0
-
-        def product(vector: np.ndarray) -> np.ndarray:
-            inner = vector / scale
-            return np.asarray((design.gram_times(inner) + alpha * inner) / scale)
-
-        for output, column in enumerate(right.T):
-            with one_blas_thread:
-                found = conjugate_gradients(product, column / scale, NEAR, most)
-            if not found.residual <= NEAR:
-                return None
-            coef[:, output] = found.solution / scale
-            products += found.iterations
-        self.way = f"conjugate gradients on the sparse rows, {products} products"
-        return Solution(coef, len(coef), 1.0, -np.log10(NEAR))
-
-    def _most(self) -> int:
-        """Say how many products cost as much as the way that takes over."""
-        return products_worth(self.design.X) // self.target.shape[1]
-
-    @property
-    def metric(self) -> Metric:
-        return self
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """The lengths of the columns."""
-        return self.design.lengths
-
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
-        """Bound it by ``||g||^2 / alpha``, with what rounding may have hidden of g; where that says too little, ask the exact way."""
-        if (alphas > 0).all():
-            bound = (np.linalg.norm(gradient, axis=0) + self._noise(coef)) ** 2 / alphas
-            if (bound <= enough).all():
-                return np.asarray(bound)
-        return self.exact.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
-
-    def _noise(self, coef: np.ndarray) -> np.ndarray:
-        """Bound the rounding of the gradient: of sums over the values of a row, and over those of a column."""
-        seen, design = self.statistic, self.design
-        full = np.sqrt(design.lengths**2 + seen.weight * design.center**2)
-        size = np.sqrt((self.target**2).sum(axis=0)) + full @ np.abs(coef)
-        values = np.diff(design.X.indptr).max(initial=0) + design.counts.max(initial=0) + 8
-        return np.asarray(float(values) * EPS * np.linalg.norm(full) * size)
-
-    def outside(self, coef: np.ndarray, rank: int) -> float:
-        return self.exact.metric.outside(coef, rank)
-
-    def condition(self, rank: int) -> float | None:
-        return self.exact.metric.condition(rank)
-
-    def root(self) -> tuple[np.ndarray, Root | None]:
-        return self.exact.metric.root()
-
-    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
-        return self.exact.metric.shortest_error(coef, residual, rank)
-
-
-def products_worth(X: csr_array) -> int:
-    """Say how many products with a sparse table take as long as forming and factoring the matrix of its equations.
-
-    >>> from scipy import sparse
-    >>> products_worth(sparse.csr_array(np.ones((4000, 400))))
-    66
-    """
-    n, p = X.shape
-    filled = np.diff(X.indptr).astype(float)
-    gram = float(filled @ filled) * LOOKED_UP / 2 if n > p else n * n * p / 2
-    return int((gram + min(n, p) ** 3 / 3) / (3 * LOOKED_UP * max(1, X.nnz)))
-
-
-def equations_of(statistic: KeptRows | Moments, lazy_factor: LazyFactor | None, *, centered: bool) -> Equations:
-    """Set up the equations for what is known of the rows."""
-    if isinstance(statistic, Moments):
-        return GramEquations(statistic, lazy_factor, centered=centered)
-    if statistic.is_sparse:
-        return IterativeEquations(statistic, centered=centered)
-    return RowEquations(statistic, centered=centered)

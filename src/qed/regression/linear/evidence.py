@@ -19,6 +19,7 @@ from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.least_eigenvalue import Distance
 from qed.linalg.normal import Normal
 from qed.linalg.root import Root
 from qed.stats.centred import Centred
@@ -66,7 +67,7 @@ class Metric(Protocol):
     def condition(self, rank: int) -> float | None:
         """Give the condition number of the columns scaled to equal length, over so many directions; None where digits are missing."""
 
-    def root(self) -> tuple[np.ndarray, Root | None]:
+    def root(self) -> tuple[np.ndarray, Root | Distance | None]:
         """Say which columns are more than a constant, and give a root of their products where they are independent."""
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
@@ -253,7 +254,7 @@ def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: 
 
 def first_errors(
     seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int
-) -> tuple[np.ndarray, np.ndarray, Root | None]:
+) -> tuple[np.ndarray, np.ndarray, Root | Distance | None]:
     """Bound the same from what is seen alone; give also which columns are more than constants, and their root where it was used."""
     told, root = seen.metric.root()
     if root is None or rank < told.sum():
@@ -266,7 +267,7 @@ def first_errors(
 
 
 def relative_errors(
-    seen: Evidence, coef: np.ndarray, intercept: np.ndarray, told: np.ndarray, root: Root, *, sharp: bool
+    seen: Evidence, coef: np.ndarray, intercept: np.ndarray, told: np.ndarray, root: Root | Distance, *, sharp: bool
 ) -> np.ndarray:
     gradient, noise, mean = seen.xr[told], seen.noise[told], seen.x_mean[told]
     error = np.zeros(coef.shape)

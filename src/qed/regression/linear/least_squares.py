@@ -25,8 +25,8 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.ways import takes, with_default
-from qed.linalg.normal import Normal
 from qed.linalg.root import factor_rounding
+from qed.regression.linear.equations import Equations
 from qed.regression.linear.evidence import accuracy_claim
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.problem import LeastSquaresProblem
@@ -57,7 +57,7 @@ class LinearRegression(LeastSquaresModel):
     rank_ : int
         How many columns are independent.
     condition_ : float
-        Condition number of the columns, scaled to equal length (and centred when there is an intercept).
+        Condition number of the columns, scaled to equal length (and centred when there is an intercept), as estimated on the way.
     inference_ : Inference
         Standard errors, t and p values and intervals, where theory gives them.
     certificate_ : Certificate
@@ -125,7 +125,7 @@ class LinearRegression(LeastSquaresModel):
         elif most < p:
             return
         else:
-            names = ", ".join(self._dependent_columns(problem.equations.by_columns.normal))
+            names = ", ".join(self._dependent_columns(problem.equations))
             words = f"{p - self.rank_} of {p} columns follow from the others ({names}): {remedy} Drop columns, or use qed.Ridge,"
             if self.rank_ == p:
                 words = (
@@ -138,10 +138,12 @@ class LinearRegression(LeastSquaresModel):
     def _advice(self) -> str:
         return "Drop columns that nearly follow from others, use qed.Ridge, or, after partial_fit and forget, call fit with all rows."
 
-    def _dependent_columns(self, normal: Normal) -> list[str]:
-        """Name the columns that take part in the strongest dependency."""
-        constant, share = np.flatnonzero(normal.lengths == 0), np.abs(normal.spectrum().vector[:, 0])
-        involved = constant if len(constant) else np.flatnonzero(share > 0.3 * share.max())
+    def _dependent_columns(self, equations: Equations) -> list[str]:
+        """Name the columns that are constant, or else take part in the strongest dependency."""
+        involved = np.flatnonzero(equations.metric.lengths == 0)
+        if len(involved) == 0:
+            share = np.abs(equations.by_columns.normal.spectrum().vector[:, 0])
+            involved = np.flatnonzero(share > 0.3 * share.max())
         names = getattr(self, "feature_names_in_", None)
         shown = [repr(names[j]) if names is not None else f"number {j}" for j in involved[:4]]
         return [*shown, "..."] if len(involved) > 4 else shown
@@ -158,10 +160,12 @@ class LinearRegression(LeastSquaresModel):
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
         """Go back to the rows for what else the model says of them, and what its inference rests on."""
         found = problem.equations.solve(0.0, DIGITS_WANTED)
-        # A condition number is estimated from a Cholesky factor, or known from singular values.
-        conditions = [found.condition, problem.equations.by_columns.normal.condition(found.rank) or found.condition]
-        off = min(abs(self.condition_ / value - 1) for value in conditions)
+        off = abs(self.condition_ / found.condition - 1)
         blur = 1e-6 + factor_rounding(self.n_features_in_) * self.n_features_in_ * found.condition
+        if off > blur:
+            # A condition number is estimated, by iterations or from a Cholesky factor, or known from singular values.
+            other = problem.equations.by_columns.normal.condition(found.rank) or found.condition
+            off = min(off, abs(self.condition_ / other - 1))
         claims = [
             Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
             Claim("condition number is that of the columns (relative)", float(off), blur),

@@ -23,7 +23,7 @@ from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
 from qed.linalg.root import Root
-from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, equations_of, products_worth
+from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, RowEquations
 from qed.regression.linear.evidence import (
     ENOUGH,
     Evidence,
@@ -33,6 +33,7 @@ from qed.regression.linear.evidence import (
     relative_errors,
     with_residual,
 )
+from qed.regression.linear.iterative import IterativeEquations, products_worth
 from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
@@ -103,12 +104,16 @@ class LeastSquaresProblem(LinearProblem):
         """What is to be solved; sums of training rows that all weigh nothing are known before anybody looks at the rows."""
         if not self.statistic.weight:
             raise no_weight()
-        found = equations_of(self.statistic, self.lazy_factor, centered=self.centered)
+        found = self._equations_of(self.statistic)
         if isinstance(found, KeptEquations) and not (
             np.isfinite(found.design.lengths).all() and np.isfinite(np.square(found.target)).all()
         ):
             raise overflowed(self.model)
         return found
+
+    def _equations_of(self, statistic: KeptRows | Moments) -> Equations:
+        settings = {"centered": self.centered, "penalised": bool(self.model._is_penalised)}
+        return equations_of(statistic, self.lazy_factor, **settings)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -128,7 +133,7 @@ class LeastSquaresProblem(LinearProblem):
         found = self.rows.fold(_residual_statistic, coef, intercept, _function(self.rows))
         if isinstance(found, KeptRows):
             rows = KeptRows.of_table(found.X, found.Y[:, :q], found.weights)
-            return equations_of(rows, self.lazy_factor, centered=self.centered).evidence(coef, intercept)
+            return self._equations_of(rows).evidence(coef, intercept)
         closer = GramEquations(found, self.lazy_factor, centered=self.centered).looking_closer(alpha, DIGITS_WANTED)
         if closer.factor is None:
             known = (found, coef, intercept)
@@ -246,6 +251,17 @@ def _share(step: np.ndarray, value: np.ndarray) -> float:
     return float(np.max(np.abs(step) / np.maximum(np.abs(value), TINY), initial=0.0))
 
 
+def equations_of(
+    statistic: KeptRows | Moments, lazy_factor: LazyFactor | None, *, centered: bool, penalised: bool = False
+) -> Equations:
+    """Set up the equations for what is known of the rows."""
+    if isinstance(statistic, Moments):
+        return GramEquations(statistic, lazy_factor, centered=centered)
+    if statistic.is_sparse:
+        return IterativeEquations(statistic, centered=centered, penalised=penalised)
+    return RowEquations(statistic, centered=centered)
+
+
 def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
     """Keep the rows of a table in memory where they take less room than their moments, and are solved sooner."""
     p = rows.n_features
@@ -258,7 +274,7 @@ def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
         return None
     table = rows.array()
     X = table.X
-    iterates = model._is_penalised and X.nnz > 0 and products_worth(X) >= FEW_ITERATIONS
+    iterates = X.nnz > 0 and products_worth(X) >= FEW_ITERATIONS
     return KeptRows.of(table) if takes_less_room(X) and (iterates or len(table) <= p) else None
 
 

@@ -1,0 +1,235 @@
+r"""Least squares without any matrix: conjugate gradients on the sparse rows.
+
+.. math:: (D^{-1} A^\top A D^{-1} + \alpha D^{-2})\,v = D^{-1} A^\top b, \qquad w = D^{-1} v,
+
+in coordinates in which all columns have length one: :math:`O(\mathrm{nnz})` for each of some twenty products. With a penalty, strong
+convexity proves how near the end is, :math:`\|g\|^2 / \alpha`. Without one the least eigenvalue of the scaled products does, which
+a few random vectors bound from below (:mod:`qed.linalg.least_eigenvalue`); for that some of the rows are enough, as all together can
+only have larger ones. Where the columns are so alike that this would take longer than to form the equations, another way takes over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
+from qed.linalg.conjugate import conjugate_gradients
+from qed.linalg.design import SparseDesign
+from qed.linalg.iterative_rows import IterativeRows
+from qed.linalg.least_eigenvalue import Distance, LeastEigenvalue, least_eigenvalue
+from qed.linalg.normal import Solution
+from qed.linalg.root import Root
+from qed.regression.linear.equations import GramEquations, KeptEquations, RowEquations
+from qed.regression.linear.evidence import ENOUGH, NO_SHARE, Evidence, Metric, means_of
+from qed.stats.kept import KeptRows
+
+# Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed, and
+# one more where a bound that is some thousand times too small is to prove it.
+NEAR, NEARER = 1e-11, 1e-12
+# A number that is looked up somewhere in memory takes as long as so many operations on dense matrices.
+LOOKED_UP = 16.0
+# So many rows for each column are enough to bound eigenvalues.
+ROWS_PER_COLUMN = 16
+
+
+class IterativeEquations(KeptEquations):
+    """No matrix at all: conjugate gradients on sparse rows, in coordinates in which all columns have length one."""
+
+    design: SparseDesign
+
+    def __init__(self, kept: KeptRows, *, centered: bool, penalised: bool = False) -> None:
+        self.statistic, self.centered, self.penalised = kept, centered, penalised
+        design = kept.design(centered=centered)
+        assert isinstance(design, SparseDesign)
+        self.design, self.target = design, kept.target(centered=centered)
+        self.way = "conjugate gradients on the sparse rows"
+        self._known: tuple[bytes, Any] = (b"", None)
+
+    @cached_property
+    def exact(self) -> GramEquations | RowEquations:
+        """The way that takes over where iterations do not get there."""
+        kept = self.statistic
+        return RowEquations(kept, centered=self.centered) if kept.count <= kept.n_features else self.by_columns
+
+    @cached_property
+    def by_rows(self) -> IterativeRows | None:
+        """The equations for the rows, which find the shortest solution where there are fewer of them than columns."""
+        if self.statistic.count > self.statistic.n_features or not self._is_near:
+            return None
+        return IterativeRows(self.design, self.target, self._most(), centered=self.centered)
+
+    def _rows_tell(self, rank: int | None) -> IterativeRows | None:
+        """Give the same where they tell that a rank is right."""
+        found = self.by_rows
+        return found if found is not None and rank == found.rank and found.least.bound > 0 else None
+
+    def solve(self, alpha: float, digits_wanted: float) -> Solution:
+        found = None
+        if alpha == 0 and self.by_rows is not None:
+            found = self.by_rows.solve()
+            self.way = (
+                f"conjugate gradients on the sparse rows for the shortest solution, {self.by_rows.products} products"
+            )
+        elif self._is_near and (alpha > 0 or self.least.bound > 0):
+            found = self._by_iterations(alpha)
+            found = found if found is None or alpha > 0 or self._is_proven(found) else None
+        if found is None:
+            found = self.exact.solve(alpha, digits_wanted)
+            self.way, self.factor = self.exact.way, self.exact.factor
+        return found
+
+    def _is_proven(self, found: Solution) -> bool:
+        """Say whether a solution without a penalty can be shown to be good enough."""
+        intercept = np.zeros(found.coef.shape[1])
+        told, seen = self.design.told, self.evidence(found.coef, intercept)
+        far = Distance(self.lengths[told], self.least.bound).far(seen.xr[told], seen.noise[told])
+        return bool((far <= 0.5 * ENOUGH * NO_SHARE * (np.sqrt(seen.yy) + self.lengths @ np.abs(found.coef))).all())
+
+    @property
+    def _is_near(self) -> bool:
+        """Whether no column is so far from zero that taking away its mean in every product would cost digits."""
+        far = np.abs(self.design.center) * np.sqrt(self.statistic.weight)
+        return bool((far <= 1e3 * self.lengths)[self.design.told].all())
+
+    @cached_property
+    def least(self) -> LeastEigenvalue:
+        """What is known of the eigenvalues of the products of columns of length one."""
+        design, n, p = self.design, *self.design.X.shape
+        if n <= p or not self._is_near:
+            return LeastEigenvalue(0.0, np.inf, 0)
+        scale = np.where(design.told, design.lengths, 1.0)[:, None]
+
+        def product(vectors: np.ndarray, every: int) -> np.ndarray:
+            return np.asarray(design.gram_times_four(vectors / scale, every) / scale)
+
+        most, found = self._most() // 2, LeastEigenvalue(0.0, np.inf, 0)
+        for every in sorted({max(1, n // (ROWS_PER_COLUMN * p)), 1}, reverse=True):
+            with one_blas_thread:
+                found = least_eigenvalue(partial(product, every=every), design.told, most)
+            if found.bound > 0:
+                break
+        return found
+
+    def _by_iterations(self, alpha: float) -> Solution | None:
+        design, right = self.design, self.right
+        scale = np.sqrt(np.where(design.told, self.lengths**2, 1.0) + alpha)
+        coef, most, products, near = np.zeros_like(right), self._most(), 0, NEAR if alpha > 0 else NEARER
+
+        def product(vector: np.ndarray) -> np.ndarray:
+            inner = vector / scale
+            return np.asarray((design.gram_times(inner) + alpha * inner) / scale)
+
+        for output, column in enumerate(right.T):
+            with one_blas_thread:
+                found = conjugate_gradients(product, column / scale, near, most)
+            if not found.residual <= near:
+                return None
+            coef[:, output] = found.solution / scale
+            products += found.iterations
+        self.way = f"conjugate gradients on the sparse rows, {products} products"
+        if alpha > 0:
+            return Solution(coef, len(coef), 1.0, -np.log10(near))
+        return Solution(coef, int(design.told.sum()), float(np.sqrt(self.least.condition)), -np.log10(near))
+
+    def _most(self) -> int:
+        """Say how many products cost as much as the way that takes over."""
+        return products_worth(self.design.X) // self.target.shape[1]
+
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
+        """Give what proves coefficients; for those that were asked for just before only the means are new."""
+        key = coef.tobytes() + (b"" if self.centered else intercept.tobytes())
+        if self._known[0] != key:
+            self._known = key, super().evidence(coef, intercept)
+            return self._known[1]
+        seen, means = self._known[1], means_of(self.statistic, coef, intercept, centered=self.centered)
+        return replace(seen, r_mean=means[2])
+
+    def _noise(self, residual: np.ndarray, coef: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        if not self.penalised:
+            return self.design.back_noise(residual, coef, self.target)
+        # A penalty leaves so much room that lengths tell enough.
+        seen, design = self.statistic, self.design
+        full = np.sqrt(design.lengths**2 + seen.weight * design.center**2)
+        size = np.linalg.norm(self.target, axis=0) + full @ np.abs(coef)
+        values = np.diff(design.X.indptr).max(initial=0) + design.counts + 64.0
+        return np.asarray(EPS * np.outer(np.where(design.told, values * full, 0.0), size))
+
+    @property
+    def metric(self) -> Metric:
+        return self
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The lengths of the columns."""
+        return self.design.lengths
+
+    def excess(
+        self,
+        coef: np.ndarray,
+        gradient: np.ndarray,
+        noise: np.ndarray,
+        alphas: np.ndarray,
+        rank: int | None,
+        reach: np.ndarray,
+        enough: np.ndarray,
+    ) -> np.ndarray:
+        """Bound it by ``||g||^2`` over the least eigenvalue, with what rounding may have hidden of g; or ask the exact way."""
+        if (alphas > 0).all():
+            bound = (np.linalg.norm(gradient, axis=0) + np.linalg.norm(noise, axis=0)) ** 2 / alphas
+            if (bound <= enough).all():
+                return np.asarray(bound)
+        elif not alphas.any() and (rows := self._rows_tell(rank)) is not None:
+            return rows.excess(coef, reach)
+        elif not alphas.any() and self.least.bound > 0:
+            told, least = self.design.told, self.least.bound
+            bound = Distance(self.lengths[told], least).far(gradient[told], noise[told]) ** 2 * least
+            if (bound <= enough).all():
+                return np.asarray(bound)
+        return self.exact.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
+
+    def root(self) -> tuple[np.ndarray, Root | Distance | None]:
+        told = self.design.told
+        if self.by_rows is not None and self.by_rows.least.bound > 0:
+            return told, None
+        if not self.least.bound > 0:
+            return self.exact.metric.root()
+        return told, Distance(self.lengths[told], self.least.bound)
+
+    def outside(self, coef: np.ndarray, rank: int) -> float:
+        told = self.design.told
+        if (rows := self._rows_tell(rank)) is not None:
+            return rows.outside(coef)
+        if self.least.bound > 0 and rank == told.sum():
+            size = float(np.linalg.norm(coef))
+            return float(np.linalg.norm(coef[~told])) / size if size > 0 else 0.0
+        return self.exact.metric.outside(coef, rank)
+
+    def condition(self, rank: int) -> float | None:
+        if (rows := self._rows_tell(rank)) is not None:
+            return float(np.sqrt(rows.least.condition))
+        if self.least.bound > 0 and rank == self.design.told.sum():
+            return float(np.sqrt(self.least.condition))
+        return self.exact.metric.condition(rank)
+
+    def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
+        if (rows := self._rows_tell(rank)) is not None:
+            return rows.shortest_error(coef, residual)
+        return self.exact.metric.shortest_error(coef, residual, rank)
+
+
+def products_worth(X: csr_array) -> int:
+    """Say how many products with a sparse table take as long as forming and factoring the matrix of its equations.
+
+    >>> from scipy import sparse
+    >>> products_worth(sparse.csr_array(np.ones((4000, 400))))
+    66
+    """
+    n, p = X.shape
+    gram = float(np.square(np.diff(X.indptr), dtype=float).sum()) * LOOKED_UP / 2 if n > p else n * n * p / 2
+    return int((gram + min(n, p) ** 3 / 3) / (3 * LOOKED_UP * max(1, X.nnz)))
