@@ -5,6 +5,8 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "discriminant.linear": ["LinearDiscriminantAnalysis"],
+        "discriminant.quadratic": ["QuadraticDiscriminantAnalysis"],
         "logistic": ["LogisticRegression"],
         "majority": ["MajorityClassifier"],
     },

@@ -19,6 +19,7 @@ from qed.base.attributes import each, having, labels, table
 from qed.base.counts import Counts, in_order
 from qed.base.errors import InputError
 from qed.base.models.fingerprint import Fingerprint, label_numbers
+from qed.base.models.labels import encode
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 from qed.stats.grouped import runs
@@ -71,8 +72,7 @@ class ByClass:
         if None in labels:
             raise InputError("The target has missing labels: drop those rows.")
         y = np.asarray(block.y)
-        number = {label: k for k, label in enumerate(labels)}
-        codes = np.fromiter((number[label] for label in y.tolist()), np.intp, len(y))
+        codes = encode(y, np.array(labels, dtype=y.dtype))
         parts: dict[Any, Any] = {}
         for code, rows in runs(block, codes):
             one, label = statistic(rows), labels[code]

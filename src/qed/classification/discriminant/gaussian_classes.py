@@ -1,0 +1,297 @@
+r"""What linear and quadratic discriminant analysis share: every class is a Gaussian, and Bayes' rule decides.
+
+.. math:: P(k \mid x) = \frac{P(k)\,p_k(x)}{\sum_j P(j)\,p_j(x)}, \qquad
+          Q_k(x) = \ln P(k) - \tfrac12 (x - \mu_k)^\top \Sigma_k^{-1} (x - \mu_k) - \tfrac12 \ln |\Sigma_k|,
+          \qquad \hat y = \arg\max_k Q_k(x).
+
+All that a class has to tell is its weight, mean and scatter (`Moments`), so one pass over the rows is enough, rows can be added and
+forgotten, and cross-validation costs one pass for all folds and all settings. The covariances are those of maximum likelihood: they
+divide by the number of rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import log_softmax, logsumexp, softmax
+
+from qed.base.attributes import floats, of
+from qed.base.certificate import Claim
+from qed.base.errors import InputError, NotAvailableError, ParameterError, level_of_user
+from qed.base.models.checks import refuse_amounts
+from qed.base.models.parameters import Parameter, choice, number, numbers
+from qed.base.models.problem import StatisticProblem
+from qed.base.models.roles import OnePassClassifier
+from qed.base.numbers import EPS
+from qed.base.random import generator, seed_of
+from qed.base.sources.block import Block
+from qed.classification.discriminant.shrinkage import best_share, fourth_powers, shrunk
+from qed.classification.discriminant.spread import Spread
+from qed.stats.agreement import remembered_claim
+from qed.stats.by_class import ByClass
+from qed.stats.moments import Moments
+
+SHRINKAGE = number(0, 1, kind="model") | choice(None, "auto")
+PRIORS = numbers("model") | choice(None)
+# A certificate that allows larger relative errors of coefficients and distances than this does not hold.
+MOST_ERROR = 1e-4
+
+
+class Quadratic(NamedTuple):
+    """A boundary: where ``x' matrix x + vector' x + constant`` is zero."""
+
+    matrix: np.ndarray
+    vector: np.ndarray
+    constant: float
+
+
+class GaussianClasses(OnePassClassifier):
+    """A classifier whose classes are Gaussians."""
+
+    statistic_parameters: ClassVar[tuple[str, ...]] = ()
+    attributes: ClassVar = {
+        "statistic_": of(ByClass),
+        "means_": floats("classes", "features"),
+        "priors_": floats("classes", low=0, high=1),
+    }
+    parameters: ClassVar[Mapping[str, Parameter]] = {"priors": PRIORS, "shrinkage": SHRINKAGE}
+
+    priors: Any
+    shrinkage: Any
+    means_: np.ndarray
+    priors_: np.ndarray
+
+    def _statistic(self, block: Block) -> ByClass:
+        return ByClass.of(block, Moments.of_features)
+
+    def _check_statistic(self, problem: StatisticProblem) -> None:
+        refuse_amounts(self, problem.statistic.classes.tolist())
+
+    def _solve(self, problem: StatisticProblem) -> None:
+        seen = problem.statistic
+        if len(seen.classes) < 2:
+            raise InputError(
+                f"{type(self).__name__} needs at least two classes, but the target has only one class, "
+                f"{seen.classes.tolist()[0]!r}: give rows of another class too."
+            )
+        self.classes_ = seen.classes
+        self.means_ = np.array([part.mean for part in seen])
+        self.priors_ = self._priors(seen)
+        self._settle_spread(problem, self._covariances(problem))
+
+    @abstractmethod
+    def _settle_spread(self, problem: StatisticProblem, covariances: list[np.ndarray]) -> None:
+        """Set what follows from the covariance of each class."""
+
+    @abstractmethod
+    def _joint(self, block: Block) -> np.ndarray:
+        """Give the logarithm of prior times density, up to the same constant for all classes; of shape (n, n_classes)."""
+
+    def _priors(self, seen: ByClass) -> np.ndarray:
+        if self.priors is None:
+            return seen.weights / seen.weights.sum()
+        given = np.asarray(self.priors, dtype=np.float64)
+        if given.shape != seen.classes.shape or (given < 0).any() or not given.sum() > 0:
+            raise ParameterError(
+                f"{type(self).__name__}: priors must be one number >= 0 for each of the {len(seen.classes)} classes "
+                f"{seen.classes.tolist()}, not {self.priors!r}."
+            )
+        if abs(given.sum() - 1) > 1e-5:
+            message = f"{type(self).__name__}: the priors sum to {given.sum():g}, not 1; they are divided by it."
+            warnings.warn(message, UserWarning, stacklevel=level_of_user())
+        return np.asarray(given / given.sum())
+
+    def _covariances(self, problem: StatisticProblem) -> list[np.ndarray]:
+        """Give the covariance of each class, drawn towards the identity where that is asked for."""
+        seen = problem.statistic
+        plain = [part.covariance() for part in seen]
+        if self.shrinkage is None:
+            return plain
+        if self.shrinkage != "auto":
+            return [shrunk(covariance, float(self.shrinkage)) for covariance in plain]
+        if problem.rows is None:
+            raise NotAvailableError(
+                f"{type(self).__name__}: shrinkage='auto' is estimated from the rows, which are not at hand when rows are added or "
+                "forgotten. Give a number between 0 and 1, or fit all rows."
+            )
+        scales = np.sqrt([covariance.diagonal() for covariance in plain])
+        scales[scales == 0] = 1.0
+        means = np.array([part.mean for part in seen])
+        quartic = problem.rows.fold(fourth_powers, seen.classes, means, scales)
+        found = []
+        for covariance, scale, fourth, weight in zip(plain, scales, quartic, seen.weights):
+            unit = np.outer(scale, scale)
+            correlation = covariance / unit
+            found.append(shrunk(correlation, best_share(correlation, float(fourth), float(weight))) * unit)
+        return found
+
+    def _noise(self, part: Moments) -> np.ndarray:
+        """Give the h for which an entry of a class's covariance is off by no more than ``h[j] * h[k]``."""
+        return np.asarray(part.noise / np.sqrt(part.weight))
+
+    def _decide(self, block: Block) -> np.ndarray:
+        joint = self._joint(block).astype(block.X.dtype, copy=False)
+        return joint[:, 1] - joint[:, 0] if len(self.classes_) == 2 else joint
+
+    def _probabilities(self, block: Block) -> np.ndarray:
+        return np.asarray(softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
+
+    def _log_probabilities(self, block: Block) -> np.ndarray:
+        found = np.asarray(log_softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
+        return np.where(
+            np.abs(found) < np.finfo(found.dtype).eps / 2, 0, found
+        )  # a probability that is one when rounded
+
+    def log_likelihood(self, X: Any) -> np.ndarray:
+        """Give the logarithm of the density of every row, all classes together: low values are outliers.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        self._check_fitted()
+        p = self.n_features_in_
+        spreads = [Spread.of(covariance, np.zeros(p)) for covariance in self._each_covariance()]
+        if any(spread.root is None for spread in spreads):
+            raise NotAvailableError("The covariance is singular, so there is no density. Fit with shrinkage for one.")
+        whitening = np.array([spread.whitening for spread in spreads])
+        level = np.array([spread.log_determinant + p * np.log(2 * np.pi) for spread in spreads])
+        return np.asarray(self._apply(self._log_density, X, whitening, level))
+
+    def _log_density(self, block: Block, whitening: np.ndarray, level: np.ndarray) -> np.ndarray:
+        return np.asarray(logsumexp(self._scores(block, whitening, level), axis=1)).astype(block.X.dtype, copy=False)
+
+    def _scores(self, block: Block, whitening: np.ndarray, level: np.ndarray) -> np.ndarray:
+        """Give the logarithm of the prior, less half the squared distance from the class and its `level`: (n, n_classes)."""
+        X = np.asarray(block.X, dtype=np.float64)
+        scores = np.empty((len(X), len(self.classes_)))
+        for k, mean in enumerate(self.means_):
+            z = (X - mean) @ whitening[k]
+            scores[:, k] = (np.einsum("ij,ij->i", z, z) + level[k]) / -2
+        return scores + log_priors(self.priors_)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows and their classes from the fitted Gaussians.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many.
+        random_state : None, int or Generator
+            The seed.
+
+        Returns
+        -------
+        X : ndarray of shape (n, p)
+            The rows.
+        y : ndarray of shape (n,)
+            Their classes.
+        """
+        self._check_fitted()
+        draw = generator(seed_of(random_state), "sample")
+        number = draw.choice(len(self.classes_), size=n, p=self.priors_)
+        X = self.means_[number]
+        for k, covariance in enumerate(self._each_covariance()):
+            value, vector = np.linalg.eigh(covariance)
+            mine = number == k
+            noise = draw.standard_normal((int(mine.sum()), len(value))) * np.sqrt(np.maximum(value, 0.0))
+            X[mine] += noise @ vector.T
+        return X, self.classes_[number]
+
+    @abstractmethod
+    def _each_covariance(self) -> list[np.ndarray]:
+        """Give the covariance of every class."""
+
+    def boundary(self, first: Any, second: Any) -> Quadratic:
+        """Give the quadric on which two classes are equally probable; its matrix is zero where they share a covariance.
+
+        Parameters
+        ----------
+        first, second : label
+            The classes; the form is positive where the first is more probable.
+
+        Returns
+        -------
+        Quadratic
+            With ``matrix``, ``vector`` and ``constant``.
+        """
+        self._check_fitted()
+        known = self.classes_.tolist()
+        for label in (first, second):
+            if label not in known:
+                raise ParameterError(f"There is no class {label!r}, only {known}.")
+        (A, a, level), (B, b, other) = (self._form(known.index(label)) for label in (first, second))
+        return Quadratic(A - B, a - b, level - other)
+
+    def _form(self, k: int) -> Quadratic:
+        spread = Spread.of(self._each_covariance()[k], np.zeros(self.n_features_in_))
+        inverse, mean = spread.solve(np.eye(self.n_features_in_)), self.means_[k]
+        level = float(np.log(self.priors_[k]) - mean @ inverse @ mean / 2 - spread.log_determinant / 2)
+        return Quadratic(-inverse / 2, inverse @ mean, level)
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers the model has estimated: means, covariances and priors."""
+        self._check_fitted()
+        p, k = self.n_features_in_, len(self.classes_)
+        return k * p + self._n_covariances() * p * (p + 1) // 2 + k - 1
+
+    @abstractmethod
+    def _n_covariances(self) -> int:
+        """Say how many covariances are estimated."""
+
+    def _common_claims(self, problem: StatisticProblem) -> list[Claim]:
+        """Claim what priors and means are; the value is what is more than rounding, in units of it."""
+        seen = problem.statistic
+        if self.classes_.tolist() != seen.classes.tolist():
+            return [Claim("the classes are those of the rows", np.inf, 0.0)]
+        off = float(np.abs(self.priors_ - self._priors(seen)).max())
+        mean = max(beyond(found - part.mean, _mean_blur(part)) for found, part in zip(self.means_, seen))
+        return [
+            Claim("priors are the shares of the classes, or those given", off, 64 * EPS),
+            Claim("means are those of the classes, but for rounding", mean, 0.0),
+            *self._remembered(problem),
+        ]
+
+    def _remembered(self, problem: StatisticProblem) -> list[Claim]:
+        if problem.source != "data":
+            return []
+        said = self.statistic_
+        if not isinstance(said, ByClass) or list(said.parts) != list(problem.statistic.parts):
+            return [Claim("what is remembered of the rows is theirs, but for rounding", np.inf, 0.0)]
+        return [
+            max((remembered_claim(one, part) for one, part in zip(said, problem.statistic)), key=attrgetter("value"))
+        ]
+
+
+def log_priors(priors: np.ndarray) -> np.ndarray:
+    """Give the logarithms of priors, very low ones for those of zero."""
+    return np.asarray(np.log(np.maximum(priors, np.finfo(float).tiny)))
+
+
+def _mean_blur(part: Moments) -> np.ndarray:
+    return np.asarray(2 * (part.roundings * EPS * np.sqrt(part.bulk / part.weight) + EPS * np.abs(part.mean)))
+
+
+def mean_blur(seen: ByClass) -> np.ndarray:
+    """Bound the error of the means, of shape (n_classes, p)."""
+    return np.array([_mean_blur(part) for part in seen])
+
+
+def beyond(gap: np.ndarray, allowed: np.ndarray) -> float:
+    """Give the largest gap in units of what rounding allows, less one; zero where all are within it.
+
+    >>> beyond(np.array([1e-16, 0.0]), np.array([1e-15, 0.0])), beyond(np.array([3.0]), np.array([1.0]))
+    (0.0, 2.0)
+    """
+    if gap.shape != allowed.shape or not np.isfinite(gap).all():
+        return np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(gap == 0, 0.0, np.abs(gap) / allowed)
+    return max(float(np.max(share, initial=0.0)) - 1, 0.0)
