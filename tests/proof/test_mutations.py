@@ -95,7 +95,11 @@ def test_certify_tells_another_target_from_another_model(name):
     assert "it is the model" in qed.certify(model, X, y).verdict
 
 
-@pytest.mark.parametrize("name", NAMES)
+# It sees of a value only whether it is above a threshold.
+BLIND = {"BernoulliNB"}
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - BLIND))
 def test_other_rows_are_told_from_another_model(name):
     model = fitted(name)
     y = target_for(model, NUMBER, LABEL)

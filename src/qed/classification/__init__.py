@@ -9,5 +9,9 @@ __getattr__, __dir__, __all__ = room(
         "discriminant.quadratic": ["QuadraticDiscriminantAnalysis"],
         "logistic": ["LogisticRegression"],
         "majority": ["MajorityClassifier"],
+        "naive_bayes.bernoulli": ["BernoulliNB"],
+        "naive_bayes.categorical": ["CategoricalNB"],
+        "naive_bayes.gaussian": ["GaussianNB"],
+        "naive_bayes.multinomial": ["MultinomialNB"],
     },
 )

@@ -112,11 +112,14 @@ class Classifier(ClassifierMixin, Estimator):
     target: ClassVar[str | None] = "label"
     attributes: ClassVar[Attributes] = {"classes_": labels("classes")}
     classes_: np.ndarray
+    # Whether there is a ``decision_function``; models of counts have none, as in scikit-learn, whose checks score any numbers.
+    _has_scores: ClassVar[bool] = True
 
     @abstractmethod
     def _decide(self, block: Block) -> np.ndarray:
         """Score the classes: shape (n,) for two classes (positive: the second), else (n, n_classes)."""
 
+    @available_if(lambda self: self._has_scores)
     def decision_function(self, X: Any) -> np.ndarray:
         """Score the classes of every row; the largest wins, for two classes the sign decides.
 

@@ -11,27 +11,24 @@ divide by the number of rows.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import logsumexp
 
 from qed.base.attributes import floats, of
 from qed.base.certificate import Claim
-from qed.base.errors import InputError, NotAvailableError, ParameterError, level_of_user
-from qed.base.models.checks import refuse_amounts
+from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, choice, number, numbers
 from qed.base.models.problem import StatisticProblem
-from qed.base.models.roles import OnePassClassifier
 from qed.base.numbers import EPS
 from qed.base.random import generator, seed_of
 from qed.base.sources.block import Block
 from qed.classification.discriminant.shrinkage import best_share, fourth_powers, shrunk
 from qed.classification.discriminant.spread import Spread
+from qed.classification.generative import Generative, beyond, log_priors
 from qed.stats.agreement import remembered_claim
 from qed.stats.by_class import ByClass
 from qed.stats.moments import Moments
@@ -50,7 +47,7 @@ class Quadratic(NamedTuple):
     constant: float
 
 
-class GaussianClasses(OnePassClassifier):
+class GaussianClasses(Generative):
     """A classifier whose classes are Gaussians."""
 
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
@@ -69,42 +66,16 @@ class GaussianClasses(OnePassClassifier):
     def _statistic(self, block: Block) -> ByClass:
         return ByClass.of(block, Moments.of_features)
 
-    def _check_statistic(self, problem: StatisticProblem) -> None:
-        refuse_amounts(self, problem.statistic.classes.tolist())
-
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
-        if len(seen.classes) < 2:
-            raise InputError(
-                f"{type(self).__name__} needs at least two classes, but the target has only one class, "
-                f"{seen.classes.tolist()[0]!r}: give rows of another class too."
-            )
-        self.classes_ = seen.classes
+        self._learn_classes(seen)
         self.means_ = np.array([part.mean for part in seen])
-        self.priors_ = self._priors(seen)
+        self.priors_ = self._shares(seen, self.priors)
         self._settle_spread(problem, self._covariances(problem))
 
     @abstractmethod
     def _settle_spread(self, problem: StatisticProblem, covariances: list[np.ndarray]) -> None:
         """Set what follows from the covariance of each class."""
-
-    @abstractmethod
-    def _joint(self, block: Block) -> np.ndarray:
-        """Give the logarithm of prior times density, up to the same constant for all classes; of shape (n, n_classes)."""
-
-    def _priors(self, seen: ByClass) -> np.ndarray:
-        if self.priors is None:
-            return seen.weights / seen.weights.sum()
-        given = np.asarray(self.priors, dtype=np.float64)
-        if given.shape != seen.classes.shape or (given < 0).any() or not given.sum() > 0:
-            raise ParameterError(
-                f"{type(self).__name__}: priors must be one number >= 0 for each of the {len(seen.classes)} classes "
-                f"{seen.classes.tolist()}, not {self.priors!r}."
-            )
-        if abs(given.sum() - 1) > 1e-5:
-            message = f"{type(self).__name__}: the priors sum to {given.sum():g}, not 1; they are divided by it."
-            warnings.warn(message, UserWarning, stacklevel=level_of_user())
-        return np.asarray(given / given.sum())
 
     def _covariances(self, problem: StatisticProblem) -> list[np.ndarray]:
         """Give the covariance of each class, drawn towards the identity where that is asked for."""
@@ -133,19 +104,6 @@ class GaussianClasses(OnePassClassifier):
     def _noise(self, part: Moments) -> np.ndarray:
         """Give the h for which an entry of a class's covariance is off by no more than ``h[j] * h[k]``."""
         return np.asarray(part.noise / np.sqrt(part.weight))
-
-    def _decide(self, block: Block) -> np.ndarray:
-        joint = self._joint(block).astype(block.X.dtype, copy=False)
-        return joint[:, 1] - joint[:, 0] if len(self.classes_) == 2 else joint
-
-    def _probabilities(self, block: Block) -> np.ndarray:
-        return np.asarray(softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
-
-    def _log_probabilities(self, block: Block) -> np.ndarray:
-        found = np.asarray(log_softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
-        return np.where(
-            np.abs(found) < np.finfo(found.dtype).eps / 2, 0, found
-        )  # a probability that is one when rounded
 
     def log_likelihood(self, X: Any) -> np.ndarray:
         """Give the logarithm of the density of every row, all classes together: low values are outliers.
@@ -249,9 +207,9 @@ class GaussianClasses(OnePassClassifier):
     def _common_claims(self, problem: StatisticProblem) -> list[Claim]:
         """Claim what priors and means are; the value is what is more than rounding, in units of it."""
         seen = problem.statistic
-        if self.classes_.tolist() != seen.classes.tolist():
+        if not self._same_classes(problem):
             return [Claim("the classes are those of the rows", np.inf, 0.0)]
-        off = float(np.abs(self.priors_ - self._priors(seen)).max())
+        off = float(np.abs(self.priors_ - self._shares(seen, self.priors)).max())
         mean = max(beyond(found - part.mean, _mean_blur(part)) for found, part in zip(self.means_, seen))
         return [
             Claim("priors are the shares of the classes, or those given", off, 64 * EPS),
@@ -259,20 +217,8 @@ class GaussianClasses(OnePassClassifier):
             *self._remembered(problem),
         ]
 
-    def _remembered(self, problem: StatisticProblem) -> list[Claim]:
-        if problem.source != "data":
-            return []
-        said = self.statistic_
-        if not isinstance(said, ByClass) or list(said.parts) != list(problem.statistic.parts):
-            return [Claim("what is remembered of the rows is theirs, but for rounding", np.inf, 0.0)]
-        return [
-            max((remembered_claim(one, part) for one, part in zip(said, problem.statistic)), key=attrgetter("value"))
-        ]
-
-
-def log_priors(priors: np.ndarray) -> np.ndarray:
-    """Give the logarithms of priors, very low ones for those of zero."""
-    return np.asarray(np.log(np.maximum(priors, np.finfo(float).tiny)))
+    def _agreement(self, said: Moments, seen: Moments) -> Claim:
+        return remembered_claim(said, seen)
 
 
 def _mean_blur(part: Moments) -> np.ndarray:
@@ -282,16 +228,3 @@ def _mean_blur(part: Moments) -> np.ndarray:
 def mean_blur(seen: ByClass) -> np.ndarray:
     """Bound the error of the means, of shape (n_classes, p)."""
     return np.array([_mean_blur(part) for part in seen])
-
-
-def beyond(gap: np.ndarray, allowed: np.ndarray) -> float:
-    """Give the largest gap in units of what rounding allows, less one; zero where all are within it.
-
-    >>> beyond(np.array([1e-16, 0.0]), np.array([1e-15, 0.0])), beyond(np.array([3.0]), np.array([1.0]))
-    (0.0, 2.0)
-    """
-    if gap.shape != allowed.shape or not np.isfinite(gap).all():
-        return np.inf
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(gap == 0, 0.0, np.abs(gap) / allowed)
-    return max(float(np.max(share, initial=0.0)) - 1, 0.0)

@@ -34,11 +34,10 @@ from qed.classification.discriminant.gaussian_classes import (
     PRIORS,
     SHRINKAGE,
     GaussianClasses,
-    beyond,
-    log_priors,
     mean_blur,
 )
 from qed.classification.discriminant.spread import Spread
+from qed.classification.generative import beyond, log_priors
 from qed.stats.by_class import ByClass
 
 

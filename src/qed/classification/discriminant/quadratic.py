@@ -30,9 +30,9 @@ from qed.classification.discriminant.gaussian_classes import (
     PRIORS,
     SHRINKAGE,
     GaussianClasses,
-    beyond,
 )
 from qed.classification.discriminant.spread import Spread
+from qed.classification.generative import beyond
 
 # How much of the variances of all classes is mixed into a singular covariance.
 LITTLE = 0.01
