@@ -8,7 +8,7 @@ from qed.base.errors import InputError
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
 from qed.stats.by_class import ByClass
-from qed.stats.class_columns import summary_by_class, sums_by_class
+from qed.stats.classes.columns import summary_by_class, sums_by_class
 
 
 def block(n=3000, p=12, k=4, seed=0):

@@ -26,7 +26,7 @@ from qed.base.numbers import TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.classification.naive_bayes.counting import CountingNB, Estimates
 from qed.stats.by_class import ByClass
-from qed.stats.class_columns import sums_by_class
+from qed.stats.classes.columns import sums_by_class
 
 
 @takes(force_alpha=way(boolean(), True, "a small alpha is taken as it is"))

@@ -28,7 +28,7 @@ from qed.base.sources.block import Block
 from qed.classification.generative import Generative, beyond, log_priors
 from qed.classification.naive_bayes.multinomial import refuse_negative
 from qed.stats.by_class import ByClass
-from qed.stats.level_counts import LevelCounts
+from qed.stats.classes.levels import LevelCounts
 
 # More levels than this are no categories: it would take a gigabyte to count them in a hundred columns.
 MOST_LEVELS = 1 << 20

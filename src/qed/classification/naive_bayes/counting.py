@@ -24,7 +24,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.classification.generative import Generative, beyond, log_priors
 from qed.stats.by_class import ByClass
-from qed.stats.sums import Sums
+from qed.stats.classes.sums import Sums
 
 ROUNDING = 64 * EPS
 

@@ -27,7 +27,7 @@ from qed.base.summary import Summary
 from qed.classification.generative import Generative, beyond, log_priors
 from qed.stats.agreement import summary_claim
 from qed.stats.by_class import ByClass
-from qed.stats.class_columns import summary_by_class
+from qed.stats.classes.columns import summary_by_class
 
 
 class GaussianNB(Generative):

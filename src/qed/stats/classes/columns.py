@@ -14,7 +14,7 @@ from qed.base.models.labels import encode
 from qed.base.sources.block import Block, is_sparse
 from qed.base.summary import COMPILED_FROM, TILE_ROWS, Summary
 from qed.stats.by_class import ByClass
-from qed.stats.sums import Sums
+from qed.stats.classes.sums import Sums
 
 # With more classes than this a tile has few rows of each, and sorting the rows is the better way.
 MOST_CLASSES = 32
@@ -33,7 +33,7 @@ def summary_by_class(block: Block) -> ByClass:
     block, labels, codes = _coded(block)
     if len(labels) > MOST_CLASSES:
         return ByClass.of(block, Summary.of)
-    from qed.stats.class_kernel import spread_by_class
+    from qed.stats.classes.kernel import spread_by_class
 
     X = np.ascontiguousarray(block.X)
     total, mean, deviation = spread_by_class(X, codes, block.weights, len(labels), TILE_ROWS)
@@ -61,7 +61,7 @@ def sums_by_class(block: Block, above: float | None = None) -> ByClass:
     if (X.nnz if is_sparse(X) else X.size) < COMPILED_FROM:
         return ByClass.of(block, partial(_sums, above=above))
     block, labels, codes = _coded(Block(X, block.y, block.weight))
-    from qed.stats.class_kernel import add_ones, add_rows, add_stored, add_stored_ones
+    from qed.stats.classes.kernel import add_ones, add_rows, add_stored, add_stored_ones
 
     X, weight = block.X, np.ascontiguousarray(block.weights, dtype=np.float64)
     total, squares = np.zeros((2, len(labels), X.shape[1]))
