@@ -39,25 +39,26 @@ FLOOR = {room: height for height, rooms in enumerate(reversed(FLOORS)) for room 
 PLUMBING = ("sklearn.base", "sklearn.utils", "sklearn.callback", "sklearn.exceptions", "sklearn.pipeline")
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-# How often `Any` may stand in a room. These numbers only ever fall: lower them with the code.
+# How often `Any` may stand in a thousand lines of a room. These numbers only ever fall; a new room has the last one.
 MOST_ANY = {
-    "": 2,
-    "base": 550,
-    "classification": 9,
-    "cli": 3,
-    "clustering": 30,
-    "commands": 47,
-    "data": 81,
-    "features": 172,
-    "kernels": 165,
-    "linalg": 11,
-    "optim": 317,
-    "plots": 48,
-    "regression": 223,
-    "report": 31,
-    "selection": 345,
-    "stats": 177,
+    "": 40,
+    "base": 54,
+    "classification": 15,
+    "cli": 40,
+    "clustering": 42,
+    "commands": 42,
+    "data": 45,
+    "features": 39,
+    "kernels": 63,
+    "linalg": 6,
+    "optim": 39,
+    "plots": 57,
+    "regression": 21,
+    "report": 39,
+    "selection": 52,
+    "stats": 52,
 }
+MOST_ANY_IN_A_NEW_ROOM = 20
 
 
 def module_name(path: Path) -> str:
@@ -238,15 +239,14 @@ def test_rooms_are_small():
     assert {room: count for room, count in files.items() if count > 16} == {}
 
 
-@pytest.mark.parametrize("room", sorted(MOST_ANY))
+@pytest.mark.parametrize("room", sorted({room_of(name) for name in PATHS}))
 def test_any_stands_no_more_often_than_it_did(room):
-    text = [path.read_text(encoding="utf-8") for name, path in PATHS.items() if room_of(name) == room]
-    found = sum(len(re.findall(r"\bAny\b", one)) for one in text)
-    assert found <= MOST_ANY[room], f"Any stands {found} times in {room}: give what is new its real type"
-
-
-def test_every_room_has_a_limit_for_any():
-    assert set(MOST_ANY) == {room_of(name) for name in PATHS}
+    text = "".join(path.read_text(encoding="utf-8") for name, path in PATHS.items() if room_of(name) == room)
+    found, lines = len(re.findall(r"\bAny\b", text)), max(text.count("\n"), 250)
+    most = MOST_ANY.get(room, MOST_ANY_IN_A_NEW_ROOM)
+    assert 1000 * found <= most * lines, (
+        f"Any stands {found} times in {lines} lines of {room}: give what is new its real type"
+    )
 
 
 @EACH

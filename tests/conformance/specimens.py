@@ -56,9 +56,9 @@ def specimen(name: str) -> Estimator:
 
 
 def table(n: int = 400, p: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give features, a number to predict and a label to predict, none of them too easy."""
+    """Give features, none below zero as some models ask, a number to predict and a label to predict, none of them too easy."""
     generator = np.random.default_rng(seed)
-    X = generator.standard_normal((n, p)) * [1.0, 10.0, 0.1, 3.0] + [0.0, 5.0, 1.0, -2.0]
+    X = np.maximum(generator.standard_normal((n, p)) * [1.0, 10.0, 0.1, 3.0] + [3.0, 30.0, 1.0, 9.0], 0.0)
     score = X @ [1.0, 0.1, -3.0, 0.2]
     number = score + generator.standard_normal(n)
     label = (score + 2 * generator.standard_normal(n) > np.median(score)).astype(int)

@@ -87,16 +87,19 @@ def test_certify_tells_another_target_from_another_model(name):
     other[7] = 1 - other[7] if other.dtype.kind == "i" else other[7] + 0.01
     assert "another target" in qed.certify(model, X, other).verdict
     inner = getattr(model, "best_estimator_", getattr(model, "model_", model))
-    path, value = next(
-        (path, value)
-        for path, value in numbers_of(inner)
-        if path[0] in ("coef_", "dual_coef_", "mean_", "class_prior_")
-    )
+    learned = {path: value for path, value in numbers_of(inner) if path[0] not in ("statistic_", "fingerprint_")}
+    usual = [path for path in learned if path[0] in ("coef_", "dual_coef_", "mean_", "class_prior_")]
+    path = next(iter(usual or [path for path, value in learned.items() if np.asarray(value).dtype.kind == "f"]))
+    value = learned[path]
     put(inner, path, dict(changed(value))["a thousandth more at 0"])
     assert "it is the model" in qed.certify(model, X, y).verdict
 
 
-@pytest.mark.parametrize("name", NAMES)
+# It sees of a value only whether it is above a threshold.
+BLIND = {"BernoulliNB"}
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - BLIND))
 def test_other_rows_are_told_from_another_model(name):
     model = fitted(name)
     y = target_for(model, NUMBER, LABEL)

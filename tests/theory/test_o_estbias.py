@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 
+import qed
+
 ESTIMATORS = {
     "mean": lambda X: X.mean(axis=-1),
     "ends": lambda X: (X[..., 0] + X[..., -1]) / 2,
     "five": lambda X: np.full(X.shape[:-1], 5.0),
 }
-MU, SIGMA, N, MANY = 3.0, 2.0, 8, 100_000
-DRAWS = np.random.default_rng(0).normal(MU, SIGMA, (MANY, N))
+CENTER, SCALE, N = 3.0, np.sqrt(2.0), 8
+NOISE = qed.stats.Laplace(CENTER, SCALE)
+
+
+def assess(name, distribution=NOISE, truth=CENTER, n=N):
+    return qed.stats.assess_estimator(ESTIMATORS[name], distribution, truth, n, repeats=40_000, random_state=0)
 
 
 def test_the_numbers():
@@ -17,31 +23,41 @@ def test_the_numbers():
     assert [float(estimate(X)) for estimate in ESTIMATORS.values()] == [4.0, 5.5, 5.0]
 
 
-@pytest.mark.parametrize(("name", "bias"), [("mean", 0.0), ("ends", 0.0), ("five", 5.0 - MU)])
+@pytest.mark.parametrize(("name", "bias"), [("mean", 0.0), ("ends", 0.0), ("five", 5.0 - CENTER)])
 def test_bias(name, bias):
-    found = ESTIMATORS[name](DRAWS).mean() - MU
-    assert found == pytest.approx(bias, abs=5 * SIGMA / np.sqrt(2 * MANY))
+    found = assess(name)
+    assert found.bias == pytest.approx(bias, abs=5 * found.bias_error)
+    assert found.seems_unbiased == (bias == 0)
 
 
 def test_variances():
-    variance = {name: estimate(DRAWS).var() for name, estimate in ESTIMATORS.items()}
+    variance = {name: assess(name).variance for name in ESTIMATORS}
     assert variance["five"] == 0.0
-    assert variance["mean"] == pytest.approx(SIGMA**2 / N, rel=0.03)
-    assert variance["ends"] == pytest.approx(SIGMA**2 / 2, rel=0.03)
+    assert variance["mean"] == pytest.approx(NOISE.variance / N, rel=0.05)
+    assert variance["ends"] == pytest.approx(NOISE.variance / 2, rel=0.05)
     assert variance["five"] < variance["mean"] < variance["ends"]
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_decomposition(name):
-    values = ESTIMATORS[name](DRAWS)
-    squared = ((values - MU) ** 2).mean()
-    assert squared == pytest.approx((values.mean() - MU) ** 2 + values.var(), rel=1e-12)
+    found = assess(name)
+    errors = []
+
+    def keep(X):
+        estimate = ESTIMATORS[name](X)
+        errors.append(((estimate - CENTER) ** 2).mean())
+        return estimate
+
+    again = qed.stats.assess_estimator(keep, NOISE, CENTER, N, repeats=40_000, random_state=0)
+    assert again == found
+    assert found.squared_error == pytest.approx(errors[0], rel=1e-10)
 
 
 def test_averaging_reduces_variance():
     """One value against the mean of eight: the idea behind bagging."""
-    assert DRAWS[:, 0].var() / DRAWS.mean(axis=1).var() == pytest.approx(N, rel=0.05)
+    one = qed.stats.assess_estimator(lambda X: X[:, 0], NOISE, CENTER, N, repeats=40_000, random_state=0)
+    assert one.variance / assess("mean").variance == pytest.approx(N, rel=0.1)
 
 
 def test_the_constant_is_unbiased_only_where_it_is_right():
-    assert ESTIMATORS["five"](np.full((10, 3), 5.0)).mean() - 5.0 == 0.0
+    assert assess("five", qed.stats.Laplace(5.0, 1.0), truth=5.0).seems_unbiased

@@ -5,7 +5,13 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "discriminant.linear": ["LinearDiscriminantAnalysis"],
+        "discriminant.quadratic": ["QuadraticDiscriminantAnalysis"],
         "logistic": ["LogisticRegression"],
         "majority": ["MajorityClassifier"],
+        "naive_bayes.bernoulli": ["BernoulliNB"],
+        "naive_bayes.categorical": ["CategoricalNB"],
+        "naive_bayes.gaussian": ["GaussianNB"],
+        "naive_bayes.multinomial": ["MultinomialNB"],
     },
 )

@@ -6,6 +6,12 @@ __getattr__, __dir__, __all__ = room(
     __name__,
     {
         "by_class": ["ByClass"],
+        "distributions.belief": ["DiscretePrior", "GaussianMean"],
+        "distributions.bernoulli": ["Bernoulli", "Beta"],
+        "distributions.categorical": ["Categorical", "Dirichlet"],
+        "distributions.divergence": ["cross_entropy", "entropy", "kl_divergence"],
+        "distributions.estimators": ["EstimatorQuality", "assess_estimator"],
+        "distributions.univariate": ["Laplace", "Uniform"],
         "distributions.change": ["mapped_density"],
         "qed.base.counts": ["Counts"],
         "distributions.ellipsoid": ["Ellipsoid"],

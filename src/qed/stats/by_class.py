@@ -19,6 +19,7 @@ from qed.base.attributes import each, having, labels, table
 from qed.base.counts import Counts, in_order
 from qed.base.errors import InputError
 from qed.base.models.fingerprint import Fingerprint, label_numbers
+from qed.base.models.labels import encode
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 from qed.stats.grouped import runs
@@ -71,16 +72,16 @@ class ByClass:
         if None in labels:
             raise InputError("The target has missing labels: drop those rows.")
         y = np.asarray(block.y)
-        number = {label: k for k, label in enumerate(labels)}
-        codes = np.fromiter((number[label] for label in y.tolist()), np.intp, len(y))
+        codes = encode(y, np.array(labels, dtype=y.dtype))
         parts: dict[Any, Any] = {}
         for code, rows in runs(block, codes):
             one, label = statistic(rows), labels[code]
             parts[label] = parts[label] + one if label in parts else one
-        return cls._made(parts, y.dtype)
+        return cls.made(parts, y.dtype)
 
     @classmethod
-    def _made(cls, parts: Mapping[Any, Any], dtype: np.dtype[Any]) -> ByClass:
+    def made(cls, parts: Mapping[Any, Any], dtype: np.dtype[Any]) -> ByClass:
+        """Make it of the statistic of each class, and the type of the labels."""
         labels = in_order(parts)
         kind: Any = None if dtype.kind in "US" else dtype
         return cls({label: parts[label] for label in labels}, np.array(labels, dtype=kind))
@@ -97,7 +98,7 @@ class ByClass:
         found = dict(self.parts)
         for label, part in other.parts.items():
             found[label] = found[label] + part if label in found else part
-        return self._made(found, self._dtype(other))
+        return self.made(found, self._dtype(other))
 
     def __sub__(self, other: ByClass) -> ByClass:
         found = dict(self.parts)
@@ -110,7 +111,7 @@ class ByClass:
                 found[label] = found[label] - part
         if not found:
             raise InputError("These are all rows that were learned from: nothing would be left.")
-        return self._made(found, self.classes.dtype)
+        return self.made(found, self.classes.dtype)
 
     def _dtype(self, other: ByClass) -> np.dtype[Any]:
         kinds = self.classes.dtype, other.classes.dtype

@@ -7,6 +7,7 @@ model on a file larger than memory is one of them.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
 from qed.base.attributes import Attributes, labels
-from qed.base.errors import InputError, NotAvailableError
+from qed.base.errors import InputError, NotAvailableError, ParameterError
 from qed.base.models.checks import complete
 from qed.base.models.estimator import Estimator, OnePass
 from qed.base.sources.block import Block
@@ -111,11 +112,14 @@ class Classifier(ClassifierMixin, Estimator):
     target: ClassVar[str | None] = "label"
     attributes: ClassVar[Attributes] = {"classes_": labels("classes")}
     classes_: np.ndarray
+    # Whether there is a ``decision_function``; models of counts have none, as in scikit-learn, whose checks score any numbers.
+    _has_scores: ClassVar[bool] = True
 
     @abstractmethod
     def _decide(self, block: Block) -> np.ndarray:
         """Score the classes: shape (n,) for two classes (positive: the second), else (n, n_classes)."""
 
+    @available_if(lambda self: self._has_scores)
     def decision_function(self, X: Any) -> np.ndarray:
         """Score the classes of every row; the largest wins, for two classes the sign decides.
 
@@ -171,6 +175,22 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._apply(self._log_probabilities, X)
 
+    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    def decide(self, X: Any, costs: Any) -> np.ndarray:
+        """Choose the class with the least expected cost for every row: Bayes' rule for any loss.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        costs : array-like of shape (n_classes, n_classes) or mapping
+            ``costs[j][k]`` is what it costs to say class j where k is true, in the order of ``classes_``; or a mapping such as
+            ``{("well", "ill"): 10, ("ill", "well"): 1}`` of what is said and what is true, with zeros for the rest. Ones
+            everywhere but on the diagonal give ``predict``; of equal costs the first class wins.
+        """
+        self._check_fitted()
+        return self._apply(_cheapest, X, self._probabilities, self.classes_, cost_matrix(costs, self.classes_))
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Give the accuracy: the share of rows (by weight) whose class is predicted.
 
@@ -183,6 +203,31 @@ class Classifier(ClassifierMixin, Estimator):
         rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self, once=True)
         right, total = rows.fold(_count_right, self._choose)
         return float(right / total)
+
+
+def cost_matrix(costs: Any, classes: np.ndarray) -> np.ndarray:
+    """Give the cost of saying each class (row) where each is true (column), from a matrix or a mapping.
+
+    >>> cost_matrix({("well", "ill"): 10.0}, np.array(["ill", "well"]))
+    array([[ 0.,  0.],
+           [10.,  0.]])
+    """
+    known = classes.tolist()
+    if isinstance(costs, Mapping):
+        matrix = np.zeros((len(known), len(known)))
+        for pair, cost in costs.items():
+            if not (isinstance(pair, tuple) and len(pair) == 2 and all(label in known for label in pair)):
+                raise ParameterError(f"costs: {pair!r} is not a pair (said, true) of the classes {known}.")
+            matrix[known.index(pair[0]), known.index(pair[1])] = cost
+    else:
+        matrix = np.asarray(costs, dtype=np.float64)
+    if matrix.shape != (len(known), len(known)) or not np.isfinite(matrix).all():
+        raise ParameterError(f"costs must be finite, of shape ({len(known)}, {len(known)}) for the classes {known}.")
+    return matrix
+
+
+def _cheapest(block: Block, probabilities: Any, classes: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    return np.asarray(classes[(probabilities(block) @ costs.T).argmin(axis=1)])
 
 
 def _count_right(block: Block, choose: Any) -> np.ndarray:

@@ -1,0 +1,110 @@
+r"""Classifiers that model how each class makes its rows, and decide by Bayes' rule.
+
+.. math:: P(k \mid x) = \frac{P(k)\,p_k(x)}{\sum_j P(j)\,p_j(x)}, \qquad \hat y = \arg\max_k \bigl(\ln P(k) + \ln p_k(x)\bigr).
+
+Discriminant analysis and naive Bayes differ in the family of :math:`p_k` alone. Each is in closed form: a statistic for every class,
+collected in one pass.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_softmax, softmax
+
+from qed.base.certificate import Claim
+from qed.base.errors import InputError, ParameterError, level_of_user
+from qed.base.models.checks import refuse_amounts
+from qed.base.models.problem import StatisticProblem
+from qed.base.models.roles import OnePassClassifier
+from qed.base.sources.block import Block
+from qed.stats.by_class import ByClass
+
+
+class Generative(OnePassClassifier):
+    """A classifier made of a prior and a distribution for each class; its statistic is `ByClass`."""
+
+    def _check_statistic(self, problem: StatisticProblem) -> None:
+        refuse_amounts(self, problem.statistic.classes.tolist())
+
+    def _learn_classes(self, seen: ByClass) -> None:
+        """Set ``classes_``; refuse a single one."""
+        if len(seen.classes) < 2:
+            raise InputError(
+                f"{type(self).__name__} needs at least two classes, but the target has only one class, "
+                f"{seen.classes.tolist()[0]!r}: give rows of another class too."
+            )
+        self.classes_ = seen.classes
+
+    def _shares(self, seen: ByClass, given: ArrayLike | None) -> np.ndarray:
+        """Give the classes' shares of the rows, or the priors that were given for them."""
+        if given is None:
+            return seen.weights / seen.weights.sum()
+        name, priors = type(self).__name__, np.asarray(given, dtype=np.float64)
+        if priors.shape != seen.classes.shape or (priors < 0).any() or not priors.sum() > 0:
+            raise ParameterError(
+                f"{name}: priors must be one number >= 0 for each of the {len(seen.classes)} classes "
+                f"{seen.classes.tolist()}, not {given!r}."
+            )
+        if abs(priors.sum() - 1) > 1e-5:
+            message = f"{name}: the priors sum to {priors.sum():g}, not 1; they are divided by it."
+            warnings.warn(message, UserWarning, stacklevel=level_of_user())
+        return np.asarray(priors / priors.sum())
+
+    @abstractmethod
+    def _joint(self, block: Block) -> np.ndarray:
+        """Give the logarithm of prior times density, up to the same constant for all classes; of shape (n, n_classes)."""
+
+    def _decide(self, block: Block) -> np.ndarray:
+        joint = self._joint(block).astype(block.X.dtype, copy=False)
+        return joint[:, 1] - joint[:, 0] if len(self.classes_) == 2 else joint
+
+    def _probabilities(self, block: Block) -> np.ndarray:
+        return np.asarray(softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
+
+    def _log_probabilities(self, block: Block) -> np.ndarray:
+        found = np.asarray(log_softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
+        return np.where(
+            np.abs(found) < np.finfo(found.dtype).eps / 2, 0, found
+        )  # a probability that is one when rounded
+
+    def _same_classes(self, problem: StatisticProblem) -> bool:
+        """Say whether the rows of a problem have the classes of the model."""
+        return self.classes_.tolist() == problem.statistic.classes.tolist()
+
+    def _remembered(self, problem: StatisticProblem) -> list[Claim]:
+        """Claim, where a proof goes back to the data, that what the model remembers of each class is that class's."""
+        if problem.source != "data":
+            return []
+        said = self.statistic_
+        if not isinstance(said, ByClass) or list(said.parts) != list(problem.statistic.parts):
+            return [Claim("what is remembered of the rows is theirs, but for rounding", np.inf, 0.0)]
+        claims = [self._agreement(one, part) for one, part in zip(said, problem.statistic)]
+        return [max(claims, key=attrgetter("value"))]
+
+    @abstractmethod
+    def _agreement(self, said: Any, seen: Any) -> Claim:
+        """Claim that two statistics of a class are the same, but for rounding."""
+
+
+def log_priors(priors: np.ndarray) -> np.ndarray:
+    """Give the logarithms of priors, very low ones for those of zero."""
+    return np.asarray(np.log(np.maximum(priors, np.finfo(float).tiny)))
+
+
+def beyond(gap: np.ndarray, allowed: np.ndarray) -> float:
+    """Give the largest gap in units of what rounding allows, less one; zero where all are within it.
+
+    >>> beyond(np.array([1e-16, 0.0]), np.array([1e-15, 0.0])), beyond(np.array([3.0]), np.array([1.0]))
+    (0.0, 2.0)
+    """
+    if gap.shape != allowed.shape or not np.isfinite(gap).all():
+        return np.inf
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(gap == 0, 0.0, np.abs(gap) / allowed)
+    return max(float(np.max(share, initial=0.0)) - 1, 0.0)

@@ -1,0 +1,1 @@
+"""Naive Bayes: columns that are independent of each other within each class."""

@@ -1,0 +1,1 @@
+"""Statistics of counts, and of columns class by class."""

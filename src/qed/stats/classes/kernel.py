@@ -1,0 +1,96 @@
+"""The compiled passes under `ByClass`: sums, or means and spreads, of all classes of a block from one reading of it.
+
+Rows stay where they are: each is added to the sums of its class. For means and spreads rows are taken in tiles that stay in the cache;
+each tile is read twice there, for its means and for the deviations from them, and merged with the tiles before it (Chan, Golub and
+LeVeque, 1979), so no large offset costs digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.compile import kernel
+
+
+@kernel(fastmath={"contract"})
+def add_rows(X: Any, codes: Any, weight: Any, total: Any, squares: Any) -> None:
+    """Add rows, weighted, to the sums of their classes: `total` and `squares` are of shape (n_classes, p)."""
+    for i in range(len(X)):
+        row, own, square, w = X[i], total[codes[i]], squares[codes[i]], weight[i]
+        for j in range(len(own)):
+            x = np.float64(row[j])
+            own[j] += w * x
+            square[j] += w * x * x
+
+
+@kernel(fastmath={"contract"})
+def add_ones(X: Any, codes: Any, weight: Any, above: float, total: Any) -> None:
+    """Add one for every value above a threshold, weighted, to the sums of the classes; what is not finite makes them NaN."""
+    for i in range(len(X)):
+        row, own, w = X[i], total[codes[i]], weight[i]
+        for j in range(len(own)):
+            x = np.float64(row[j])
+            own[j] += (w if x > above else 0.0) + 0.0 * x
+
+
+@kernel
+def add_stored(values: Any, places: Any, starts: Any, codes: Any, weight: Any, both: Any) -> None:
+    """Add the stored values of sparse rows, and their squares, to the sums of their classes: (n_classes, p, 2)."""
+    for i in range(len(codes)):
+        own, w = both[codes[i]], weight[i]
+        for k in range(starts[i], starts[i + 1]):
+            x, place = np.float64(values[k]), np.uint64(places[k])
+            own[place, 0] += w * x
+            own[place, 1] += w * x * x
+
+
+@kernel
+def add_stored_ones(values: Any, places: Any, starts: Any, codes: Any, weight: Any, above: float, total: Any) -> None:
+    """Add one for every stored value above a threshold that is not negative, as `add_ones` does."""
+    for i in range(len(codes)):
+        own, w = total[codes[i]], weight[i]
+        for k in range(starts[i], starts[i + 1]):
+            x = np.float64(values[k])
+            own[np.uint64(places[k])] += (w if x > above else 0.0) + 0.0 * x
+
+
+@kernel(fastmath={"contract"})
+def spread_by_class(X: Any, codes: Any, weight: Any, n_classes: int, tile_rows: int) -> Any:
+    """Give the weight of each class, and of every column its mean and sum of squared deviations in each class."""
+    p = X.shape[1]
+    total, mean, deviation = np.zeros(n_classes), np.zeros((n_classes, p)), np.zeros((n_classes, p))
+    inside, center = np.empty(n_classes), np.empty((n_classes, p))
+    drift, square = np.empty((n_classes, p)), np.empty((n_classes, p))
+    for start in range(0, len(X), tile_rows):
+        tile, code, w = (
+            X[start : start + tile_rows],
+            codes[start : start + tile_rows],
+            weight[start : start + tile_rows],
+        )
+        inside[:], center[:], drift[:], square[:] = 0.0, 0.0, 0.0, 0.0
+        for i in range(len(tile)):
+            row, own = tile[i], center[code[i]]
+            inside[code[i]] += w[i]
+            for j in range(p):
+                own[j] += w[i] * np.float64(row[j])
+        for k in range(n_classes):
+            if inside[k] > 0.0:
+                center[k] /= inside[k]
+        for i in range(len(tile)):
+            row, own, off, far = tile[i], center[code[i]], drift[code[i]], square[code[i]]
+            for j in range(p):
+                gap = np.float64(row[j]) - own[j]
+                off[j] += w[i] * gap
+                far[j] += w[i] * gap * gap
+        for k in range(n_classes):
+            if inside[k] > 0.0:
+                share = inside[k] / (total[k] + inside[k])
+                for j in range(p):
+                    lost = drift[k, j] / inside[k]
+                    gap = center[k, j] + lost - mean[k, j]
+                    deviation[k, j] += max(square[k, j] - drift[k, j] * lost, 0.0) + gap * gap * total[k] * share
+                    mean[k, j] += gap * share
+                total[k] += inside[k]
+    return total, mean, deviation

@@ -1,0 +1,72 @@
+"""Weighted sums of columns: what models of counts learn. Sums of whole numbers are exact, so rows can be forgotten without a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from qed.base.attributes import floats, integers
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.numbers import TINY, largest_share
+from qed.base.saving.known import savable
+
+
+@savable
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """The weight of rows, and the weighted sums of their columns and of the squares of these.
+
+    >>> one = Sums(2, 2.0, np.array([3.0, 1.0]), np.array([5.0, 1.0]))
+    >>> (one + one).total, (one + one - one).total
+    (array([6., 2.]), array([3., 1.]))
+    """
+
+    attributes: ClassVar = {
+        "count": integers(),
+        "weight": floats(low=0),
+        "total": floats("columns"),
+        "squares": floats("columns", low=0),
+    }
+    count: int
+    weight: float
+    # (p,)
+    total: np.ndarray
+    squares: np.ndarray
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.count + other.count,
+            self.weight + other.weight,
+            self.total + other.total,
+            self.squares + other.squares,
+        )
+
+    def __sub__(self, other: Sums) -> Sums:
+        return Sums(
+            self.count - other.count,
+            self.weight - other.weight,
+            self.total - other.total,
+            np.maximum(self.squares - other.squares, 0.0),
+        )
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether nothing was missing or infinite."""
+        return bool(np.isfinite(self.squares).all() and np.isfinite(self.total).all())
+
+    def fingerprint(self) -> Fingerprint:
+        """Tell these rows from others."""
+        weight = max(self.weight, TINY)
+        mean = self.total / weight
+        return Fingerprint(self.count, self.weight, mean, np.maximum(self.squares / weight - mean**2, 0.0))
+
+    def apart(self, other: Sums) -> float:
+        """Give the largest difference from other sums, as a share of what they are sums of."""
+        size = np.sqrt(np.abs(other.squares * other.weight)) + TINY
+        return max(
+            largest_share([self.count, self.weight], [other.count, other.weight], max(other.weight, 1.0)),
+            largest_share(self.total, other.total, size),
+            largest_share(self.squares, other.squares, other.squares + TINY),
+        )
