@@ -129,12 +129,12 @@ class ColumnProblem(SparseProblem):
 
     way = "columns in memory, a working set of them at a time"
 
-    def __init__(self, rows: Rows, *, centered: bool) -> None:
+    def __init__(self, rows: Rows, *, centered: bool, many: bool = False) -> None:
         self.rows, self.target_ndim = rows, rows.target_ndim
         X, Y, weight = present_rows(rows.array(), target=True)
         self.weight = float(len(Y)) if weight is None else float(weight.sum())
         with one_blas_thread, np.errstate(invalid="ignore", over="ignore"):
-            self.columns = columns_of(X, weight, centered=centered)
+            self.columns = columns_of(X, weight, centered=centered, often=many)
             root = self.columns.root
             mean = root**2 @ Y / self.weight
             away = (Y - mean) * root[:, None]
@@ -189,7 +189,7 @@ def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:
         )
     if general or wants_gram(rows, many=many):
         return GramProblem(collect(rows, model, model._statistic), rows, centered=centered)
-    problem = ColumnProblem(rows, centered=centered)
+    problem = ColumnProblem(rows, centered=centered, many=many)
     if not problem.is_finite:
         refuse_missing(rows, model)
         raise overflowed(model)
