@@ -96,14 +96,21 @@ class DenseColumns:
 class PlainColumns:
     """Dense columns as they came, which are centred and weighted in every product.
 
-    Nothing is copied. Where `is_near` is false, some mean is so large against the spread that too many digits would be lost.
+    Nothing is copied. Means and lengths are found, unless they are `known`. Where `is_near` is false, some mean is so large against the spread that too many digits would be lost.
     """
 
-    def __init__(self, X: np.ndarray, root: np.ndarray | None, *, centered: bool) -> None:
+    def __init__(
+        self,
+        X: np.ndarray,
+        root: np.ndarray | None,
+        *,
+        centered: bool,
+        known: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
         n, p = X.shape
         self.X, self.root, self._weighted = X, np.ones(n) if root is None else root, root is not None
-        self.mean, self.length = np.empty(p), np.empty(p)
-        for _ in work(partial(self._measure, part, centered) for part in _parts(p, n, WIDE)):
+        self.mean, self.length = known or (np.empty(p), np.empty(p))
+        for _ in work(partial(self._measure, part, centered) for part in _parts(p if known is None else 0, n, WIDE)):
             pass
         self.center = self.mean if centered else np.zeros(p)
         far = np.abs(self.center) * np.sqrt(self.root @ self.root)
@@ -123,7 +130,9 @@ class PlainColumns:
         seen = vector * self.root if self._weighted else vector
         X, center = (self.X[:, places], self.center[places]) if few else (self.X, self.center)
         out = np.empty(X.shape[1])
-        for _ in work([partial(_multiply_plain, X, part, seen, out[part]) for part in _parts(len(out), n, WIDE)]):
+        for _ in work(
+            [partial(_multiply_plain, X, part, seen, out[part]) for part in _parts(len(out), n, WIDE, 8 * TASK_VALUES)]
+        ):
             pass
         out -= center * float(seen.sum())
         return out if few or places is None else out[places]
@@ -207,9 +216,9 @@ def _with_room(rows: np.ndarray, count: int, room: int) -> np.ndarray:
     return larger
 
 
-def _parts(count: int, size: int, least: int = 1) -> Iterator[slice]:
+def _parts(count: int, size: int, least: int = 1, values: int = TASK_VALUES) -> Iterator[slice]:
     """Cut so many columns of such a size into tasks; the plan depends on the data alone."""
-    step = max(least, TASK_VALUES // max(1, size))
+    step = max(least, values // max(1, size))
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
