@@ -96,7 +96,8 @@ class DenseColumns:
 class PlainColumns:
     """Dense columns as they came, which are centred and weighted in every product.
 
-    Nothing is copied. Means and lengths are found, unless they are `known`. Where `is_near` is false, some mean is so large against the spread that too many digits would be lost.
+    Nothing is copied. Means and lengths are found, unless they are `known`. Where `is_near` is false, some mean is so large against
+    the spread that too many digits would be lost.
     """
 
     def __init__(
