@@ -110,7 +110,8 @@ class PlainColumns:
     ) -> None:
         n, p = X.shape
         self.X, self.root, self._weighted = X, np.ones(n) if root is None else root, root is not None
-        self.mean, self.length = known or (np.empty(p), np.empty(p))
+        self.mean: np.ndarray = np.empty(p) if known is None else known[0]
+        self.length: np.ndarray = np.empty(p) if known is None else known[1]
         for _ in work(partial(self._measure, part, centered) for part in _parts(p if known is None else 0, n, WIDE)):
             pass
         self.center = self.mean if centered else np.zeros(p)

@@ -214,7 +214,7 @@ def open_atoms(
     root = None if weight is None else np.sqrt(weight)
     Y = (Y - target_center) * (1.0 if root is None else root[:, None])
     plain = None
-    if wanted <= FEW_TURNS and isinstance(X, np.ndarray) and (X.flags.c_contiguous or X.flags.f_contiguous):
+    if wanted <= FEW_TURNS and not is_sparse(X) and (X.flags.c_contiguous or X.flags.f_contiguous):
         square = seen.deviation if centered else seen.deviation + seen.weight * seen.mean**2
         plain = PlainColumns(X, root, centered=centered, known=(seen.mean, np.sqrt(square)))
     given = plain if plain is not None and plain.is_near else None

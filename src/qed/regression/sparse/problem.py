@@ -33,9 +33,9 @@ from qed.regression.linear.precise import LazyFactor, solve_precisely
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 
-# Up to so many columns, dense or not, a Gram matrix is cheaper than looking for the columns that matter; with many penalties up to
-# so many. And it may not take more than a gigabyte.
-FEW_DENSE, FEW_COLUMNS, MANY_COLUMNS, MOST_COLUMNS = 128, 512, 2048, 11_000
+# Up to so many columns a Gram matrix is cheaper than looking for the columns that matter: four times as many where there are many
+# penalties, a quarter of them where columns can be taken as they came. And it may not take more than a gigabyte.
+FEW_COLUMNS, MOST_COLUMNS = 512, 11_000
 
 
 class SparseProblem(Problem):
@@ -202,7 +202,7 @@ def wants_gram(rows: Rows, *, many: bool = False) -> bool:
     p = rows.n_features
     if not rows.in_memory:
         return p <= MOST_COLUMNS
-    if many and p <= min(MANY_COLUMNS, rows.count()):
-        return True
+    if many:
+        return p <= max(FEW_COLUMNS, min(4 * FEW_COLUMNS, rows.count()))
     # Rows in a file are better read once.
-    return p <= (FEW_COLUMNS if many or rows.is_sparse or rows.facts.is_mapped else FEW_DENSE)
+    return p <= (FEW_COLUMNS if rows.is_sparse or rows.facts.is_mapped else FEW_COLUMNS // 4)
