@@ -7,7 +7,7 @@ from scipy import sparse
 from qed.optim.functions.gap import duality_gap
 from qed.optim.functions.losses import SquaredLoss
 from qed.optim.functions.penalties import L1L2
-from qed.optim.sparse import columns, support
+from qed.optim.sparse import columns, dense, support
 from qed.optim.sparse.quadratic import SparseQuadratic
 from qed.optim.sparse.sweeps import descend, penalty_gap, subtract_rows
 from qed.optim.sparse.working_set import Correlations, WorkingSet
@@ -126,10 +126,11 @@ def test_the_direction_of_the_path_is_its_slope():
 
 @pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "fortran", "single", "sparse"])
-def test_columns_are_centred_and_weighted(kind, centered):
+@pytest.mark.parametrize("often", [True, False])
+def test_columns_are_centred_and_weighted(often, kind, centered):
     weight = GENERATOR.integers(1, 4, 30).astype(float)
-    shifted = X + 3.0
-    shifted[:, 2] = 0.1
+    shifted = X + 1.0
+    shifted[:, 2] = 0.1 if often else 0.0
     seen = shifted - np.average(shifted, axis=0, weights=weight) if centered else shifted
     seen = seen * np.sqrt(weight)[:, None]
     make = {
@@ -138,7 +139,8 @@ def test_columns_are_centred_and_weighted(kind, centered):
         "single": lambda: shifted.astype(np.float32),
         "sparse": lambda: sparse.csr_array(shifted),
     }
-    found = columns.columns_of(make[kind](), weight, centered=centered)
+    found = columns.columns_of(make[kind](), weight, centered=centered, often=often)
+    assert isinstance(found, columns.PlainColumns) == (not often and kind != "sparse")
     atol = 1e-4 if kind == "single" else 1e-10
     vector = GENERATOR.standard_normal(30)
     places = np.array([5, 0, 7])
@@ -146,6 +148,7 @@ def test_columns_are_centred_and_weighted(kind, centered):
     assert not centered or found.length[2] == 0.0
     np.testing.assert_allclose(found.correlate(vector), seen.T @ vector, atol=atol)
     np.testing.assert_allclose(found.correlate(vector, places), seen[:, places].T @ vector, atol=atol)
+    np.testing.assert_allclose(found.products(vector[:, None])[:, 0], seen.T @ vector, atol=atol)
     np.testing.assert_allclose(found.outer(), seen @ seen.T, atol=10 * atol)
     chosen = found.chosen()
     chosen.add(places)
@@ -182,11 +185,23 @@ def test_chosen_columns_can_count_rows_differently(kind, centered):
 def test_lines_are_columns(shape, dtype):
     table = GENERATOR.standard_normal(shape).astype(dtype)
     lines = np.empty((shape[1] - shape[1] // 3, shape[0]))
-    columns.turn(table, shape[1] // 3, lines)
+    places = np.arange(shape[1] // 3, shape[1])
+    dense.pick(table, places, np.zeros(len(places)), np.ones(shape[0]), lines)
     np.testing.assert_array_equal(lines, table.T[shape[1] // 3 :])
     for order in "CF":
         found = columns.columns_of(np.array(table, order=order), None, centered=False)
         np.testing.assert_array_equal(found.lines, table.T)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_columns_far_from_zero_are_laid_out(order):
+    for far in (
+        X + 100.0,
+        np.where(np.arange(X.shape[1]) == 3, 2.0, X),
+        np.where(np.arange(X.shape[1]) == 3, np.nan, X),
+    ):
+        table = np.array(far, order=order)
+        assert isinstance(columns.columns_of(table, None, centered=True, often=False), columns.DenseColumns)
 
 
 def test_columns_that_need_no_change_are_not_copied():

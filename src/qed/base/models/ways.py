@@ -77,8 +77,10 @@ def _whole() -> Parameter:
 def _seed() -> Parameter:
     def accepts(value: object) -> bool:
         try:
-            # A generator would be moved on by asking it.
-            return hasattr(value, "bit_generator") or hasattr(value, "get_state") or seed_of(value) >= 0
+            # A generator would be moved on by asking it, and for None one would be made.
+            return (
+                value is None or hasattr(value, "bit_generator") or hasattr(value, "get_state") or seed_of(value) >= 0
+            )
         except ParameterError:
             return False
 

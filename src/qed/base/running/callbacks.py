@@ -18,7 +18,10 @@ from qed.base.running.steps import Step
 
 @contextmanager
 def calling_back(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
-    """Tell the callbacks of `model` that a fit begins and, if nothing is raised, that it ends."""
+    """Tell the callbacks of `model`, or of what it is a part of, that a fit begins and, if nothing is raised, that it ends."""
+    if not hasattr(model, "_skl_callbacks") and not hasattr(model, "_parent_callback_ctx"):
+        yield
+        return
     with callback_management_context(model):
         context = model._init_callback_context(max_subtasks=model._max_tasks())
         metadata = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -28,6 +28,8 @@ def drive(
     the rule. A step that a checkpoint holds is used where there is no `start`; the fingerprint, which knows
     ``difference``, tells its problem from others.
     """
+    if not watches():
+        return run(steps(start), rule, watchers, start)
     budgets = [seen.seconds for seen in watches() if seen.seconds is not None]
     if rule.seconds is not None:
         budgets.append(rule.seconds)

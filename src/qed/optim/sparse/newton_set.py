@@ -22,7 +22,7 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.optim.functions.penalties import L1L2
 from qed.optim.searches.downhill import downhill
-from qed.optim.sparse.columns import DenseColumns, SparseColumns
+from qed.optim.sparse.columns import Columns
 from qed.optim.sparse.scored import Scored, ScoredLoss
 from qed.optim.sparse.working_set import WorkingSet
 
@@ -38,7 +38,7 @@ class NewtonSet(WorkingSet):
     The columns have no weights, and are centred where there is a constant.
     """
 
-    def __init__(self, columns: DenseColumns | SparseColumns, fit: ScoredLoss) -> None:
+    def __init__(self, columns: Columns, fit: ScoredLoss) -> None:
         self.fit, self._curvature = fit, NONE
         self.here = fit.beginning()
         super().__init__(columns, self.here.pull, self.here.constant)

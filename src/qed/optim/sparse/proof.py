@@ -16,7 +16,7 @@ import numpy as np
 from qed.base.numbers import EPS, ratio
 from qed.optim.functions.gap import balanced, fenchel_gap
 from qed.optim.functions.penalties import L1L2
-from qed.optim.sparse.columns import DenseColumns, SparseColumns
+from qed.optim.sparse.columns import Columns
 from qed.optim.sparse.scored import Scored, ScoredLoss
 
 ROUNDING = 64 * EPS
@@ -27,7 +27,7 @@ MOST_SCORES = 1 << 24
 def prove(
     fit: ScoredLoss,
     X: Any,
-    columns: DenseColumns | SparseColumns,
+    columns: Columns,
     penalties: Sequence[L1L2],
     coefs: np.ndarray,
     intercepts: np.ndarray,

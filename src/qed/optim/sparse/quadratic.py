@@ -247,7 +247,7 @@ class SparseQuadratic:
             self._run.subtract_rows(self.slope, self.gram, self.coef)
 
     def _factorise_at_once(self, support: np.ndarray, l2: float) -> bool:
-        part = self.gram[np.ix_(support, support)]
+        part = self.gram[support].take(support, axis=1)
         diagonal = np.einsum("ii->i", part)
         diagonal += l2
         try:

@@ -30,19 +30,21 @@ import numpy as np
 
 from qed.base.numbers import EPS
 from qed.optim.functions.penalties import L1L2
-from qed.optim.sparse.columns import DenseColumns, SparseColumns
+from qed.optim.sparse.columns import Columns
 from qed.optim.sparse.quadratic import MARGIN, SparseQuadratic
 from qed.optim.sparse.sweeps import penalty_gap
 
 # How many columns a working set begins with; columns without use that are kept for later; and how much smaller than the gap of the
 # whole problem that of the small one has to become, while columns are missing.
 FIRST, SPARE, ROUGH = 64, 512, 0.1
+# The missing columns are few when they are less than one in so many of those that are there.
+FEW = 8
 
 
 class Correlations:
     """Products of columns with a residual that changes, worked out for those columns only that may matter."""
 
-    def __init__(self, columns: DenseColumns | SparseColumns, residual: np.ndarray) -> None:
+    def __init__(self, columns: Columns, residual: np.ndarray) -> None:
         self._columns = columns
         self._refer_to(residual)
 
@@ -77,7 +79,7 @@ class WorkingSet:
     the working set are the `members`, and `iterations` says how many quadratics were solved.
     """
 
-    def __init__(self, columns: DenseColumns | SparseColumns, target: np.ndarray, constant: float = 0.0) -> None:
+    def __init__(self, columns: Columns, target: np.ndarray, constant: float = 0.0) -> None:
         self.columns, self.target, self.constant, self.iterations = columns, target, constant, 0
         self.residual = target.copy()
         self.members = np.empty(0, dtype=np.int64)
@@ -136,7 +138,9 @@ class WorkingSet:
                 yield objective, gap
             if done:
                 return
-            goal = max(0.1 * tol, min(ROUGH * gap / objective if objective > 0 else 0.0, goal))
+            # Where few columns are missing, the last solution is near: the next one may as well be exact.
+            near = FEW * len(places) <= len(self.members)
+            goal = 0.1 * tol if near else max(0.1 * tol, min(ROUGH * gap / objective if objective > 0 else 0.0, goal))
 
     def _solve(self, penalty: L1L2, goal: float, *, newton: bool, exact: bool) -> None:
         """Solve on the working set, until the gap there is `goal`, relative to the objective."""

@@ -7,8 +7,9 @@ Looking at all atoms is what greedy methods spend their time on, and it is the m
 are kept in single precision, and several residuals are compared with them at once. What rounding can do to a product
 of two vectors of length n is at most :math:`(n + 3)\,2^{-24}`; all atoms that come that near to the best are compared
 again in double precision. The choice is therefore exact; atoms that then differ by less than `TIE`, relative, count as equally
-near, and the first of them is taken. A table with many more rows than columns is compressed first, to a triangle with
-the same products between its columns.
+near, and the first of them is taken. Where few atoms are wanted they are looked at so seldom that a copy does not pay, and the
+table is taken as it is. One with many more rows than columns is compressed first, to a triangle with the same products
+between its columns.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from qed.base.engine import work
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
+from qed.base.summary import Summary
+from qed.optim.sparse.dense import NEAR, PlainColumns
 from qed.regression.greedy.few_rows import few_rows
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
@@ -34,6 +37,8 @@ WIDTH = 512
 NARROW = 256
 CHUNK = 4096
 SINGLE = 2.0**-24
+# So many turns need about half a dozen looks at all atoms, which take less than a copy.
+FEW_TURNS = 32
 
 
 def noise(count: int) -> float:
@@ -70,10 +75,16 @@ class Atoms:
     1
     """
 
-    def __init__(self, X: Any, center: np.ndarray, root: np.ndarray | None = None) -> None:
-        self.X, self.center, self.root = X, center, root
+    def __init__(
+        self, X: Any, center: np.ndarray, root: np.ndarray | None = None, plain: PlainColumns | None = None
+    ) -> None:
+        self.X, self.center, self.root, self.plain = X, center, root, plain
         self.count, self.size = X.shape
         self.sparse = is_sparse(X)
+        if plain is not None:
+            self.slack = 2 * (1 + NEAR) * (self.count + 4) * EPS
+            self.length, self._scale = plain.length, _inverse(plain.length)
+            return
         self.slack = 0.0 if self.sparse else (min(self.count, CHUNK) + 4) * SINGLE
         self.length, self._scale = np.zeros((2, self.size))
         self._single = np.empty((0 if self.sparse else self.size, self.count), dtype=np.float32)
@@ -93,6 +104,10 @@ class Atoms:
 
     def _raw(self, chosen: Any) -> np.ndarray:
         """Give columns, centred and weighted, as rows of float64."""
+        if self.plain is not None:
+            values = np.empty((len(chosen), self.count))
+            self.plain.write(np.asarray(chosen), values)
+            return values
         found = self.X[:, chosen]
         values = np.empty((found.shape[1], self.count))
         np.subtract((found.toarray() if self.sparse else found).T, self.center[chosen, None], out=values)
@@ -108,6 +123,8 @@ class Atoms:
         """Give ``|z_j' r| / ||r||`` for all atoms (as columns) and residuals (as rows), to within `slack`."""
         near = np.empty((len(residuals), self.size))
         unit = residuals / np.maximum(np.linalg.norm(residuals, axis=1, keepdims=True), TINY)
+        if self.plain is not None:
+            return np.abs(self.plain.products(unit.T).T * self._scale)
         if self.sparse:
             weighted = unit if self.root is None else unit * self.root
             product = (self.X.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.center)
@@ -124,6 +141,8 @@ class Atoms:
 
     def few(self, chosen: np.ndarray) -> Few:
         """Give some atoms, to be compared with one residual after another."""
+        if self.plain is not None:
+            return Few(self, chosen, self.units(chosen).astype(np.float32))
         return Few(self, chosen, self.X[:, chosen] if self.sparse else self._single[chosen])
 
     def nearest(self, near: np.ndarray, residual: np.ndarray, places: np.ndarray | None = None) -> int:
@@ -182,16 +201,21 @@ def pays_to_compress(rows: Rows) -> bool:
 
 
 def open_atoms(
-    rows: Rows, moments: Moments | None, center: np.ndarray, target_center: np.ndarray, *, centered: bool
+    rows: Rows, seen: Moments | Summary, center: np.ndarray, target_center: np.ndarray, *, centered: bool, wanted: int
 ) -> tuple[Atoms, np.ndarray]:
-    """Give the atoms of a table and its targets, as rows of shape (q, n), both centred and weighted.
+    """Give the atoms of a table, of which so many are wanted, and its targets, as rows of shape (q, n), both centred and weighted.
 
-    Moments are given when few rows with the same products shall stand for the table.
+    Where the moments were seen, few rows with the same products stand for the table.
     """
-    if moments is not None:
-        X, Y = few_rows(rows, moments, centered=centered)
+    if isinstance(seen, Moments):
+        X, Y = few_rows(rows, seen, centered=centered)
         return Atoms(X, np.zeros(X.shape[1])), np.ascontiguousarray(Y.T)
     X, Y, weight = present_rows(rows.array(), target=True)
     root = None if weight is None else np.sqrt(weight)
     Y = (Y - target_center) * (1.0 if root is None else root[:, None])
-    return Atoms(X.tocsc() if is_sparse(X) else X, center, root), np.ascontiguousarray(Y.T)
+    plain = None
+    if wanted <= FEW_TURNS and not is_sparse(X) and (X.flags.c_contiguous or X.flags.f_contiguous):
+        square = seen.deviation if centered else seen.deviation + seen.weight * seen.mean**2
+        plain = PlainColumns(X, root, centered=centered, known=(seen.mean, np.sqrt(square)))
+    given = plain if plain is not None and plain.is_near else None
+    return Atoms(X.tocsc() if is_sparse(X) else X, center, root, given), np.ascontiguousarray(Y.T)

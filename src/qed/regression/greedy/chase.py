@@ -50,7 +50,8 @@ def chase(
         with one_blas_thread:
             plan = _guess(few, residual, advance, number, wanted - 1, nothing)
             turns, near = _check(atoms, residual, plan, advance, number, nothing)
-            few = _nearest(atoms, near) if near is not None and atoms.size > FEW_ATOMS else None
+            over = near is None or (last is not None and number + len(turns) >= last)
+            few = None if near is None or over or atoms.size <= FEW_ATOMS else _nearest(atoms, near)
         yield from turns
         if near is None:
             return

@@ -211,10 +211,11 @@ class Pursuit(LinearPredictor, Iterative):
         return Moments.of(block)
 
     def _steps(self, problem: PursuitProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
-        atoms, targets = open_atoms(
-            problem.rows, problem.moments, problem.center, problem.target_center, centered=self.fit_intercept
-        )
         wanted, enough = self._wanted(), 0.0 if self.tol is None else float(self.tol)
+        seen = problem.moments if problem.summaries is None else problem.summaries[0]
+        assert seen is not None
+        center, level = problem.center, problem.target_center
+        atoms, targets = open_atoms(problem.rows, seen, center, level, centered=self.fit_intercept, wanted=wanted)
         last = self._last(atoms, wanted)
         runs = [Run(atoms, target, self._trail(atoms), wanted, enough, last) for target in targets]
         if not all(np.isfinite(run.error) for run in runs):

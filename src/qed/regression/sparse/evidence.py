@@ -31,6 +31,8 @@ from qed.stats.products import dense, present_rows
 # What Newton steps reach easily: by how much a correlation may differ from the penalty, relative to it.
 OPTIMALITY = 1e-6
 ROUNDING = 64 * EPS
+# It takes as long to pick one column in so many as to go through all of them.
+FEW = 8
 # An objective below this share of that without coefficients is none.
 EXACT = 1e-10
 
@@ -136,7 +138,7 @@ def _sums(
     w = np.ones(len(Y)) if weight is None else weight
     X = dense(X) - start if start.any() else X
     support = np.flatnonzero(coef.any(axis=1))
-    few = 2 * len(support) < len(coef)
+    few = FEW * len(support) < len(coef)
     fitted = X[:, support] @ coef[support] if few else X @ coef
     r = Y - np.asarray(fitted, dtype=np.float64) - (0.0 if centered else intercept)
     weighted = w[:, None] * r

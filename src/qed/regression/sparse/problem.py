@@ -33,7 +33,8 @@ from qed.regression.linear.precise import LazyFactor, solve_precisely
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 
-# Up to so many columns a Gram matrix is cheaper than looking for the columns that matter; and it may not take more than a gigabyte.
+# Up to so many columns a Gram matrix is cheaper than looking for the columns that matter: four times as many where there are many
+# penalties, a quarter of them where columns can be taken as they came. And it may not take more than a gigabyte.
 FEW_COLUMNS, MOST_COLUMNS = 512, 11_000
 
 
@@ -129,12 +130,12 @@ class ColumnProblem(SparseProblem):
 
     way = "columns in memory, a working set of them at a time"
 
-    def __init__(self, rows: Rows, *, centered: bool) -> None:
+    def __init__(self, rows: Rows, *, centered: bool, many: bool = False) -> None:
         self.rows, self.target_ndim = rows, rows.target_ndim
         X, Y, weight = present_rows(rows.array(), target=True)
         self.weight = float(len(Y)) if weight is None else float(weight.sum())
         with one_blas_thread, np.errstate(invalid="ignore", over="ignore"):
-            self.columns = columns_of(X, weight, centered=centered)
+            self.columns = columns_of(X, weight, centered=centered, often=many)
             root = self.columns.root
             mean = root**2 @ Y / self.weight
             away = (Y - mean) * root[:, None]
@@ -189,7 +190,7 @@ def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:
         )
     if general or wants_gram(rows, many=many):
         return GramProblem(collect(rows, model, model._statistic), rows, centered=centered)
-    problem = ColumnProblem(rows, centered=centered)
+    problem = ColumnProblem(rows, centered=centered, many=many)
     if not problem.is_finite:
         refuse_missing(rows, model)
         raise overflowed(model)
@@ -201,4 +202,7 @@ def wants_gram(rows: Rows, *, many: bool = False) -> bool:
     p = rows.n_features
     if not rows.in_memory:
         return p <= MOST_COLUMNS
-    return p <= FEW_COLUMNS or (many and p <= min(4 * FEW_COLUMNS, rows.count()))
+    if many:
+        return p <= max(FEW_COLUMNS, min(4 * FEW_COLUMNS, rows.count()))
+    # Rows in a file are better read once.
+    return p <= (FEW_COLUMNS if rows.is_sparse or rows.facts.is_mapped else FEW_COLUMNS // 4)
