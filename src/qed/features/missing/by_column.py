@@ -22,18 +22,6 @@ from qed.base.sources.rows import Rows
 Filling = Callable[[np.ndarray, np.ndarray], Any]
 
 
-def middle(values: np.ndarray, weights: np.ndarray) -> float:
-    """Give the weighted median: the middle between the two values at half of the weight, where it lies between them.
-
-    >>> middle(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])), middle(np.array([1.0, 5.0]), np.ones(2))
-    (2.0, 3.0)
-    """
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    low, high = (np.searchsorted(reached, reached[-1] / 2, side) for side in ("left", "right"))
-    return float(values[order[low]] / 2 + values[order[min(high, len(order) - 1)]] / 2)
-
-
 def commonest(values: np.ndarray, weights: np.ndarray) -> float:
     """Give the value of the largest weight; of several, the smallest.
 

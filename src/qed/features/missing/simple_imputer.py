@@ -32,12 +32,13 @@ from qed.base.sources.open import rows
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.first_block import first_block
-from qed.features.missing.by_column import ByColumn, OfFunction, commonest, middle
+from qed.features.missing.by_column import ByColumn, OfFunction, commonest
 from qed.features.missing.fills import WAYS
 from qed.features.missing.holes import Holes, count_holes, fill_numbers, fill_table
 from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
 from qed.features.tables.levels import KINDS, is_missing, strange_kind
+from qed.stats.median import weighted_median
 
 # A table with a column of which not even the type is known holds text in others, or it would be one of numbers.
 DEFAULTS = {"number": 0, "text": "missing_value", "nothing": "missing_value"}
@@ -148,7 +149,7 @@ class SimpleImputer(Transformer):
         if callable(self.strategy):
             return ByColumn(OfFunction(self.strategy))
         if rows.is_sparse and self.strategy != "mean":
-            return ByColumn(middle if self.strategy == "median" else commonest)
+            return ByColumn(weighted_median if self.strategy == "median" else commonest)
         return WAYS[self.strategy]
 
     def _solve(self, problem: TableProblem) -> None:

@@ -75,10 +75,7 @@ def log_loss(
     probability, classes = _table(true, _probabilities(y_proba, true), labels)
     given = probability[np.arange(len(true)), positions(true, classes)]
     losses = -np.log(np.clip(given, eps, 1 - eps))
-    weight = weights(sample_weight, len(true))
-    if normalize:
-        return float(mean(losses, weight))
-    return float(losses.sum() if weight is None else weight @ losses)
+    return total(losses, weights(sample_weight, len(true)), normalize=normalize)
 
 
 def brier_score_loss(
@@ -120,6 +117,32 @@ def brier_score_loss(
         two = len(classes) == 2
     score = float(mean(losses, weights(sample_weight, len(true))))
     return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
+
+
+def total(values: Floats, weight: Floats | None, *, normalize: bool) -> float:
+    """Give the mean over rows, or, unless it is to `normalize`, the sum."""
+    if normalize:
+        return float(mean(values, weight))
+    return float(values.sum() if weight is None else weight @ values)
+
+
+def scored(
+    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, labels: ArrayLike | None
+) -> tuple[Labels, Floats, Labels, Floats | None]:
+    """Check labels, scores (as columns), classes and weights together."""
+    true, score = as_labels(y_true, "y_true"), numbers(y_score, "y_score")
+    same_length(true, score, "y_score")
+    classes = np.unique(true) if labels is None else sorted_classes(labels, true)
+    return true, score.reshape(len(true), -1), classes, weights(sample_weight, len(true))
+
+
+def one_column_each(score: Floats, classes: Labels) -> None:
+    """Refuse scores that are not one column for each class."""
+    if score.shape[1] != len(classes):
+        raise InputError(
+            f"y_score has {score.shape[1]} columns for the {len(classes)} classes {classes.tolist()}: "
+            "give one for each, and name classes that y_true lacks with labels."
+        )
 
 
 def positive(true: Labels, pos_label: Label = None, classes: Labels | None = None) -> NDArray[np.bool_]:
