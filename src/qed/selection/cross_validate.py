@@ -216,9 +216,9 @@ def cross_val_predict(
     Returns
     -------
     ndarray, sparse matrix, or list of ndarray
-        One answer for each row, in their order; as many arrays as outputs, in a list, where the model gives such a list, and a sparse matrix
-        where it gives one. A class that a training set lacks has the probability zero and a decision value of minus infinity, with a
-        warning; decision values that are one column for two classes are refused then.
+        One answer for each row, in their order; in a list of as many arrays as outputs, or in a sparse matrix, where the model answers so.
+        A class that a training set lacks has the probability zero and a decision value of minus infinity, with a warning; decision
+        values that are one column for two classes are refused then.
 
     Examples
     --------

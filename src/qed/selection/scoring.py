@@ -103,7 +103,9 @@ class Scorer:
         response, implied = self._ask(estimator, X, accepted)
         found = self.function(y, response, **implied, **self.options, **given)
         if np.size(found) != 1:
-            raise ParameterError(f"The metric of scorer {self.name!r} gives {np.size(found)} numbers, not one: average them.")
+            raise ParameterError(
+                f"The metric of scorer {self.name!r} gives {np.size(found)} numbers, not one: average them."
+            )
         return float(self.sign * found)
 
     def to_dict(self) -> dict[str, str]:

@@ -26,6 +26,7 @@ from qed.base.models.parameters import Parameter, choice, integer, number, rando
 from qed.base.models.proof import restated
 from qed.base.models.ways import takes
 from qed.base.numbers import EPS, TINY
+from qed.base.random import Seed
 from qed.base.sources.rows import Rows
 from qed.features.maps.approximation import ApproximateMap, SampleProblem
 from qed.features.maps.sampling import Sample
@@ -112,9 +113,9 @@ class Nystroem(ApproximateMap):
         gamma: float | None = None,
         coef0: float | None = None,
         degree: int | None = None,
-        kernel_params: Mapping[str, Any] | None = None,
+        kernel_params: Mapping[str, object] | None = None,
         n_components: int = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -137,7 +138,9 @@ class Nystroem(ApproximateMap):
     def _problem(self, rows: Rows) -> SampleProblem:
         named = isinstance(self.kernel, str) and not self._is_given
         if not named and (self.gamma, self.coef0, self.degree) != (None, None, None):
-            raise ParameterError("Don't pass gamma, coef0 or degree to Nystroem unless the kernel is given by its name.")
+            raise ParameterError(
+                "Don't pass gamma, coef0 or degree to Nystroem unless the kernel is given by its name."
+            )
         if self.kernel_params and (named or self._is_given or isinstance(self.kernel, Kernel)):
             raise ParameterError("Nystroem: kernel_params are for a kernel that is a function.")
         if self._is_given and rows.count() != rows.n_features:
@@ -151,7 +154,7 @@ class Nystroem(ApproximateMap):
         kernel = partial(self.kernel, **self.kernel_params) if self.kernel_params else self.kernel
         return as_kernel(kernel, self.gamma, self.degree or 3, 1.0 if self.coef0 is None else self.coef0)
 
-    def _similarities(self, X: Any, numbers: np.ndarray) -> np.ndarray:
+    def _similarities(self, X: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(dense(X[:, numbers])) if self._is_given else self._exact()(X)
 
     def _used(self) -> int:

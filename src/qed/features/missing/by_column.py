@@ -1,14 +1,13 @@
 """What fills a column, from all of its values at once: for functions of the user's, and for sparse columns.
 
-A sparse column is what is stored of it, and a zero that weighs as much as all rows of which nothing is stored; so a median or a most frequent
-value costs a sort of what is stored. Columns are in memory one at a time, the stored values of a sparse table all together.
+A sparse column is what is stored of it, and a zero that weighs as much as all rows of which nothing is stored; so a median or a most
+frequent value costs a sort of what is stored. Columns are in memory one at a time, the stored values of a sparse table all together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +18,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
 # A function of values and their weights.
-Filling = Callable[[np.ndarray, np.ndarray], Any]
+Filling = Callable[[np.ndarray, np.ndarray], float]
 
 
 def commonest(values: np.ndarray, weights: np.ndarray) -> float:
@@ -36,9 +35,9 @@ def commonest(values: np.ndarray, weights: np.ndarray) -> float:
 class OfFunction:
     """A function of the user's of the values that are there."""
 
-    function: Callable[[np.ndarray], Any]
+    function: Callable[[np.ndarray], float]
 
-    def __call__(self, values: np.ndarray, weights: np.ndarray) -> Any:
+    def __call__(self, values: np.ndarray, weights: np.ndarray) -> float:
         if (weights != 1).any():
             raise InputError("A function as strategy is not told of weights: repeat the rows, or use another strategy.")
         return self.function(values)
@@ -54,7 +53,7 @@ class ByColumn:
         found = self.evidence(rows, None)
         return found, found
 
-    def evidence(self, rows: Rows, values: Any) -> np.ndarray:
+    def evidence(self, rows: Rows, values: object) -> np.ndarray:
         full = isinstance(self.filling, OfFunction)
         found = np.full(rows.n_features, np.nan)
         for j, (column, weight) in enumerate(_sparse_columns(rows, full=full) if rows.is_sparse else _columns(rows)):

@@ -15,6 +15,8 @@ from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.layout import kind_of
 from qed.features.tables.levels import column_of, is_missing
 
+Matrix = np.ndarray | sparse.csr_array
+
 
 @dataclass(frozen=True)
 class Holes:
@@ -62,7 +64,7 @@ class Holes:
         return pa.table(columns, names=table.column_names)
 
 
-def _with_data(X: Any, data: np.ndarray) -> Any:
+def _with_data(X: sparse.csr_array, data: np.ndarray) -> sparse.csr_array:
     """Give a sparse matrix with other values in the same places."""
     return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
@@ -90,7 +92,7 @@ def count_holes(block: Block) -> np.ndarray:
     return np.append(np.isnan(block.X).sum(axis=0), len(block))
 
 
-def fill_numbers(X: Any, values: np.ndarray, marked: np.ndarray) -> Any:
+def fill_numbers(X: Matrix, values: np.ndarray, marked: np.ndarray) -> Matrix:
     """Fill the columns that have a value with it, leave the others out, and append the places of holes in the `marked` ones.
 
     What is sparse stays sparse.
@@ -101,14 +103,14 @@ def fill_numbers(X: Any, values: np.ndarray, marked: np.ndarray) -> Any:
     if values.shape != X.shape[1:]:
         raise InputError(f"{X.shape[1]} columns can not be filled with {values.size} values: fit anew.")
     kept = ~np.isnan(values)
-    if is_sparse(X):
+    if not isinstance(X, np.ndarray):
         return _fill_sparse(X, values, kept, marked)
     filled = np.array(X if kept.all() else X[:, kept])
     np.copyto(filled, values[kept], where=np.isnan(filled), casting="same_kind")
     return np.hstack([filled, np.isnan(X[:, marked]).astype(X.dtype)]) if len(marked) else filled
 
 
-def _fill_sparse(X: Any, values: np.ndarray, kept: np.ndarray, marked: np.ndarray) -> Any:
+def _fill_sparse(X: sparse.csr_array, values: np.ndarray, kept: np.ndarray, marked: np.ndarray) -> sparse.csr_array:
     holes = np.isnan(X.data)
     filled = _with_data(X, np.where(holes, values[X.indices], X.data).astype(X.dtype, copy=False))
     filled = filled if kept.all() else filled[:, kept]

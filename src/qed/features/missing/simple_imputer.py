@@ -34,7 +34,7 @@ from qed.base.summary import Summary
 from qed.features.first_block import first_block
 from qed.features.missing.by_column import ByColumn, OfFunction, commonest
 from qed.features.missing.fills import WAYS
-from qed.features.missing.holes import Holes, count_holes, fill_numbers, fill_table
+from qed.features.missing.holes import Holes, Matrix, count_holes, fill_numbers, fill_table
 from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
 from qed.features.tables.levels import KINDS, is_missing, strange_kind
@@ -107,7 +107,7 @@ class SimpleImputer(Transformer):
         self,
         *,
         missing_values: Any = np.nan,
-        strategy: str | Callable[[np.ndarray], Any] = "mean",
+        strategy: str | Callable[[np.ndarray], float] = "mean",
         fill_value: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
@@ -233,7 +233,7 @@ class SimpleImputer(Transformer):
         )
         return np.where(empty, np.nan, values)
 
-    def _change(self, block: Block) -> np.ndarray:
+    def _change(self, block: Block) -> Matrix:
         X = Holes(self.missing_values, tuple(self._named(j) for j in range(self.n_features_in_)))(block)
         if not hasattr(X, "num_rows"):
             return fill_numbers(X, self.statistics_, self.indicator_features_)
@@ -291,8 +291,8 @@ class SimpleImputer(Transformer):
         return [Claim("no holes are left", float(left), 0.0), *self._fill_claims(problem)]
 
     def _holes_left(self, block: Block) -> int:
-        made = self._change(block)
-        made = made.data if is_sparse(made) else made
+        filled = self._change(block)
+        made = np.asarray(filled.data if is_sparse(filled) else filled)
         return int(np.isnan(made).sum()) if made.dtype != object else sum(is_missing(value) for value in made.flat)
 
     def _fill_claims(self, problem: TableProblem) -> list[Claim]:

@@ -259,8 +259,8 @@ def _nonnegative_excess(
 ) -> np.ndarray:
     """Bound by how much coefficients are above the least error of those that are not negative: by much, where columns depend on others.
 
-    A gradient that is held by zero is left out of `gradient`: going where it leads is not allowed. For the rest ``g' A^-1 g`` is a bound, as
-    it is without the constraint.
+    A gradient that is held by zero is left out of `gradient`: going where it leads is not allowed. For the rest ``g' A^-1 g`` is a bound,
+    as it is without the constraint.
     """
     with np.errstate(divide="ignore", over="ignore"):
         found = np.asarray(((np.abs(gradient) + noise) ** 2).sum(axis=0) / alphas)

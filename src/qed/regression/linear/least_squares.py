@@ -29,8 +29,8 @@ from qed.linalg.normal import Normal
 from qed.linalg.root import factor_rounding
 from qed.regression.linear.evidence import accuracy_claim
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.linear.nonnegative import nonnegative
 from qed.regression.linear.problem import LeastSquaresProblem
+from qed.regression.sparse.nonnegative import nonnegative
 from qed.stats.agreement import remembered_claim, whole
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
@@ -49,7 +49,7 @@ class LinearRegression(LeastSquaresModel):
     fit_intercept : bool, default=True
         Whether to fit a constant.
     positive : bool, default=False
-        Whether coefficients must not be negative (:mod:`qed.regression.linear.nonnegative`).
+        Whether coefficients must not be negative (:mod:`qed.regression.sparse.nonnegative`).
 
     Attributes
     ----------

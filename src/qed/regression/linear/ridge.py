@@ -24,9 +24,9 @@ from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, number, numbers
 from qed.base.models.ways import RIDGE, takes
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.linear.nonnegative import nonnegative
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
+from qed.regression.sparse.nonnegative import nonnegative
 from qed.stats.agreement import remembered_claim, whole
 
 
@@ -41,7 +41,7 @@ class Ridge(LeastSquaresModel):
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
     positive : bool, default=False
-        Whether coefficients must not be negative (:mod:`qed.regression.linear.nonnegative`).
+        Whether coefficients must not be negative (:mod:`qed.regression.sparse.nonnegative`).
 
     Attributes
     ----------

@@ -23,6 +23,7 @@ from qed.base.errors import InputError, ParameterError
 from qed.selection.inputs import Label, Labels, Numbers, classes_of, label_pair, positions, same_kind, undefined
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.multilabel import Counted, count_indicators, is_indicator
+from qed.selection.metrics.probability import named_label
 
 AVERAGES = ("binary", "macro", "micro", "weighted", "samples", None)
 REASONS = {"precision": "predicted", "recall": "true", "f-score": "true or predicted", "jaccard": "true or predicted"}
@@ -264,13 +265,7 @@ def _positive_class(pos_label: Label, present: Labels) -> Labels:
             f"average='binary' is for two classes, but there are {len(present)}: "
             "use average='macro', 'micro', 'weighted' or None."
         )
-    positive = as_labels([pos_label], "pos_label")
-    strange = (positive.dtype.kind in "US") != (present.dtype.kind in "US")
-    if strange or (len(present) == 2 and positive[0] not in present):
-        raise ParameterError(
-            f"pos_label={pos_label!r} is none of the labels {present.tolist()}: name the positive one."
-        )
-    return positive
+    return named_label(pos_label, present)
 
 
 def _average(values: NDArray[Any], members: NDArray[Any] | None) -> float:

@@ -25,6 +25,7 @@ from qed.selection.inputs import (
     positions,
     same_kind,
     same_length,
+    total,
     weights,
 )
 from qed.selection.inputs import labels as as_labels
@@ -119,13 +120,6 @@ def brier_score_loss(
     return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
 
 
-def total(values: Floats, weight: Floats | None, *, normalize: bool) -> float:
-    """Give the mean over rows, or, unless it is to `normalize`, the sum."""
-    if normalize:
-        return float(mean(values, weight))
-    return float(values.sum() if weight is None else weight @ values)
-
-
 def scored(
     y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, labels: ArrayLike | None
 ) -> tuple[Labels, Floats, Labels, Floats | None]:
@@ -159,13 +153,18 @@ def positive(true: Labels, pos_label: Label = None, classes: Labels | None = Non
                 f"y_true has the label {present.tolist()[0]!r} only, which may be positive or not: give pos_label."
             )
         return np.asarray(true == (present[1] if len(present) == 2 else 1))
+    return np.asarray(true == named_label(pos_label, present)[0])
+
+
+def named_label(pos_label: Label, present: Labels) -> Labels:
+    """Give the positive label, as an array, after making sure that it is one of those present, or may be the one that is not."""
     wanted = as_labels([pos_label], "pos_label")
     strange = (wanted.dtype.kind in "US") != (present.dtype.kind in "US")
     if strange or (len(present) >= 2 and wanted[0] not in present):
         raise ParameterError(
             f"pos_label={pos_label!r} is none of the labels {present.tolist()}: name the positive one."
         )
-    return np.asarray(true == wanted[0])
+    return wanted
 
 
 def sorted_classes(labels: ArrayLike, true: Labels) -> Labels:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import ParameterError
-from qed.selection.inputs import positions, undefined
-from qed.selection.metrics.probability import one_column_each, scored, total
+from qed.selection.inputs import positions, total, undefined
+from qed.selection.metrics.probability import one_column_each, scored
 
 
 def top_k_accuracy_score(

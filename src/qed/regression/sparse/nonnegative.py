@@ -23,13 +23,13 @@ from qed.base.sources.block import Block
 from qed.regression.linear.equations import Equations, GramEquations, equations_of
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
-from qed.stats.moments import Moments
 
 
 def nonnegative(equations: Equations, alphas: np.ndarray, digits_wanted: float) -> np.ndarray:
     """Give the coefficients that are not negative with the least error, of shape (p, q), with one penalty for each output.
 
     >>> from qed.base.sources.open import rows
+    >>> from qed.stats.moments import Moments
     >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([1.0, -1.0, 1.0])
     >>> seen = equations_of(rows(X, y).fold(Moments.of), None, centered=False)
     >>> nonnegative(seen, np.zeros(1), 10.0).round(12)
@@ -59,7 +59,7 @@ def _one_output(equations: Equations, alpha: float, digits_wanted: float) -> np.
         moved = bool(found[joining].any())
         # A column that does not stay, not even alone, was called by rounding.
         barred[joining] = not moved and len(joining) == 1
-        coef, patient = (found if moved else coef), moved or barred[joining].any()
+        coef, patient = (found if moved else coef), moved or bool(barred[joining].any())
     return coef
 
 
