@@ -217,8 +217,8 @@ def cross_val_predict(
     -------
     ndarray, sparse matrix, or list of ndarray
         One answer for each row, in their order; in a list of as many arrays as outputs, or in a sparse matrix, where the model answers so.
-        A class that a training set lacks has the probability zero and a decision value of minus infinity, with a warning; decision
-        values that are one column for two classes are refused then.
+        A class that a training set lacks has the probability zero, and the least number there is as its decision value or logarithm, with
+        a warning; decision values that are one column for two classes are refused then.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def _joined(answers: Sequence[Any], classes: Sequence[Any], order: np.ndarray, m
     """Put the answers of all folds below each other, in the order of the rows, with a column for each class that any fold knows."""
     known = [np.asarray(one) for one in classes if one is not None]
     if method != "predict" and any(not np.array_equal(known[0], other) for other in known):
-        fill = 0.0 if method == "predict_proba" else -np.inf
+        fill = 0.0 if method == "predict_proba" else float(np.finfo(np.float64).min)
         what = f"Some training sets lack a class, so what {method} gives"
         advice = "take fewer folds, stratified ones, or join rare classes."
         if any(one.shape[1:] != own.shape for one, own in zip(answers, known)):
