@@ -127,7 +127,10 @@ def run(files: Iterable[str], workers: int) -> dict[str, str]:
             "-n",
             str(workers),
         ]
-        done = subprocess.run([*command, f"--junitxml={report}", name], cwd=name, capture_output=True, text=True)
+        # The same qed as here, also where a relative path led to it.
+        paths = [str(Path(qed.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        given = {"cwd": name, "env": os.environ | {"PYTHONPATH": os.pathsep.join(paths)}}
+        done = subprocess.run([*command, f"--junitxml={report}", name], capture_output=True, text=True, **given)
         if not report.exists():
             raise SystemExit(f"pytest could not run:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
         return dict(_outcomes(ElementTree.parse(report)))

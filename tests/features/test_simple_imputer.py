@@ -3,6 +3,7 @@
 import numpy as np
 import pandas
 import pytest
+from scipy import sparse
 from sklearn import impute
 
 import qed
@@ -168,3 +169,49 @@ def test_an_empty_column_among_text_is_filled_with_text(strategy):
 def test_holes_in_lists_of_mixed_rows():
     found = qed.SimpleImputer(strategy="most_frequent").fit_transform([["a", "b"], ["c", np.nan]])
     assert found.tolist() == [["a", "b"], ["c", "b"]]
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, np.max], ids=str)
+@pytest.mark.parametrize("indicator", [False, True])
+def test_sparse_tables_are_filled_like_dense_ones(strategy, indicator):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(60, 7)) * (rng.random((60, 7)) < 0.5).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    dense = qed.SimpleImputer(strategy=strategy, add_indicator=indicator).fit(X)
+    table = sparse.csr_array(X)
+    model = qed.SimpleImputer(strategy=strategy, add_indicator=indicator).fit(table)
+    # Means of the same numbers, added in another order.
+    np.testing.assert_allclose(model.statistics_, dense.statistics_, rtol=1e-14)
+    found = model.transform(sparse.csc_array(X))
+    assert sparse.issparse(found) and found.dtype == np.float64
+    np.testing.assert_allclose(found.toarray(), dense.transform(X), rtol=1e-14)
+    assert model.certificate_ and qed.certify(model, table) and qed.certify(dense, X)
+    model.statistics_[1] += 1e-3
+    assert not qed.certify(model, table)
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent"])
+def test_weights_of_sparse_rows_mean_repetition(strategy):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, size=(40, 5)) * (rng.random((40, 5)) < 0.6).astype(float)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    weight = rng.integers(0, 3, size=40)
+    found = qed.SimpleImputer(strategy=strategy).fit(qed.rows(sparse.csr_array(X), sample_weight=weight))
+    again = qed.SimpleImputer(strategy=strategy).fit(np.repeat(X, weight, axis=0))
+    np.testing.assert_allclose(found.statistics_, again.statistics_, rtol=1e-14)
+
+
+def test_sparse_holes_empty_columns_and_what_is_refused():
+    X = sparse.csr_array(np.array([[-1.0, np.nan, 0.0], [2.0, np.nan, 3.0]]))
+    with pytest.warns(DegenerateWarning, match="number 1"):
+        model = qed.SimpleImputer().fit(X)
+    assert model.transform(X).toarray().tolist() == [[-1.0, 0.0], [2.0, 3.0]]
+    assert qed.SimpleImputer(keep_empty_features=True).fit_transform(X).toarray()[:, 1].tolist() == [0.0, 0.0]
+    with pytest.raises(InputError, match="Provide a dense array"):
+        qed.SimpleImputer(missing_values=0).fit(X)
+    with pytest.raises(InputError, match="row 0"):
+        qed.SimpleImputer(missing_values=-1).fit(X)
+    with pytest.raises(InputError, match="holds no numbers"):
+        qed.SimpleImputer(strategy=np.max).fit([["a"], ["b"]])
+    with pytest.raises(InputError, match="not told of weights"):
+        qed.SimpleImputer(strategy=np.max).fit(qed.rows([[1.0], [2.0]], sample_weight=[1.0, 2.0]))

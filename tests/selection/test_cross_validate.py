@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import model_selection as peer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression as PeerLinearRegression
 from sklearn.linear_model import LogisticRegression as PeerLogisticRegression
 from sklearn.linear_model import Ridge as PeerRidge
+from sklearn.metrics import get_scorer as peer_scorer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler as PeerScaler
 
@@ -159,7 +162,7 @@ def test_what_can_not_be_done_is_said():
         qed.cross_val_predict(qed.Ridge(), X, y, cv=qed.HoldOut())
     with pytest.raises(InputError, match="lack a class"):
         qed.cross_val_predict(
-            PeerLogisticRegression(), X, labels, cv=qed.KFold(3, shuffle=False), method="predict_proba"
+            PeerLogisticRegression(), X, labels, cv=qed.KFold(3, shuffle=False), method="decision_function"
         )
     with pytest.raises(ParameterError, match="no method 'transform'"):
         qed.cross_val_predict(qed.Ridge(), X, y, method="transform")
@@ -167,6 +170,39 @@ def test_what_can_not_be_done_is_said():
         qed.cross_validate(qed.Ridge(), X, y, scoring=[])
     with pytest.raises(ParameterError, match="twice"):
         qed.cross_validate(qed.Ridge(), X, y, scoring=["r2", "r2"])
+
+
+def test_answers_of_folds_that_lack_a_class_and_of_several_outputs_fit_together():
+    X, _ = problem(n=30)
+    labels = np.array(["a"] * 14 + ["b"] * 14 + ["c"] * 2)
+    given = {"cv": [(np.arange(15), np.arange(15, 30)), (np.arange(15, 30), np.arange(15))], "method": "predict_proba"}
+    for model in (PeerLogisticRegression(), qed.LogisticRegression()):
+        with pytest.warns(RuntimeWarning, match="lack a class"):
+            found = qed.cross_val_predict(model, X, labels, **given)
+        assert found.shape == (30, 3) and (found[15:, 2] == 0).all() and (found[:15, 0] == 0).all()
+        np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+    several = np.column_stack([np.arange(30) % 2, np.arange(30) % 3 == 0]).astype(int)
+    forest = RandomForestClassifier(n_estimators=3, random_state=0)
+    ours = qed.cross_val_predict(forest, X, several, cv=3, method="predict_proba")
+    theirs = peer.cross_val_predict(forest, X, several, cv=3, method="predict_proba")
+    assert isinstance(ours, list) and all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+    score = qed.get_scorer("roc_auc")(forest.fit(X, several), X, several)
+    assert score == pytest.approx(peer_scorer("roc_auc")(forest, X, several), rel=1e-12)
+
+
+def test_texts_are_a_column_of_documents_to_strangers():
+    texts, y = ["red fish", "blue fish", "old shoe", "new shoe"] * 5, [0, 0, 1, 1] * 5
+    model = make_pipeline(CountVectorizer(), PeerLogisticRegression())
+    assert qed.cross_val_score(model, texts, y).shape == (5,)
+    assert qed.Search(model, {"logisticregression__C": [0.1, 1.0]}).fit(texts, y).predict(["red shoe"]).shape == (1,)
+
+
+def test_a_metric_of_several_numbers_is_no_score():
+    X, y = problem(n=30)
+    with pytest.raises(ParameterError, match="gives 2 numbers, not one"):
+        qed.make_scorer(qed.f1_score, average=None)(qed.LogisticRegression().fit(X, y > 3), X, y > 3)
+    found = qed.Search(qed.LogisticRegression(), {"C": [0.1, 1.0]}, scoring="recall", refit="recall").fit(X, y > 3)
+    assert found.best_score_ == found.cv_results_["mean_test_score"].max()
 
 
 def test_names_stay_what_they_are():

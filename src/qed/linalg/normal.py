@@ -193,14 +193,14 @@ class Normal:
             chosen = alphas == alpha
             told, root = self.root(alpha)
             if told.all() and root is not None:
-                result[chosen] = _excess(root, gradient[:, chosen], noise[:, chosen], enough[chosen])
+                result[chosen] = root.excess(gradient[:, chosen], noise[:, chosen], enough[chosen])
                 continue
             unknown = (noise[~told][:, chosen] > 0).any(axis=0)
             if root is None:
                 unknown |= (np.abs(gradient) + noise > 0)[told][:, chosen].any(axis=0)
                 result[chosen] = np.where(unknown, np.inf, 0.0)
             else:
-                found = _excess(root, gradient[told][:, chosen], noise[told][:, chosen], enough[chosen])
+                found = root.excess(gradient[told][:, chosen], noise[told][:, chosen], enough[chosen])
                 result[chosen] = np.where(unknown, np.inf, found)
         return result
 
@@ -264,14 +264,3 @@ def shortest(coef: np.ndarray, null: np.ndarray) -> np.ndarray:
         return coef
     basis, _ = np.linalg.qr(null)
     return coef - basis @ (basis.T @ coef)
-
-
-def _excess(root: Root, gradient: np.ndarray, noise: np.ndarray, enough: np.ndarray) -> np.ndarray:
-    """Give ``g' A^-1 g`` with all that a gradient known up to `noise` may be; sharper where that is more than `enough`."""
-    if not root.off < 0.5:
-        return np.full(gradient.shape[1], np.inf)
-    missed, hidden = np.linalg.norm(root.half(gradient), axis=0), noise / root.length[:, None]
-    found = (missed + np.linalg.norm(hidden, axis=0) / np.sqrt(root.least)) ** 2 / (1 - root.off)
-    if (found > enough).any():
-        found = (missed + np.linalg.norm(np.abs(root.inverse) @ hidden, axis=0)) ** 2 / (1 - root.off)
-    return np.asarray(found)

@@ -105,6 +105,16 @@ class Root:
         lost = np.sqrt((missed**2).sum(axis=0)) + np.sqrt((hidden**2).sum(axis=0) / self.least)
         return np.asarray(lost / ((1 - self.off) * np.sqrt(self.least)))
 
+    def excess(self, gradient: np.ndarray, noise: np.ndarray, enough: np.ndarray) -> np.ndarray:
+        """Give ``g' A^-1 g`` with all that a gradient known up to `noise` may be; sharper where that is more than `enough`."""
+        if not self.off < 0.5:
+            return np.full(gradient.shape[1], np.inf)
+        missed, hidden = np.linalg.norm(self.half(gradient), axis=0), noise / self.length[:, None]
+        found = (missed + np.linalg.norm(hidden, axis=0) / np.sqrt(self.least)) ** 2 / (1 - self.off)
+        if (found > enough).any():
+            found = (missed + np.linalg.norm(np.abs(self.inverse) @ hidden, axis=0)) ** 2 / (1 - self.off)
+        return np.asarray(found)
+
     def bounds(
         self, gradient: np.ndarray, noise: np.ndarray, *, sharp: bool, toward: np.ndarray | None = None
     ) -> np.ndarray:

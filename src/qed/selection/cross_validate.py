@@ -10,15 +10,17 @@ Stone (1974), Cross-validatory choice and assessment of statistical predictions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qed.base.engine import work
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import InputError, ParameterError, level_of_user
 from qed.base.models.ways import also_called, takes
+from qed.base.sources.block import is_sparse, join
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate, fitted
 from qed.selection.searching.folds import Folds
 from qed.selection.searching.samples import Data, draw_folds
@@ -199,7 +201,7 @@ def cross_val_predict(
     sample_weight: Any = None,
     groups: Any = None,
     params: Mapping[str, object] | None = None,
-) -> np.ndarray:
+) -> Any:
     """Predict every row by a model that has not seen it.
 
     Parameters
@@ -213,8 +215,10 @@ def cross_val_predict(
 
     Returns
     -------
-    ndarray
-        One answer for each row, in their order. For probabilities and decision values every training set must have all classes.
+    ndarray, sparse matrix, or list of ndarray
+        One answer for each row, in their order; in a list of as many arrays as outputs, or in a sparse matrix, where the model answers so.
+        A class that a training set lacks has the probability zero, and the least number there is as its decision value or logarithm, with
+        a warning; decision values that are one column for two classes are refused then.
 
     Examples
     --------
@@ -230,16 +234,33 @@ def cross_val_predict(
     if folds.assignment is None or (folds.assignment < 0).any():
         raise InputError("The folds must hold out every row exactly once, so that each gets one prediction.")
     models = fitted(model, data, folds)
-    classes = [np.asarray(one.classes_) for one in models if hasattr(one, "classes_")]
-    if method != "predict" and any(not np.array_equal(classes[0], other) for other in classes):
-        raise InputError(
-            f"Some training sets lack a class, so what {method} gives does not fit together: "
-            "take fewer folds, stratified ones, or join rare classes."
-        )
     answers = list(work(partial(_answers, one, data, folds, fold, method) for fold, one in enumerate(models)))
     order = np.argsort(np.concatenate([folds.test(fold) for fold in folds]), kind="stable")
-    return np.concatenate(answers)[order]
+    classes = [getattr(one, "classes_", None) for one in models]
+    if not isinstance(answers[0], list):
+        return _joined(answers, classes, order, method)
+    each = zip(zip(*answers), zip(*classes) if isinstance(classes[0], list) else [classes] * len(answers[0]))
+    return [_joined(one, own, order, method) for one, own in each]
 
 
-def _answers(model: Any, data: Data, folds: Folds, fold: int, method: str) -> np.ndarray:
-    return np.asarray(getattr(model, method)(data.test(folds, fold).X))
+def _answers(model: Any, data: Data, folds: Folds, fold: int, method: str) -> Any:
+    found = getattr(model, method)(data.test(folds, fold).X)
+    return found if isinstance(found, list) or is_sparse(found) else np.asarray(found)
+
+
+def _joined(answers: Sequence[Any], classes: Sequence[Any], order: np.ndarray, method: str) -> Any:
+    """Put the answers of all folds below each other, in the order of the rows, with a column for each class that any fold knows."""
+    known = [np.asarray(one) for one in classes if one is not None]
+    if method != "predict" and any(not np.array_equal(known[0], other) for other in known):
+        fill = 0.0 if method == "predict_proba" else float(np.finfo(np.float64).min)
+        what = f"Some training sets lack a class, so what {method} gives"
+        advice = "take fewer folds, stratified ones, or join rare classes."
+        if any(one.shape[1:] != own.shape for one, own in zip(answers, known)):
+            raise InputError(f"{what} does not fit together: {advice}")
+        warnings.warn(f"{what} for it is {fill}: {advice}", RuntimeWarning, stacklevel=level_of_user())
+        every = np.unique(np.concatenate(known))
+        wide = [np.full((len(one), len(every)), fill) for one in answers]
+        for table, one, own in zip(wide, answers, known):
+            table[:, np.searchsorted(every, own)] = one
+        answers = wide
+    return join(list(answers))[order]

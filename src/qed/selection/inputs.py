@@ -81,6 +81,13 @@ def mean(values: NDArray[Any], weight: Floats | None) -> NDArray[Any]:
     return np.asarray(weight @ values / weight.sum())
 
 
+def total(values: Floats, weight: Floats | None, *, normalize: bool) -> float:
+    """Give the mean over rows, or, unless it is to `normalize`, the sum."""
+    if normalize:
+        return float(mean(values, weight))
+    return float(values.sum() if weight is None else weight @ values)
+
+
 def labels(values: ArrayLike | Sequence[Label], name: str) -> Labels:
     """Give class labels as one array of integers, booleans, whole floats or strings."""
     array = np.asarray(values)

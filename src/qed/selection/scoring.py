@@ -101,7 +101,12 @@ class Scorer:
         if given and not takes(self.function, "sample_weight"):
             raise ParameterError(f"The metric of scorer {self.name!r} does not accept sample_weight.")
         response, implied = self._ask(estimator, X, accepted)
-        return float(self.sign * self.function(y, response, **implied, **self.options, **given))
+        found = self.function(y, response, **implied, **self.options, **given)
+        if np.size(found) != 1:
+            raise ParameterError(
+                f"The metric of scorer {self.name!r} gives {np.size(found)} numbers, not one: average them."
+            )
+        return float(self.sign * found)
 
     def to_dict(self) -> dict[str, str]:
         """Give what a file can hold: the name of a named scorer."""
@@ -161,7 +166,10 @@ class Scorer:
                 f"Scorer {self.name!r} needs {wanted}, which {type(estimator).__name__} does not have: "
                 "choose another scorer."
             )
-        response: np.ndarray = getattr(estimator, method)(X)
+        response = getattr(estimator, method)(X)
+        if isinstance(response, list):
+            # Models of several outputs give a table of probabilities for each: here, for rows of several classes, those of having it.
+            return np.column_stack([np.asarray(one)[:, -1] for one in response]), {}
         classes = getattr(estimator, "classes_", None)
         if method == "predict" or classes is None:
             return response, {}

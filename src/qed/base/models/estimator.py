@@ -245,7 +245,7 @@ class OnePass(Estimator):
         """
         check_parameters(self, self.parameters)
         first = not hasattr(self, "statistic_")
-        with changing(self):
+        with changing(self), calling_back(self, X, y, sample_weight):
             new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
             self._check_statistic(new)
             self._update(new.statistic if first else self.statistic_ + new.statistic, new)

@@ -98,10 +98,6 @@ WAYS: dict[str, Way] = {
     "max_iter": way(integer(1) | choice(None), None, CLOSED),
     "n_jobs": way(_whole(), None, THREADS),
     "order": one_of("C", "F", instead="new columns are made row by row"),
-    "positive": way(
-        Parameter("False; qed.ElasticNet(l1_ratio=0, positive=True) has coefficients from 0 up", lambda v: v is False),
-        False,
-    ),
     "pre_dispatch": way(anything("a number of jobs or an expression"), "2*n_jobs", THREADS),
     "precompute": way(
         boolean() | choice("auto") | array(), False, "the Gram matrix is made of the data where that is cheaper"

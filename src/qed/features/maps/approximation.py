@@ -100,8 +100,12 @@ class ApproximateMap(Transformer):
 
     def _measured(self, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
         """Give the kernel matrix and the features of the held rows; of all, where none are left."""
-        held = sample.X[self._used() :] if len(sample.X) > self._used() else sample.X
-        return self._exact()(held), self._map(held)
+        held = slice(self._used(), None) if len(sample.X) > self._used() else slice(None)
+        return self._similarities(sample.X[held], sample.numbers[held]), self._map(sample.X[held])
+
+    def _similarities(self, X: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Give the kernel matrix of rows with these numbers."""
+        return self._exact()(X)
 
     def _prove(self, problem: SampleProblem) -> list[Claim]:
         sample = problem.sample

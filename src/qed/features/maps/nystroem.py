@@ -12,6 +12,8 @@ Williams and Seeger (2001), Using the Nyström method to speed up kernel machine
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,16 +21,19 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread
-from qed.base.errors import InputError
-from qed.base.models.parameters import Parameter, anything, integer, number, random_state
+from qed.base.errors import InputError, ParameterError
+from qed.base.models.parameters import Parameter, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.ways import takes
 from qed.base.numbers import EPS, TINY
+from qed.base.random import Seed
+from qed.base.sources.rows import Rows
 from qed.features.maps.approximation import ApproximateMap, SampleProblem
 from qed.features.maps.sampling import Sample
 from qed.kernels.kernel import Kernel
 from qed.kernels.mercer import check_gram
-from qed.kernels.names import as_kernel, kernel_rule
+from qed.kernels.names import PRECOMPUTED, as_kernel, kernel_rule
+from qed.stats.products import dense
 
 
 @takes("n_jobs")
@@ -38,13 +43,16 @@ class Nystroem(ApproximateMap):
     Parameters
     ----------
     kernel : Kernel, str or callable, default="rbf"
-        The kernel: one of `qed.kernels`, a name as in scikit-learn, or a function of two rows.
+        The kernel: one of `qed.kernels`, a name as in scikit-learn, a function of two rows, or "precomputed": `X` then is the kernel
+        matrix, of the rows fitted with themselves in ``fit``, and of other rows with those fitted in ``transform``.
     gamma : float, optional
         The factor of a kernel given by name; the default is one over the number of columns.
-    degree : int, default=3
-        The degree of "poly".
-    coef0 : float, default=1.0
-        The constant of "poly".
+    coef0 : float, optional
+        The constant of "poly"; the default is 1.
+    degree : int, optional
+        The degree of "poly"; the default is 3.
+    kernel_params : dict, optional
+        Further arguments of a kernel that is a function, by name.
     n_components : int, default=100
         The number of landmarks, which is that of the features; fewer if there are fewer rows.
     random_state : int, optional
@@ -53,7 +61,7 @@ class Nystroem(ApproximateMap):
     Attributes
     ----------
     components_ : ndarray of shape (m, p)
-        The landmarks.
+        The landmarks (their similarities to all rows fitted, if these were precomputed).
     component_indices_ : ndarray of shape (m,)
         The numbers of their rows.
     normalization_ : ndarray of shape (m, m)
@@ -86,10 +94,11 @@ class Nystroem(ApproximateMap):
         "normalization_": floats("landmarks", "landmarks"),
     }
     parameters: ClassVar = {
-        "kernel": kernel_rule(),
-        "gamma": number(0, above=True, kind="model") | Parameter("None", lambda value: value is None),
-        "degree": integer(1, kind="model"),
-        "coef0": anything("a number >= 0"),
+        "kernel": kernel_rule(PRECOMPUTED),
+        "gamma": number(0, above=True, kind="model") | choice(None),
+        "coef0": number(0, kind="model") | choice(None),
+        "degree": integer(1, kind="model") | choice(None),
+        "kernel_params": Parameter("a dict or None", lambda value: value is None or isinstance(value, dict), "model"),
         "n_components": integer(1, kind="model"),
         "random_state": random_state(),
     }
@@ -102,20 +111,51 @@ class Nystroem(ApproximateMap):
         kernel: Any = "rbf",
         *,
         gamma: float | None = None,
-        degree: int = 3,
-        coef0: float = 1.0,
+        coef0: float | None = None,
+        degree: int | None = None,
+        kernel_params: Mapping[str, object] | None = None,
         n_components: int = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
-        self.degree = degree
         self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
         self.n_components = n_components
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_given
+        return tags
+
+    @property
+    def _is_given(self) -> bool:
+        """Whether X is the kernel matrix."""
+        return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+
+    def _problem(self, rows: Rows) -> SampleProblem:
+        named = isinstance(self.kernel, str) and not self._is_given
+        if not named and (self.gamma, self.coef0, self.degree) != (None, None, None):
+            raise ParameterError(
+                "Don't pass gamma, coef0 or degree to Nystroem unless the kernel is given by its name."
+            )
+        if self.kernel_params and (named or self._is_given or isinstance(self.kernel, Kernel)):
+            raise ParameterError("Nystroem: kernel_params are for a kernel that is a function.")
+        if self._is_given and rows.count() != rows.n_features:
+            raise InputError(
+                "A precomputed kernel matrix compares the rows fitted with each other, so it is square, not of shape "
+                f"({rows.count()}, {rows.n_features})."
+            )
+        return super()._problem(rows)
+
     def _exact(self) -> Kernel:
-        return as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        kernel = partial(self.kernel, **self.kernel_params) if self.kernel_params else self.kernel
+        return as_kernel(kernel, self.gamma, self.degree or 3, 1.0 if self.coef0 is None else self.coef0)
+
+    def _similarities(self, X: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        return np.asarray(dense(X[:, numbers])) if self._is_given else self._exact()(X)
 
     def _used(self) -> int:
         return int(self.n_components)
@@ -126,7 +166,7 @@ class Nystroem(ApproximateMap):
     def _make(self, drawn: np.ndarray, numbers: np.ndarray) -> None:
         self.components_ = drawn[: self.n_components]
         self.component_indices_ = numbers[: self.n_components]
-        K = self._exact()(self.components_)
+        K = self._similarities(self.components_, self.component_indices_)
         found = check_gram(K)
         if not found:
             raise InputError(f"Nystroem needs a kernel, and {self.kernel!r} is none on the landmarks. {found}")
@@ -136,7 +176,11 @@ class Nystroem(ApproximateMap):
             self.normalization_ = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
 
     def _map(self, X: Any) -> np.ndarray:
-        return np.asarray(self._exact()(X, self.components_).astype(np.float64, copy=False) @ self.normalization_)
+        if self._is_given:
+            K = self._similarities(X, self.component_indices_)
+        else:
+            K = self._exact()(X, self.components_)
+        return np.asarray(K.astype(np.float64, copy=False) @ self.normalization_)
 
     def _restate(self, problem: SampleProblem) -> list[Claim]:
         root = self.normalization_
@@ -152,7 +196,8 @@ class Nystroem(ApproximateMap):
         drawn = sample.X[: self.n_components]
         same = drawn.shape == self.components_.shape
         strangers = float(np.abs(drawn - self.components_).max(initial=0.0)) if same else np.inf
-        landmarks, own = self._exact()(self.components_), self._map(self.components_)
+        landmarks = self._similarities(self.components_, self.component_indices_)
+        own = self._map(self.components_)
         rest = check_gram(K - Z @ Z.T)
         return [
             Claim("landmarks differ from the rows that the seed draws", strangers, 0.0),

@@ -22,21 +22,23 @@ from qed.base.attributes import floats, integers, labels
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.models.checks import check_rows, check_table
-from qed.base.models.parameters import anything, boolean, choice
+from qed.base.models.parameters import Parameter, anything, boolean, choice
 from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
 from qed.base.models.ways import takes
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.first_block import first_block
+from qed.features.missing.by_column import ByColumn, OfFunction, commonest
 from qed.features.missing.fills import WAYS
-from qed.features.missing.holes import Holes, count_holes, fill_numbers, fill_table
+from qed.features.missing.holes import Holes, Matrix, count_holes, fill_numbers, fill_table
 from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
 from qed.features.tables.levels import KINDS, is_missing, strange_kind
+from qed.stats.median import weighted_median
 
 # A table with a column of which not even the type is known holds text in others, or it would be one of numbers.
 DEFAULTS = {"number": 0, "text": "missing_value", "nothing": "missing_value"}
@@ -50,8 +52,9 @@ class SimpleImputer(Transformer):
     ----------
     missing_values : value, default=numpy.nan
         What stands for a missing value. NaN, None and pandas' NA are the same.
-    strategy : {'mean', 'median', 'most_frequent', 'constant'}, default='mean'
-        What to fill with. Columns of text need one of the last two.
+    strategy : {'mean', 'median', 'most_frequent', 'constant'} or callable, default='mean'
+        What to fill with. Columns of text need one of the last two. A function takes the values of a column that are there, as an
+        array, and gives a number.
     fill_value : value, optional
         The constant; by default 0 for numbers and ``'missing_value'`` for text.
     add_indicator : bool, default=False
@@ -66,6 +69,8 @@ class SimpleImputer(Transformer):
         What each column is filled with; NaN for a column that is left out.
     indicator_features_ : ndarray
         The columns with an indicator.
+    indicator_ : ndarray or None
+        The same, or None without ``add_indicator``.
     certificate_ : Certificate
         That the filling is what it is said to be; `qed.certify` also fills the data and looks for holes.
 
@@ -84,13 +89,15 @@ class SimpleImputer(Transformer):
     ['red', 'red', 'red']
     """
 
+    sparse: ClassVar[bool] = True
     attributes: ClassVar = {
         "statistics_": floats("features", finite=False) | labels("features", missing=True, mixed=True, dtypes="O"),
         "indicator_features_": integers("marked", below="features"),
     }
     parameters: ClassVar = {
         "missing_values": anything("a value"),
-        "strategy": choice("mean", "median", "most_frequent", "constant", kind="model"),
+        "strategy": choice("mean", "median", "most_frequent", "constant", kind="model")
+        | Parameter("a function of the values of a column", callable, "model"),
         "fill_value": anything("a value"),
         "add_indicator": boolean(),
         "keep_empty_features": boolean(),
@@ -100,7 +107,7 @@ class SimpleImputer(Transformer):
         self,
         *,
         missing_values: Any = np.nan,
-        strategy: str = "mean",
+        strategy: str | Callable[[np.ndarray], float] = "mean",
         fill_value: Any = None,
         add_indicator: bool = False,
         keep_empty_features: bool = False,
@@ -135,14 +142,22 @@ class SimpleImputer(Transformer):
     def _evidence(self, rows: Rows) -> TableProblem:
         seen = self._with_holes(rows)
         constant = self.strategy == "constant"
-        return TableProblem(rows, None if constant else WAYS[self.strategy].evidence(seen, self.statistics_))
+        return TableProblem(rows, None if constant else self._way(rows).evidence(seen, self.statistics_))
+
+    def _way(self, rows: Rows) -> Any:
+        """Say how columns are filled: with a sum over rows where there is one, else column by column."""
+        if callable(self.strategy):
+            return ByColumn(OfFunction(self.strategy))
+        if rows.is_sparse and self.strategy != "mean":
+            return ByColumn(weighted_median if self.strategy == "median" else commonest)
+        return WAYS[self.strategy]
 
     def _solve(self, problem: TableProblem) -> None:
         rows = problem.rows
         seen = self._with_holes(rows)
         values, evidence = self._constants(seen), None
         if values is None:
-            values, evidence = WAYS[self.strategy].learn(seen)
+            values, evidence = self._way(rows).learn(seen)
         if isinstance(evidence, Summary):
             missing, count = evidence.missing, evidence.count
         else:
@@ -157,7 +172,16 @@ class SimpleImputer(Transformer):
     def _with_holes(self, rows: Rows) -> Rows:
         """Give the rows with holes in the places of `missing_values`."""
         named = tuple(rows.name_of(j) for j in range(rows.n_features))
-        return with_columns(rows, Holes(self.missing_values, named), rows.feature_names)
+        return with_columns(rows, Holes(self.missing_values, named), rows.feature_names, sparse=rows.is_sparse)
+
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return rows.is_sparse
+
+    @property
+    def indicator_(self) -> np.ndarray | None:
+        """The columns with an indicator; None where there are to be none."""
+        self._check_fitted()
+        return self.indicator_features_ if self.add_indicator else None
 
     def _constants(self, rows: Rows) -> np.ndarray | None:
         """Give the constant for each column, or None where values have to be learned; refuse what does not go with the column."""
@@ -166,8 +190,9 @@ class SimpleImputer(Transformer):
         if self.strategy != "constant":
             for j, kind in enumerate(kinds):
                 if kind not in ("number", "nothing") and self.strategy != "most_frequent":
+                    what = "value of a function" if callable(self.strategy) else self.strategy
                     raise InputError(
-                        f"Column {rows.name_of(j)} holds no numbers, so it has no {self.strategy}: "
+                        f"Column {rows.name_of(j)} holds no numbers, so it has no {what}: "
                         "use strategy='most_frequent' or 'constant' for it."
                     )
             return None
@@ -208,7 +233,7 @@ class SimpleImputer(Transformer):
         )
         return np.where(empty, np.nan, values)
 
-    def _change(self, block: Block) -> np.ndarray:
+    def _change(self, block: Block) -> Matrix:
         X = Holes(self.missing_values, tuple(self._named(j) for j in range(self.n_features_in_)))(block)
         if not hasattr(X, "num_rows"):
             return fill_numbers(X, self.statistics_, self.indicator_features_)
@@ -237,7 +262,7 @@ class SimpleImputer(Transformer):
         if not self.add_indicator:
             raise InputError("SimpleImputer can make the holes again only with add_indicator=True.")
         kept = np.array([not is_missing(value) for value in self.statistics_.tolist()])
-        given, width = np.asarray(X), int(kept.sum()) + len(self.indicator_features_)
+        given, width = np.asarray(X.toarray() if is_sparse(X) else X), int(kept.sum()) + len(self.indicator_features_)
         if given.ndim != 2 or given.shape[1] != width:
             raise InputError(f"Expected {width} columns, got the shape {given.shape}.")
         found = np.full((len(given), len(kept)), self.missing_values, dtype=given.dtype)
@@ -261,17 +286,18 @@ class SimpleImputer(Transformer):
 
     def _prove(self, problem: TableProblem) -> list[Claim]:
         if problem.source == "statistics":
-            return self._fill_claims(problem.seen)
+            return self._fill_claims(problem)
         left = problem.rows.fold(self._holes_left)
-        return [Claim("no holes are left", float(left), 0.0), *self._fill_claims(problem.seen)]
+        return [Claim("no holes are left", float(left), 0.0), *self._fill_claims(problem)]
 
     def _holes_left(self, block: Block) -> int:
-        made = self._change(block)
+        filled = self._change(block)
+        made = np.asarray(filled.data if is_sparse(filled) else filled)
         return int(np.isnan(made).sum()) if made.dtype != object else sum(is_missing(value) for value in made.flat)
 
-    def _fill_claims(self, evidence: Any) -> list[Claim]:
+    def _fill_claims(self, problem: TableProblem) -> list[Claim]:
         if self.strategy != "constant":
-            return list(WAYS[self.strategy].claims(self.statistics_, evidence))
+            return list(self._way(problem.rows).claims(self.statistics_, problem.seen))
         values = [value for value in self.statistics_.tolist() if not is_missing(value)]
         allowed = list(DEFAULTS.values()) if self.fill_value is None else [_plain(self.fill_value)]
         other = sum(value not in allowed for value in values)

@@ -204,29 +204,47 @@ def with_residual(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Bloc
 
 
 def least_squares_claims(
-    seen: Evidence, coef: np.ndarray, *, alpha: float | np.ndarray = 0.0, centered: bool = True, rank: int | None = None
+    seen: Evidence,
+    coef: np.ndarray,
+    *,
+    alpha: float | np.ndarray = 0.0,
+    centered: bool = True,
+    rank: int | None = None,
+    positive: bool = False,
 ) -> list[Claim]:
     """Make the claims of a linear least-squares model.
 
-    The rank is that of the independent columns that the model found; below p the solution has to be the shortest.
+    The rank is that of the independent columns that the model found; below p the solution has to be the shortest. Where coefficients must
+    be `positive`, one that is zero may have a gradient that would make it negative.
     """
     p = len(coef)
     length, alphas = seen.metric.lengths, np.broadcast_to(alpha, coef.shape[1])
     reach = np.sqrt(np.maximum(seen.yy, 0.0)) + length @ np.abs(coef)
     reach = np.where(reach > 0, reach, 1.0)
     bound = TOLERANCE + _rounding(seen, coef, reach)
-    gradient = seen.xr - alpha * coef
-    claims = []
+    gradient, noise, claims = seen.xr - alpha * coef, seen.noise, []
+    if positive:
+        held = (coef == 0) & (gradient + noise <= 0)
+        gradient, noise = np.where(held, 0.0, gradient), np.where(held, 0.0, noise)
+        claims.append(Claim("coefficients are not negative", float(np.maximum(-coef, 0.0).max(initial=0.0)), 0.0))
     if centered:
         total = np.sqrt(seen.weight) * np.abs(seen.r_mean) / reach
         claims.append(Claim("residuals sum to zero", float(total.max()), bound))
     scale = np.where(length > 0, length, 1.0)[:, None] * reach
-    slope = float(((np.abs(gradient) + seen.noise) / scale).max(initial=0.0))
+    slope = float(((np.abs(gradient) + noise) / scale).max(initial=0.0))
     words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
+    words = "gradient vanishes, or would have a zero coefficient negative" if positive else words
     claims.append(Claim(words, slope, bound))
     value = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0)
     scale = value + 1e-8 * reach**2
-    excess = seen.metric.excess(coef, gradient, seen.noise, alphas, rank, reach, 0.1 * bound * scale)
+    enough = 0.1 * bound * scale
+    if positive:
+        excess = _nonnegative_excess(seen.metric, gradient, noise, alphas, enough)
+        if not (excess <= bound * scale).all():
+            slack = (coef * (np.abs(gradient) + noise)).sum(axis=0) / reach**2
+            return [*claims, Claim("coefficients times their gradient vanish", float(slack.max()), bound)]
+    else:
+        excess = seen.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
     if centered:
         slip = EPS * _size(seen, coef)
         excess += seen.weight * (np.abs(seen.r_mean) + slip) ** 2
@@ -235,6 +253,24 @@ def least_squares_claims(
     if rank is not None and rank < p:
         claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
     return claims
+
+
+def _nonnegative_excess(
+    metric: Metric, gradient: np.ndarray, noise: np.ndarray, alphas: np.ndarray, enough: np.ndarray
+) -> np.ndarray:
+    """Bound by how much coefficients are above the least error of those that are not negative: by much, where columns depend on others.
+
+    A gradient that is held by zero is left out of `gradient`: going where it leads is not allowed. For the rest ``g' A^-1 g`` is a bound,
+    as it is without the constraint.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        found = np.asarray(((np.abs(gradient) + noise) ** 2).sum(axis=0) / alphas)
+    if (found <= enough).all():
+        return found
+    told, root = metric.root(float(alphas.min())) if isinstance(metric, Normal) else metric.root()
+    if root is None or (gradient[~told] != 0).any() or noise[~told].any():
+        return found
+    return np.minimum(found, root.excess(gradient[told], noise[told], enough))
 
 
 def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:

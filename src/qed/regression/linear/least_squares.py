@@ -30,6 +30,7 @@ from qed.regression.linear.equations import Equations
 from qed.regression.linear.evidence import accuracy_claim
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.problem import LeastSquaresProblem
+from qed.regression.sparse.nonnegative import nonnegative
 from qed.stats.agreement import remembered_claim, whole
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
@@ -39,7 +40,7 @@ DIGITS_WANTED = 10.0
 TOO_ALIKE = 1e5
 
 
-@takes("copy_X", "n_jobs", "positive", tol=with_default("tol", 1e-6))
+@takes("copy_X", "n_jobs", tol=with_default("tol", 1e-6))
 class LinearRegression(LeastSquaresModel):
     """Ordinary (and, with ``sample_weight``, weighted) least squares.
 
@@ -47,11 +48,13 @@ class LinearRegression(LeastSquaresModel):
     ----------
     fit_intercept : bool, default=True
         Whether to fit a constant.
+    positive : bool, default=False
+        Whether coefficients must not be negative (:mod:`qed.regression.sparse.nonnegative`).
 
     Attributes
     ----------
     coef_ : ndarray of shape (p,) or (n_outputs, p)
-        Coefficients; the shortest solution where columns are dependent.
+        Coefficients; the shortest solution where columns are dependent, or one of them where coefficients must be ``positive``.
     intercept_ : float or ndarray of shape (n_outputs,)
         The constant; zero without ``fit_intercept``.
     rank_ : int
@@ -88,17 +91,18 @@ class LinearRegression(LeastSquaresModel):
         "rank_": integers(below="features+1"),
         "condition_": floats(low=0, finite=False),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {"fit_intercept": boolean()}
+    parameters: ClassVar[Mapping[str, Parameter]] = {"fit_intercept": boolean(), "positive": boolean()}
     compare_grid: ClassVar[Mapping[str, Any]] = {}
     compare_encoder: ClassVar[Mapping[str, Any]] = {"full_rank": True}
 
-    def __init__(self, *, fit_intercept: bool = True) -> None:
+    def __init__(self, *, fit_intercept: bool = True, positive: bool = False) -> None:
         self.fit_intercept = fit_intercept
+        self.positive = positive
 
     _is_penalised = False
 
-    def _penalties(self, n_outputs: int) -> np.ndarray:
-        return np.zeros(n_outputs)
+    def _penalties(self, n_outputs: int) -> np.ndarray | None:
+        return None if self.positive else np.zeros(n_outputs)
 
     def _settle(self, problem: Any) -> None:
         super()._settle(problem)
@@ -110,6 +114,10 @@ class LinearRegression(LeastSquaresModel):
         solution = equations.solve(0.0, DIGITS_WANTED)
         self.factor_, self.solver_ = equations.factor, equations.way
         self.rank_, self.condition_ = solution.rank, solution.condition
+        if self.positive:
+            self.solver_ = f"active sets: {equations.way}"
+            coef = nonnegative(equations, np.zeros(seen.n_targets), DIGITS_WANTED)
+            return self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
         if equations.factor is not None and problem.rows is not None and self.rank_ == self.n_features_in_:
             self._set_plane(*problem.refined(solution.coef), flat=problem.target_ndim == 1)
         else:
@@ -119,7 +127,8 @@ class LinearRegression(LeastSquaresModel):
         p, most = self.n_features_in_, int(self.statistic_.count) - self.fit_intercept
         if self.rank_ >= min(p, most) and not self.condition_ > TOO_ALIKE:
             return
-        remedy = "many coefficients fit equally well and the shortest were taken."
+        taken = "may fit equally well and some of them" if self.positive else "fit equally well and the shortest"
+        remedy = f"many coefficients {taken} were taken."
         if self.rank_ < most < p:
             words = f"only {self.rank_} of {most} rows are independent, for {p} columns: {remedy} Give more rows, or use qed.Ridge,"
         elif most < p:
@@ -152,9 +161,10 @@ class LinearRegression(LeastSquaresModel):
         coef, intercept = self._columns()
         if problem.source == "data" and (damage := whole(len(coef), self.rank_, coef, intercept, self.condition_)):
             return damage
-        claims, seen = problem.prove(coef, intercept, np.zeros(coef.shape[1]), self.rank_)
-        error = problem.largest_error(seen, coef, intercept, self.rank_)
-        claims.append(accuracy_claim(error, is_unique=self.rank_ == len(coef)))
+        claims, seen = problem.prove(coef, intercept, np.zeros(coef.shape[1]), None if self.positive else self.rank_)
+        if not self.positive:
+            error = problem.largest_error(seen, coef, intercept, self.rank_)
+            claims.append(accuracy_claim(error, is_unique=self.rank_ == len(coef)))
         return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]
 
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
@@ -199,15 +209,23 @@ class LinearRegression(LeastSquaresModel):
         True
         """
         self._check_fitted()
+        self._refuse_constraint("Bounds on the errors of coefficients are")
         problem = self._evidence(self._open(X, y, sample_weight, reset=False, target=self.target))
         coef, intercept = self._columns()
         found = problem.coefficient_errors(problem.evidence(coef, intercept), coef, intercept, self.rank_)[:-1]
         return found[:, 0] if self.coef_.ndim == 1 else found.T
 
+    def _refuse_constraint(self, what: str) -> None:
+        if self.positive:
+            raise NotAvailableError(
+                f"{what} not defined with positive=True: which coefficients are zero was chosen by the same data. Use positive=False."
+            )
+
     @property
     def inference_(self) -> Any:
         """Standard errors, t and p values and intervals of the coefficients."""
         self._check_fitted()
+        self._refuse_constraint("Standard errors and p-values are")
         p, spare = self.n_features_in_, self.statistic_.weight - self.rank_ - self.fit_intercept
         if self.rank_ < p:
             raise NotAvailableError(

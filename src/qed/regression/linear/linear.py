@@ -87,6 +87,7 @@ class LinearPredictor(Regressor):
 class LinearModel(LinearPredictor, OnePass):
     """A linear predictor that is learned from moments."""
 
+    positive: bool = False  # whether coefficients must not be negative
     statistic_parameters = ()
     attributes: ClassVar[Attributes] = {"statistic_": of(Moments, KeptRows, n_features="features", n_targets="outputs")}
 

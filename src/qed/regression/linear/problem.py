@@ -145,10 +145,16 @@ class LeastSquaresProblem(LinearProblem):
     ) -> tuple[list[Claim], Evidence]:
         """Make the claims of coefficients, and give what they rest on: residuals to twice the digits, where rounding hides too much."""
         seen = self.evidence(coef, intercept, float(alphas.min()))
-        claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
+        rest: dict[str, Any] = {
+            "alpha": alphas,
+            "centered": self.centered,
+            "rank": rank,
+            "positive": bool(self.model.positive),
+        }
+        claims = least_squares_claims(seen, coef, **rest)
         if self.rows is not None and not all(claim.holds for claim in claims):
             seen = self.sharpened(seen, coef, intercept)
-            claims = least_squares_claims(seen, coef, alpha=alphas, centered=self.centered, rank=rank)
+            claims = least_squares_claims(seen, coef, **rest)
         return claims, seen
 
     def coefficient_errors(self, seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> np.ndarray:

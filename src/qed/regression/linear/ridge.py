@@ -26,10 +26,11 @@ from qed.base.models.ways import RIDGE, takes
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
+from qed.regression.sparse.nonnegative import nonnegative
 from qed.stats.agreement import remembered_claim, whole
 
 
-@takes("copy_X", "max_iter", "tol", "positive", "random_state", **RIDGE)
+@takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
 class Ridge(LeastSquaresModel):
     """Linear least squares with a squared penalty.
 
@@ -39,6 +40,8 @@ class Ridge(LeastSquaresModel):
         The weight of the penalty; larger means shorter coefficients, zero means ordinary least squares.
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
+    positive : bool, default=False
+        Whether coefficients must not be negative (:mod:`qed.regression.sparse.nonnegative`).
 
     Attributes
     ----------
@@ -75,13 +78,18 @@ class Ridge(LeastSquaresModel):
     attributes: ClassVar = {
         "solver_": text(),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {"alpha": number(0) | numbers(), "fit_intercept": boolean()}
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "alpha": number(0) | numbers(),
+        "fit_intercept": boolean(),
+        "positive": boolean(),
+    }
     compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [10.0 ** (j / 4) for j in range(-12, 25)]}
     compare_degrees: ClassVar[tuple[int, ...]] = (1, 2)
 
-    def __init__(self, alpha: Any = 1.0, *, fit_intercept: bool = True) -> None:
+    def __init__(self, alpha: Any = 1.0, *, fit_intercept: bool = True, positive: bool = False) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.positive = positive
 
     def _alphas(self, n_outputs: int) -> np.ndarray:
         """Give one penalty per output."""
@@ -92,18 +100,22 @@ class Ridge(LeastSquaresModel):
             )
         return np.broadcast_to(alphas, n_outputs)
 
-    def _penalties(self, n_outputs: int) -> np.ndarray:
-        return self._alphas(n_outputs)
+    def _penalties(self, n_outputs: int) -> np.ndarray | None:
+        return None if self.positive else self._alphas(n_outputs)
 
     def _solve(self, problem: LeastSquaresProblem) -> None:
         seen, equations = problem.statistic, problem.equations
-        alphas = self._alphas(seen.n_targets)
+        alphas, flat = self._alphas(seen.n_targets), problem.target_ndim == 1
+        if self.positive:
+            self.solver_ = f"active sets: {equations.way}"
+            coef = nonnegative(equations, alphas, DIGITS_WANTED)
+            return self._set_coef(coef, seen.x_mean, seen.y_mean, flat=flat)
         coef = np.empty((seen.n_features, seen.n_targets))
         for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
             coef[:, chosen] = equations.solve(alpha, DIGITS_WANTED).coef[:, chosen]
         self.solver_ = equations.way
-        self._set_coef(coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
+        self._set_coef(coef, seen.x_mean, seen.y_mean, flat=flat)
 
     @property
     def n_iter_(self) -> int:

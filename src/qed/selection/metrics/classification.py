@@ -19,16 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.inputs import (
-    Floats,
-    Labels,
-    classes_of,
-    label_pair,
-    mean,
-    positions,
-    same_kind,
-    undefined,
-)
+from qed.selection.inputs import Floats, Labels, classes_of, label_pair, mean, positions, same_kind, total, undefined
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.multilabel import indicator_pair, is_indicator
 
@@ -74,8 +65,8 @@ def confusion_matrix(
     axes: dict[str, Any] = {"true": 1, "pred": 0, "all": (0, 1)}
     if normalize not in axes:
         raise ParameterError(f"normalize must be 'true', 'pred', 'all' or None, not {normalize!r}.")
-    total = matrix.sum(axis=axes[normalize], keepdims=True)
-    return matrix / np.where(total == 0, 1, total)
+    whole = matrix.sum(axis=axes[normalize], keepdims=True)
+    return matrix / np.where(whole == 0, 1, whole)
 
 
 def accuracy_score(
@@ -96,9 +87,7 @@ def accuracy_score(
     0.75
     """
     right, weight = _right(y_true, y_pred, sample_weight)
-    if normalize:
-        return float(mean(right, weight))
-    return float(right.sum() if weight is None else weight @ right)
+    return total(right, weight, normalize=normalize)
 
 
 def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:

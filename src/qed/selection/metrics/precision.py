@@ -11,7 +11,10 @@ Reference: C. J. van Rijsbergen (1979), Information Retrieval, chapter 7.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +23,22 @@ from qed.base.errors import InputError, ParameterError
 from qed.selection.inputs import Label, Labels, Numbers, classes_of, label_pair, positions, same_kind, undefined
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.multilabel import Counted, count_indicators, is_indicator
+from qed.selection.metrics.probability import named_label
 
 AVERAGES = ("binary", "macro", "micro", "weighted", "samples", None)
 REASONS = {"precision": "predicted", "recall": "true", "f-score": "true or predicted", "jaccard": "true or predicted"}
+
+Metric = TypeVar("Metric", bound=Callable[..., Numbers])
+
+
+class Averaging(TypedDict, total=False):
+    """What all metrics of this file take; `precision_recall_fscore_support` says what it means."""
+
+    labels: ArrayLike | None
+    pos_label: Label
+    average: str | None
+    sample_weight: ArrayLike | None
+    zero_division: float | str
 
 
 def precision_recall_fscore_support(
@@ -69,26 +85,35 @@ def precision_recall_fscore_support(
     >>> recall, support
     (array([0.5, 1. ]), array([2, 2]))
     """
-    if not beta >= 0:
-        raise ParameterError(f"beta must not be negative, but it is {beta!r}.")
-    (hits, called, members), shares = _counts(y_true, y_pred, labels, pos_label, average, sample_weight)
-    wholes = {"precision": called, "recall": members, "f-score": _fscore_whole(called, members, beta)}
-    values = [_divide(hits, whole, name, zero_division, name in warn_for) for name, whole in wholes.items()]
-    if average is not None:
-        return _average(values[0], shares), _average(values[1], shares), _average(values[2], shares), None
-    return values[0], values[1], values[2], members
+    names = ("precision", "recall", "f-score")
+    how: dict[str, Any] = {"labels": labels, "pos_label": pos_label, "average": average}
+    how |= {"sample_weight": sample_weight, "zero_division": zero_division}
+    values, members = _ratios(y_true, y_pred, names, warn_for, beta, **how)
+    return values[0], values[1], values[2], members if average is None else None
 
 
-def precision_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    labels: ArrayLike | None = None,
-    pos_label: Label = 1,
-    average: str | None = "binary",
-    sample_weight: ArrayLike | None = None,
-    zero_division: float | str = "warn",
-) -> Numbers:
+def _described(*more: str) -> Callable[[Metric], Metric]:
+    """Give a metric the signature of `precision_recall_fscore_support`, less what is of no use for a single quantity."""
+    known = signature(precision_recall_fscore_support)
+    left = [one for name, one in known.parameters.items() if name not in {"warn_for", "beta"} - set(more)]
+    left = [one.replace(default={"average": "binary", "beta": one.empty}.get(one.name, one.default)) for one in left]
+
+    described = known.replace(parameters=left, return_annotation=Numbers)
+
+    def describe(metric: Metric) -> Metric:
+        @wraps(metric)
+        def call(*args: Any, **how: Any) -> Numbers:
+            described.bind(*args, **how)
+            return metric(*args, **how)
+
+        call.__signature__ = described  # type: ignore[attr-defined]
+        return cast(Metric, call)
+
+    return describe
+
+
+@_described()
+def precision_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
     """Give the share of rows called positive that are positive; parameters as in `precision_recall_fscore_support`.
 
     Examples
@@ -96,19 +121,11 @@ def precision_score(
     >>> precision_score(["spam", "ham", "spam"], ["spam", "spam", "spam"], pos_label="spam")
     0.666...
     """
-    return _only("precision", y_true, y_pred, 1.0, labels, pos_label, average, sample_weight, zero_division)
+    return _ratio("precision", y_true, y_pred, **how)
 
 
-def recall_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    labels: ArrayLike | None = None,
-    pos_label: Label = 1,
-    average: str | None = "binary",
-    sample_weight: ArrayLike | None = None,
-    zero_division: float | str = "warn",
-) -> Numbers:
+@_described()
+def recall_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
     """Give the share of positive rows that were called positive; parameters as in `precision_recall_fscore_support`.
 
     Examples
@@ -116,20 +133,11 @@ def recall_score(
     >>> recall_score([1, 1, 0, 1], [1, 0, 0, 0])
     0.333...
     """
-    return _only("recall", y_true, y_pred, 1.0, labels, pos_label, average, sample_weight, zero_division)
+    return _ratio("recall", y_true, y_pred, **how)
 
 
-def fbeta_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    beta: float,
-    labels: ArrayLike | None = None,
-    pos_label: Label = 1,
-    average: str | None = "binary",
-    sample_weight: ArrayLike | None = None,
-    zero_division: float | str = "warn",
-) -> Numbers:
+@_described("beta")
+def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, *, beta: float, **how: Unpack[Averaging]) -> Numbers:
     """Give the harmonic mean of precision and recall in which recall counts `beta` times.
 
     Parameters are those of `precision_recall_fscore_support`.
@@ -139,19 +147,11 @@ def fbeta_score(
     >>> fbeta_score([1, 1, 0, 1], [1, 0, 0, 0], beta=2.0)
     0.384...
     """
-    return _only("f-score", y_true, y_pred, beta, labels, pos_label, average, sample_weight, zero_division)
+    return _ratio("f-score", y_true, y_pred, beta, **how)
 
 
-def f1_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    labels: ArrayLike | None = None,
-    pos_label: Label = 1,
-    average: str | None = "binary",
-    sample_weight: ArrayLike | None = None,
-    zero_division: float | str = "warn",
-) -> Numbers:
+@_described()
+def f1_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
     """Give the harmonic mean of precision and recall; parameters as in `precision_recall_fscore_support`.
 
     Examples
@@ -159,37 +159,11 @@ def f1_score(
     >>> f1_score([1, 1, 0, 1], [1, 0, 0, 0])
     0.5
     """
-    return _only("f-score", y_true, y_pred, 1.0, labels, pos_label, average, sample_weight, zero_division)
+    return _ratio("f-score", y_true, y_pred, **how)
 
 
-def _only(
-    name: str,
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    beta: float,
-    labels: ArrayLike | None,
-    pos_label: Label,
-    average: str | None,
-    sample_weight: ArrayLike | None,
-    zero_division: float | str,
-) -> Numbers:
-    """Give one of the three quantities, and warn of that one alone."""
-    how: dict[str, Any] = {"beta": beta, "labels": labels, "pos_label": pos_label, "average": average}
-    how |= {"warn_for": (name,), "sample_weight": sample_weight, "zero_division": zero_division}
-    precision, recall, fscore, _ = precision_recall_fscore_support(y_true, y_pred, **how)
-    return {"precision": precision, "recall": recall, "f-score": fscore}[name]
-
-
-def jaccard_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    labels: ArrayLike | None = None,
-    pos_label: Label = 1,
-    average: str | None = "binary",
-    sample_weight: ArrayLike | None = None,
-    zero_division: float | str = "warn",
-) -> Numbers:
+@_described()
+def jaccard_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
     """Give the share of rows both true and predicted among those either true or predicted; parameters as in `precision_score`.
 
     Examples
@@ -197,9 +171,36 @@ def jaccard_score(
     >>> jaccard_score([1, 1, 0, 1], [1, 0, 0, 0])
     0.333...
     """
+    return _ratio("jaccard", y_true, y_pred, **how)
+
+
+def _ratio(name: str, y_true: ArrayLike, y_pred: ArrayLike, beta: float = 1.0, **how: Unpack[Averaging]) -> Numbers:
+    """Give one quantity, and warn of that one alone."""
+    return _ratios(y_true, y_pred, (name,), (name,), beta, **how)[0][0]
+
+
+def _ratios(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    names: tuple[str, ...],
+    warn_for: tuple[str, ...],
+    beta: float = 1.0,
+    *,
+    labels: ArrayLike | None = None,
+    pos_label: Label = 1,
+    average: str | None = "binary",
+    sample_weight: ArrayLike | None = None,
+    zero_division: float | str = "warn",
+) -> tuple[list[Numbers], NDArray[Any]]:
+    """Give quantities, each a share of the true positives in something, and the members of each class."""
+    if not beta >= 0:
+        raise ParameterError(f"beta must not be negative, but it is {beta!r}.")
     (hits, called, members), shares = _counts(y_true, y_pred, labels, pos_label, average, sample_weight)
-    values = _divide(hits, called + members - hits, "jaccard", zero_division, True)
-    return values if average is None else _average(values, shares)
+    weight = 1 / (1 + beta**2)
+    wholes = {"precision": called, "recall": members, "jaccard": called + members - hits}
+    wholes["f-score"] = weight * called + (1 - weight) * members
+    values = [_divide(hits, wholes[name], name, zero_division, name in warn_for) for name in names]
+    return [one if average is None else _average(one, shares) for one in values], members
 
 
 def _divide(hits: NDArray[Any], whole: NDArray[Any], name: str, zero_division: float | str, warn: bool) -> NDArray[Any]:
@@ -264,19 +265,7 @@ def _positive_class(pos_label: Label, present: Labels) -> Labels:
             f"average='binary' is for two classes, but there are {len(present)}: "
             "use average='macro', 'micro', 'weighted' or None."
         )
-    positive = as_labels([pos_label], "pos_label")
-    strange = (positive.dtype.kind in "US") != (present.dtype.kind in "US")
-    if strange or (len(present) == 2 and positive[0] not in present):
-        raise ParameterError(
-            f"pos_label={pos_label!r} is none of the labels {present.tolist()}: name the positive one."
-        )
-    return positive
-
-
-def _fscore_whole(called: NDArray[Any], members: NDArray[Any], beta: float) -> NDArray[Any]:
-    """Give the weighted mean of predicted and true members: true positives over it are the F-score."""
-    share = 1 / (1 + beta**2)
-    return np.asarray(share * called + (1 - share) * members)
+    return named_label(pos_label, present)
 
 
 def _average(values: NDArray[Any], members: NDArray[Any] | None) -> float:

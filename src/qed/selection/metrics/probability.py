@@ -25,6 +25,7 @@ from qed.selection.inputs import (
     positions,
     same_kind,
     same_length,
+    total,
     weights,
 )
 from qed.selection.inputs import labels as as_labels
@@ -75,10 +76,7 @@ def log_loss(
     probability, classes = _table(true, _probabilities(y_proba, true), labels)
     given = probability[np.arange(len(true)), positions(true, classes)]
     losses = -np.log(np.clip(given, eps, 1 - eps))
-    weight = weights(sample_weight, len(true))
-    if normalize:
-        return float(mean(losses, weight))
-    return float(losses.sum() if weight is None else weight @ losses)
+    return total(losses, weights(sample_weight, len(true)), normalize=normalize)
 
 
 def brier_score_loss(
@@ -122,6 +120,25 @@ def brier_score_loss(
     return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
 
 
+def scored(
+    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, labels: ArrayLike | None
+) -> tuple[Labels, Floats, Labels, Floats | None]:
+    """Check labels, scores (as columns), classes and weights together."""
+    true, score = as_labels(y_true, "y_true"), numbers(y_score, "y_score")
+    same_length(true, score, "y_score")
+    classes = np.unique(true) if labels is None else sorted_classes(labels, true)
+    return true, score.reshape(len(true), -1), classes, weights(sample_weight, len(true))
+
+
+def one_column_each(score: Floats, classes: Labels) -> None:
+    """Refuse scores that are not one column for each class."""
+    if score.shape[1] != len(classes):
+        raise InputError(
+            f"y_score has {score.shape[1]} columns for the {len(classes)} classes {classes.tolist()}: "
+            "give one for each, and name classes that y_true lacks with labels."
+        )
+
+
 def positive(true: Labels, pos_label: Label = None, classes: Labels | None = None) -> NDArray[np.bool_]:
     """Say which rows are positive: those of `pos_label`, or of the greater of two labels.
 
@@ -136,13 +153,18 @@ def positive(true: Labels, pos_label: Label = None, classes: Labels | None = Non
                 f"y_true has the label {present.tolist()[0]!r} only, which may be positive or not: give pos_label."
             )
         return np.asarray(true == (present[1] if len(present) == 2 else 1))
+    return np.asarray(true == named_label(pos_label, present)[0])
+
+
+def named_label(pos_label: Label, present: Labels) -> Labels:
+    """Give the positive label, as an array, after making sure that it is one of those present, or may be the one that is not."""
     wanted = as_labels([pos_label], "pos_label")
     strange = (wanted.dtype.kind in "US") != (present.dtype.kind in "US")
     if strange or (len(present) >= 2 and wanted[0] not in present):
         raise ParameterError(
             f"pos_label={pos_label!r} is none of the labels {present.tolist()}: name the positive one."
         )
-    return np.asarray(true == wanted[0])
+    return wanted
 
 
 def sorted_classes(labels: ArrayLike, true: Labels) -> Labels:

@@ -21,21 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.inputs import (
-    Floats,
-    Label,
-    Labels,
-    Numbers,
-    mean,
-    numbers,
-    positions,
-    same_length,
-    undefined,
-    weights,
-)
-from qed.selection.inputs import labels as as_labels
+from qed.selection.inputs import Floats, Label, Numbers, mean, numbers, positions, same_length, undefined, weights
 from qed.selection.metrics.multilabel import indicators, is_indicator
-from qed.selection.metrics.probability import positive, sorted_classes
+from qed.selection.metrics.probability import one_column_each, positive, scored
 
 Flags = NDArray[np.bool_]
 
@@ -176,12 +164,12 @@ def roc_auc_score(
     if is_indicator(y_true):
         flags, scores, weight = _indicated(y_true, y_score, sample_weight)
         return _one_against_rest(partial(_auc, max_fpr=max_fpr), flags, scores, weight, average)
-    true, score, classes, weight = _scores(y_true, y_score, sample_weight, labels)
+    true, score, classes, weight = scored(y_true, y_score, sample_weight, labels)
     if score.shape[1] <= 2 and len(classes) <= 2:
         return _auc(positive(true, None, classes), score[:, -1], weight, max_fpr)
     if max_fpr not in (None, 1):
         raise ParameterError(f"max_fpr={max_fpr!r} is for two classes, but there are {len(classes)}.")
-    _one_column_each(score, classes)
+    one_column_each(score, classes)
     if multi_class == "ovo":
         return _pairs(positions(true, classes), score, weight, average)
     if multi_class == "ovr":
@@ -218,22 +206,12 @@ def average_precision_score(
         flags, scores, weight = _indicated(y_true, y_score, sample_weight)
         _no_positive_one(pos_label)
         return _one_against_rest(_average_precision, flags, scores, weight, average)
-    true, score, classes, weight = _scores(y_true, y_score, sample_weight, None)
+    true, score, classes, weight = scored(y_true, y_score, sample_weight, None)
     if len(classes) <= 2:
         return _average_precision(positive(true, pos_label), _single(score), weight)
     _no_positive_one(pos_label)
-    _one_column_each(score, classes)
+    one_column_each(score, classes)
     return _one_against_rest(_average_precision, _flags(positions(true, classes), score), score, weight, average)
-
-
-def _scores(
-    y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, labels: ArrayLike | None
-) -> tuple[Labels, Floats, Labels, Floats | None]:
-    """Check labels, scores (as columns), classes and weights together."""
-    true, score = as_labels(y_true, "y_true"), numbers(y_score, "y_score")
-    same_length(true, score, "y_score")
-    classes = np.unique(true) if labels is None else sorted_classes(labels, true)
-    return true, score.reshape(len(true), -1), classes, weights(sample_weight, len(true))
 
 
 def _no_positive_one(pos_label: Label) -> None:
@@ -265,19 +243,11 @@ def _single(score: Floats) -> Floats:
     return score[:, 0]
 
 
-def _one_column_each(score: Floats, classes: Labels) -> None:
-    if score.shape[1] != len(classes):
-        raise InputError(
-            f"y_score has {score.shape[1]} columns for the {len(classes)} classes {classes.tolist()}: "
-            "give one for each, and name classes that y_true lacks with labels."
-        )
-
-
 def _counts(
     y_true: ArrayLike, y_score: ArrayLike, pos_label: Label, sample_weight: ArrayLike | None
 ) -> tuple[Floats, Floats, Floats]:
     """Give the false and the true positives at each distinct score, from the highest score down."""
-    true, score, _, weight = _scores(y_true, y_score, sample_weight, None)
+    true, score, _, weight = scored(y_true, y_score, sample_weight, None)
     return _curve(positive(true, pos_label), _single(score), weight)
 
 

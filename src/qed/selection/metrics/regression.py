@@ -22,6 +22,7 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.models.scoring import OnSingleRows
 from qed.base.numbers import EPS
 from qed.selection.inputs import Floats, Numbers, Weights, mean, numbers, same_length, undefined, weights
+from qed.stats.median import weighted_median
 
 
 def mean_squared_error(
@@ -98,7 +99,7 @@ def median_absolute_error(
     errors = np.abs(true - predicted)
     if weight is None:
         return _reduce(np.median(errors, axis=0), multioutput)
-    return _reduce(np.array([_weighted_median(column, weight) for column in errors.T]), multioutput)
+    return _reduce(np.array([weighted_median(column, weight) for column in errors.T]), multioutput)
 
 
 def max_error(
@@ -303,15 +304,6 @@ def _variance(values: Floats, weight: Floats | None) -> Floats:
     """Give the variance of each column; exactly zero for constants, whose rounded mean may differ from them."""
     variance = mean((values - mean(values, weight)) ** 2, weight)
     return np.where(values.min(axis=0) == values.max(axis=0), 0.0, variance)
-
-
-def _weighted_median(values: Floats, weight: Floats) -> float:
-    """Average the lower and the upper weighted median, which differ when half the weight lies on either side."""
-    order = np.argsort(values)
-    below = np.cumsum(weight[order])
-    half, rounding = below[-1] / 2, below[-1] * EPS
-    lower, upper = np.searchsorted(below, [half - rounding, half + rounding])
-    return float((values[order[lower]] + values[order[min(upper, len(order) - 1)]]) / 2)
 
 
 def _reduce(per_output: Floats, multioutput: ArrayLike, scatter: Floats | None = None) -> Numbers:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qed.base.errors import InputError, ParameterError
-from qed.selection.inputs import labels as as_labels
-from qed.selection.inputs import mean, numbers, positions, same_length, undefined, weights
-from qed.selection.metrics.probability import sorted_classes
+from qed.base.errors import ParameterError
+from qed.selection.inputs import positions, total, undefined
+from qed.selection.metrics.probability import one_column_each, scored
 
 
 def top_k_accuracy_score(
@@ -50,17 +49,11 @@ def top_k_accuracy_score(
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise ParameterError(f"k must be a whole number of guesses from 1 up, not {k!r}.")
-    true, score = as_labels(y_true, "y_true"), numbers(y_score, "y_score")
-    same_length(true, score, "y_score")
-    classes = np.unique(true) if labels is None else sorted_classes(labels, true)
-    if score.ndim == 1 or score.shape[1] == 1:
+    true, score, classes, weight = scored(y_true, y_score, sample_weight, labels)
+    if score.shape[1] == 1:
         second = score.reshape(-1) > (0.5 if score.min() >= 0 and score.max() <= 1 else 0.0)
         score = np.column_stack([~second, second]).astype(np.float64)
-    if score.shape[1] != len(classes):
-        raise InputError(
-            f"y_score has {score.shape[1]} columns for the {len(classes)} classes {classes.tolist()}: "
-            "give one for each, and name classes that y_true lacks with labels."
-        )
+    one_column_each(score, classes)
     if k >= len(classes):
         undefined(
             f"With {k} guesses for {len(classes)} classes every row is right: the score is perfect, and means nothing."
@@ -69,7 +62,4 @@ def top_k_accuracy_score(
     own = np.take_along_axis(score, place[:, None], axis=1)
     later = np.arange(len(classes)) > place[:, None]
     better = ((score > own) | ((score == own) & later)).sum(axis=1)
-    right, weight = (better < k).astype(np.float64), weights(sample_weight, len(true))
-    if normalize:
-        return float(mean(right, weight))
-    return float(right.sum() if weight is None else weight @ right)
+    return total((better < k).astype(np.float64), weight, normalize=normalize)

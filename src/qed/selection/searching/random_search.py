@@ -106,7 +106,7 @@ def drawn(distributions: Distributions, many: int, seed: int) -> list[dict[str, 
 
     Examples
     --------
-    >>> sorted(one["a"] for one in drawn({"a": [1, 2, 3]}, 9, seed=0))
+    >>> [one["a"] for one in drawn({"a": [1, 2, 3]}, 9, seed=0)]
     [1, 2, 3]
     """
     tables = [distributions] if isinstance(distributions, Mapping) else list(distributions)
@@ -114,8 +114,9 @@ def drawn(distributions: Distributions, many: int, seed: int) -> list[dict[str, 
         raise ParameterError(f"distributions must be a dict, or a list of dicts, not {distributions!r}.")
     if not any(hasattr(values, "rvs") for table in tables for values in table.values()):
         known = candidates_of(tables)
-        order = generator(seed, "settings").permutation(len(known))[:many]
-        return [known[place] for place in order]
+        if many >= len(known):
+            return known
+        return [known[place] for place in generator(seed, "settings").permutation(len(known))[:many]]
     found = []
     for number in range(many):
         random = generator(seed, "setting", number)

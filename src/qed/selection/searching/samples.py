@@ -61,7 +61,9 @@ class Data:
         self.params = dict(params or {})
         self.is_pairwise = not own and _is_pairwise(model)
         self._opened: Rows | None = None
-        self.streamed = isinstance(X, Rows) or is_path(X) or is_dask(X) or (own and _has_to_be_opened(X, y))
+        # A list of texts names files for a model that reads files, and is a column of documents for another.
+        files = is_path(X) and (own or not isinstance(X, (list, tuple)))
+        self.streamed = isinstance(X, Rows) or files or is_dask(X) or (own and _has_to_be_opened(X, y))
         if self.streamed and not own:
             raise InputError(
                 f"{type(model).__name__} is not a model of qed and can not read rows that are streamed: "

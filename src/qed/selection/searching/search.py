@@ -248,6 +248,8 @@ class Search(Estimator):
         if isinstance(self.refit, str):
             if self.refit in names:
                 return self.refit
+            if self.refit == self.scoring:
+                return names[0]
         elif len(names) == 1:
             return names[0]
         elif callable(self.refit) or not self.refit:

@@ -1,0 +1,25 @@
+"""The median of values that have weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.numbers import EPS
+
+
+def weighted_median(values: np.ndarray, weight: np.ndarray) -> float:
+    """Average the lower and the upper weighted median, which differ when half the weight lies on either side.
+
+    So a weight of two is a value given twice.
+
+    >>> (
+    ...     weighted_median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])),
+    ...     weighted_median(np.array([1.0, 5.0]), np.ones(2)),
+    ... )
+    (2.0, 3.0)
+    """
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    half, rounding = below[-1] / 2, below[-1] * EPS
+    lower, upper = np.searchsorted(below, [half - rounding, half + rounding])
+    return float(values[order[lower]] / 2 + values[order[min(upper, len(order) - 1)]] / 2)
