@@ -32,6 +32,8 @@ LARGE, TILE, VERY_LARGE, WIDE_TILE = 512, 192, 3000, 320
 def factor_in_place(A: np.ndarray) -> bool:
     """Write the lower Cholesky factor over the lower half of a matrix in Fortran order, whose upper half is left as it is.
 
+    The matrix is of float64 or of float32.
+
     Returns
     -------
     bool
@@ -47,8 +49,9 @@ def factor_in_place(A: np.ndarray) -> bool:
     n = len(A)
     with one_blas_thread:
         if n < LARGE:
-            return not lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)[1]
-        return _Tiles(A, TILE if n < VERY_LARGE else WIDE_TILE).factor()
+            factorise = lapack.spotrf if A.dtype == np.float32 else lapack.dpotrf
+            return not factorise(A, lower=1, overwrite_a=1, clean=0)[1]
+        return _Tiles(A, TILE if n * A.itemsize < VERY_LARGE * 8 else WIDE_TILE).factor()
 
 
 def reciprocal_condition(lower: np.ndarray, size: float) -> float:
@@ -65,6 +68,7 @@ class _Tiles:
 
     def __init__(self, A: np.ndarray, size: int) -> None:
         self.A, self.step, self.spans, self.failed = A, step(A), spans(len(A), size), False
+        self.kind = "s" if A.dtype == np.float32 else "d"
 
     def factor(self) -> bool:
         """Factor it; say whether there is a factor."""
@@ -89,15 +93,15 @@ class _Tiles:
         """Write the tile of the i-th rows and k-th columns of the factor."""
         if self.failed:
             return
-        A, far, rows, columns = self.A, self.step, self.spans[i], self.spans[k]
+        A, kind, far, rows, columns = self.A, self.kind, self.step, self.spans[i], self.spans[k]
         tile, m, n, before = A[rows, columns], rows.stop - rows.start, columns.stop - columns.start, columns.start
         if i > k:
-            call("dgemm", "N", "T", m, n, before, -1.0, A[rows], far, A[columns], far, 1.0, tile, far)
-            call("dtrsm", "R", "L", "T", "N", m, n, 1.0, A[columns, columns], far, tile, far)
+            call(kind + "gemm", "N", "T", m, n, before, -1.0, A[rows], far, A[columns], far, 1.0, tile, far)
+            call(kind + "trsm", "R", "L", "T", "N", m, n, 1.0, A[columns, columns], far, tile, far)
         else:
             failed = np.zeros(1, dtype=np.int32)
-            call("dsyrk", "L", "N", n, before, -1.0, A[rows], far, 1.0, tile, far)
-            call("dpotrf", "L", n, tile, far, failed)
+            call(kind + "syrk", "L", "N", n, before, -1.0, A[rows], far, 1.0, tile, far)
+            call(kind + "potrf", "L", n, tile, far, failed)
             self.failed |= bool(failed[0])
 
 

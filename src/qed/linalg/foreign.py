@@ -13,24 +13,26 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
-KINDS = {str: lambda letter: ctypes.c_char(letter.encode()), int: ctypes.c_int, float: ctypes.c_double}
-
-
 def call(routine: str, *arguments: str | int | float | np.ndarray) -> None:
     """Call a routine with letters, whole numbers, numbers and arrays, in the order of its documentation.
 
-    Arrays are of float64 (int32 where LAPACK says integer) and stand for the place where they begin; how far columns lie apart is
-    an argument of its own (`step`).
+    Arrays are of float64 where its name begins with d, of float32 where it begins with s (and of int32 where LAPACK says integer), and
+    stand for the place where they begin; how far columns lie apart is an argument of its own (`step`).
 
     >>> L, B = np.array([[2.0, 9.0], [1.0, 4.0]], order="F"), np.array([[2.0, 9.0]], order="F")
     >>> call("dtrsm", "R", "L", "T", "N", 1, 2, 1.0, L, step(L), B, step(B))
     >>> B
     array([[1., 2.]])
     """
-    values = [
-        ctypes.c_void_p(given.ctypes.data) if isinstance(given, np.ndarray) else ctypes.byref(KINDS[type(given)](given))
-        for given in arguments
-    ]
+    number = ctypes.c_float if routine[0] == "s" else ctypes.c_double
+    values: list[Any] = []
+    for given in arguments:
+        if isinstance(given, np.ndarray):
+            values.append(given.ctypes.data)
+        elif isinstance(given, str):
+            values.append(ctypes.byref(ctypes.c_char(given.encode())))
+        else:
+            values.append(ctypes.byref((ctypes.c_int if isinstance(given, int) else number)(given)))
     _function(routine, len(values))(*values)
 
 
