@@ -17,10 +17,11 @@ from functools import partial
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from qed.base.engine import one_blas_thread, work
+from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError
 from qed.base.numbers import EPS, TINY
 from qed.linalg.cholesky import factor_in_place, reciprocal_condition
+from qed.linalg.sharing import finish
 
 # So many rows at least, and at most, are factored in single precision: fewer take no time, more would not have the room.
 LARGE, TOO_LARGE = 1500, 20_000
@@ -100,8 +101,7 @@ def _by_corrections(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | No
     diagonal = K.diagonal()
     unit = float(diagonal.max()) + alpha
     small = np.empty((n, n), dtype=np.float32)
-    for _ in work(partial(_rounded, K, 1 / unit, slice(i, i + STRIP), small) for i in range(0, n, STRIP)):
-        continue
+    finish(partial(_rounded, K, 1 / unit, slice(i, i + STRIP), small) for i in range(0, n, STRIP))
     np.fill_diagonal(small, (diagonal + alpha) / unit)
     if not factor_in_place(small.T):
         return None

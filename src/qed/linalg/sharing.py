@@ -15,10 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qed.base.engine import work
+from qed.linalg.foreign import call, step
 
 # From so many multiplications on a product is shared, in tiles of about so many rows.
 WORTH_SHARING = 1 << 24
 TILE = 256
+
+
+def finish(tasks: Iterable[Callable[[], Any]]) -> None:
+    """Do tasks on the fold's threads, for what they write."""
+    for _ in work(tasks):
+        continue
 
 
 class Task(NamedTuple):
@@ -46,8 +53,7 @@ def work_in_order(tasks: Iterable[Task]) -> None:
         done[task.name] = Event()
         return partial(_do, task.function, [done[name] for name in task.after], done[task.name])
 
-    for _ in work(waiting(task) for task in tasks):
-        continue
+    finish(waiting(task) for task in tasks)
 
 
 def _do(function: Callable[[], Any], after: list[Event], done: Event) -> None:
@@ -82,8 +88,7 @@ def products_of_rows(A: np.ndarray) -> np.ndarray:
         return np.asarray(A @ A.T)
     out, parts = np.empty((n, n)), spans(n, max(1, min(TILE, -(-n // 2))))
     pairs = ((i, j) for apart in range(len(parts) - 1, -1, -1) for j, i in _apart(len(parts), apart))
-    for _ in work(partial(_product, A, parts[i], parts[j], out) for i, j in pairs):
-        continue
+    finish(partial(_product, A, parts[i], parts[j], out) for i, j in pairs)
     return out
 
 
@@ -95,3 +100,24 @@ def _product(A: np.ndarray, rows: slice, columns: slice, out: np.ndarray) -> Non
     np.matmul(A[rows], A[columns].T, out=out[rows, columns])
     if rows != columns:
         out[columns, rows] = out[rows, columns].T
+
+
+def inverse_of_lower(lower: np.ndarray) -> np.ndarray | None:
+    """Give the inverse of the lower half of a matrix in Fortran order; None where it is singular.
+
+    >>> inverse_of_lower(np.array([[2.0, 9.0], [1.0, 4.0]], order="F"))
+    array([[ 0.5  ,  0.   ],
+           [-0.125,  0.25 ]])
+    """
+    if not lower.diagonal().all():
+        return None
+    out = np.zeros(lower.shape, order="F")
+    np.fill_diagonal(out, 1.0)
+    finish(partial(_invert, lower, columns, out) for columns in spans(len(lower), TILE))
+    return out
+
+
+def _invert(lower: np.ndarray, columns: slice, out: np.ndarray) -> None:
+    """Solve for some columns of the inverse, which are zero above the diagonal."""
+    below, part = lower[columns.start :, columns.start :], out[columns.start :, columns]
+    call("dtrsm", "L", "L", "N", "N", *part.shape, 1.0, below, step(lower), part, step(out))
