@@ -95,10 +95,9 @@ def _by_corrections(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | No
 
     `K` is left as it is.
     """
-    n, q = right.shape
-    if not (LARGE <= n <= TOO_LARGE and 8 * q <= n and alpha * SPREAD >= np.trace(K)):
+    (n, q), diagonal = right.shape, K.diagonal()
+    if not (LARGE <= n <= TOO_LARGE and 8 * q <= n and diagonal.min() >= 0 and 0 < diagonal.sum() <= alpha * SPREAD):
         return None
-    diagonal = K.diagonal()
     unit = float(diagonal.max()) + alpha
     small = np.empty((n, n), dtype=np.float32)
     finish(partial(_rounded, K, 1 / unit, slice(i, i + STRIP), small) for i in range(0, n, STRIP))
@@ -125,8 +124,9 @@ def _by_corrections(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | No
 
 
 def _rounded(K: np.ndarray, factor: float, rows: slice, out: np.ndarray) -> None:
-    """Write some rows of a multiple of a matrix in single precision."""
-    np.multiply(K[rows], factor, out=out[rows], casting="same_kind")
+    """Write some rows of a multiple of a matrix in single precision; what is too large for that is no kernel."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.multiply(K[rows], factor, out=out[rows], casting="same_kind")
 
 
 def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool) -> Dual | None:

@@ -7,11 +7,12 @@ exports the routines themselves (``scipy.linalg.cython_blas``); called as functi
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
+
 
 def call(routine: str, *arguments: str | int | float | np.ndarray) -> None:
     """Call a routine with letters, whole numbers, numbers and arrays, in the order of its documentation.
@@ -25,14 +26,14 @@ def call(routine: str, *arguments: str | int | float | np.ndarray) -> None:
     array([[1., 2.]])
     """
     number = ctypes.c_float if routine[0] == "s" else ctypes.c_double
-    values: list[Any] = []
+    values: list[object] = []
     for given in arguments:
         if isinstance(given, np.ndarray):
             values.append(given.ctypes.data)
         elif isinstance(given, str):
             values.append(ctypes.byref(ctypes.c_char(given.encode())))
         else:
-            values.append(ctypes.byref((ctypes.c_int if isinstance(given, int) else number)(given)))
+            values.append(ctypes.byref(ctypes.c_int(given) if isinstance(given, int) else number(given)))
     _function(routine, len(values))(*values)
 
 
@@ -42,8 +43,8 @@ def step(array: np.ndarray) -> int:
 
 
 @cache
-def _function(routine: str, count: int) -> Any:
-    exported = cython_blas.__pyx_capi__ if routine in cython_blas.__pyx_capi__ else cython_lapack.__pyx_capi__
+def _function(routine: str, count: int) -> Callable[..., None]:
+    exported: Mapping[str, object] = {**cython_lapack.__pyx_capi__, **cython_blas.__pyx_capi__}
     capsule, known = exported[routine], ctypes.pythonapi
     name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", known))(capsule)
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", known))

@@ -1,7 +1,7 @@
 r"""Large dense work shared among threads, tile by tile, with the same bits for any number of them.
 
-BLAS has one thread while a model is fitted (:mod:`qed.base.threads.blas`), so whoever has enough work cuts it into tiles, by its size alone,
-and every tile is a call or two of BLAS (:mod:`qed.linalg.foreign`). Here is what such work has in common: tasks that wait for earlier
+BLAS has one thread while a model is fitted (:mod:`qed.base.threads.blas`), so whoever has enough work cuts it into tiles, by its size
+alone, and every tile is a call or two of BLAS (:mod:`qed.linalg.foreign`). Here is what such work has in common: tasks that wait for earlier
 ones, and symmetric products.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ WORTH_SHARING = 1 << 24
 TILE = 256
 
 
-def finish(tasks: Iterable[Callable[[], Any]]) -> None:
+def finish(tasks: Iterable[Callable[[], object]]) -> None:
     """Do tasks on the fold's threads, for what they write."""
     for _ in work(tasks):
         continue
@@ -32,7 +33,7 @@ class Task(NamedTuple):
     """Something to be done after others."""
 
     name: Hashable
-    function: Callable[[], Any]
+    function: Callable[[], object]
     after: Sequence[Hashable] = ()  # the names of earlier tasks whose results it reads
 
 
@@ -56,7 +57,7 @@ def work_in_order(tasks: Iterable[Task]) -> None:
     finish(waiting(task) for task in tasks)
 
 
-def _do(function: Callable[[], Any], after: list[Event], done: Event) -> None:
+def _do(function: Callable[[], object], after: list[Event], done: Event) -> None:
     try:
         for event in after:
             event.wait()
@@ -73,7 +74,7 @@ def spans(n: int, size: int) -> list[slice]:
     """
     count = max(1, -(-n // size))
     ends = [-(-n * k // count) for k in range(count + 1)]
-    return [slice(start, stop) for start, stop in zip(ends, ends[1:])]
+    return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
 def products_of_rows(A: np.ndarray) -> np.ndarray:

@@ -306,5 +306,5 @@ class WideSystem:
 
 
 def _least(factor: Cholesky) -> float:
-    """Bound the smallest singular value from below: an estimate seldom is off by more than three, and rounding by no more than a quarter."""
+    """Bound the smallest singular value from below: estimates are seldom off by more than three, and rounding takes a quarter at most."""
     return float(factor.length.min() * np.sqrt(factor.least / 4))
