@@ -67,6 +67,7 @@ class _Tiles:
     """A matrix in Fortran order that is factored tile by tile, from the left."""
 
     def __init__(self, A: np.ndarray, size: int) -> None:
+        assert A.strides[0] == A.itemsize, "BLAS takes arrays in Fortran order"
         self.A, self.step, self.spans, self.failed = A, step(A), spans(len(A), size), False
         self.kind = "s" if A.dtype == np.float32 else "d"
 

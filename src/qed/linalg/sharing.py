@@ -1,8 +1,8 @@
 r"""Large dense work shared among threads, tile by tile, with the same bits for any number of them.
 
 BLAS has one thread while a model is fitted (:mod:`qed.base.threads.blas`), so whoever has enough work cuts it into tiles, by its size
-alone, and every tile is a call or two of BLAS (:mod:`qed.linalg.foreign`). Here is what such work has in common: tasks that wait for earlier
-ones, and symmetric products.
+alone, and every tile is a call or two of BLAS (:mod:`qed.linalg.foreign`). Here is what such work has in common: tasks that wait for
+earlier ones, symmetric products, and the inverse of a triangle.
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ def inverse_of_lower(lower: np.ndarray) -> np.ndarray | None:
     """
     if not lower.diagonal().all():
         return None
+    lower = np.asfortranarray(lower, dtype=np.float64)
     out = np.zeros(lower.shape, order="F")
     np.fill_diagonal(out, 1.0)
     finish(partial(_invert, lower, columns, out) for columns in spans(len(lower), TILE))
