@@ -26,11 +26,13 @@ from qed.linalg.cholesky import Cholesky
 from qed.linalg.design import DenseDesign
 from qed.linalg.normal import Solution
 from qed.linalg.root import Root, factor_rounding
+from qed.linalg.sharing import spans
 
 # With so many digits, a correction would change nothing that matters.
 DIGITS_ENOUGH = 12.0
 # A correction leaves less than half of the error, mostly far less: so many are hardly ever needed.
 MOST_CORRECTIONS = 12
+STRIP = 64
 
 
 class WideSystem:
@@ -95,8 +97,9 @@ class WideSystem:
         """Add to products of centred rows what makes them definite."""
         if not self.centered:
             return outer
-        unit = self.design.root / np.linalg.norm(self.design.root)
-        outer += outer.trace() / len(outer) * np.outer(unit, unit)
+        away = self.design.root * (np.sqrt(outer.trace() / len(outer)) / np.linalg.norm(self.design.root))
+        for part in spans(len(outer), STRIP):
+            outer[part] += away[part, None] * away
         return outer
 
     @cached_property
