@@ -120,7 +120,17 @@ def test_members_work_at_the_same_time():
     both = threading.Barrier(2)
     with qed.threads(2), team() as crew:
         crew.run(lambda part, parts: both.wait(30), 2)
-        crew.together(lambda member, members, gate: both.wait(30))
+        crew.together(lambda member, members, gate: members == 1 or both.wait(30))
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3])
+def test_no_more_members_meet_in_a_loop_than_there_are_cores(cores, monkeypatch):
+    monkeypatch.setattr("qed.base.threads.team.n_cores", lambda: cores)
+    met = []
+    with qed.threads(4), team() as crew:
+        crew.together(lambda member, members, gate: met.append((member, members)))
+        assert sorted(met) == [(member, cores) for member in range(cores)]
+        assert crew.run(lambda part, parts: part, 6) == list(range(6))
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, Stopped])

@@ -11,17 +11,19 @@ unless the distance itself does, which then is infinite.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from qed.base.engine import work
 from qed.kernels.inputs import size_of
 from qed.kernels.linear import squared_norms
 from qed.kernels.tiles import Bound, Places, dot
 
 # Entries below this share of the norms have lost five digits or more.
 CLOSE = 1e-5
-STRIP_VALUES = 1 << 15
+STRIP_VALUES, TASK_VALUES = 1 << 15, 1 << 18
 Pairs = tuple[np.ndarray, np.ndarray]
 NOWHERE: Pairs = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
@@ -82,13 +84,21 @@ def _scaled(X: Any, scale: float, shift: np.ndarray | None) -> tuple[Any, np.nda
     if shift is None:
         U = X * scale
         return U, squared_norms(U) / 2
-    U, half, step = np.empty(X.shape), np.empty(len(X)), max(1, STRIP_VALUES // max(1, X.shape[1]))
-    for start in range(0, len(X), step):
-        some = slice(start, start + step)
+    U, half, size = np.empty(X.shape), np.empty(len(X)), max(1, TASK_VALUES // max(1, X.shape[1]))
+    for _ in work(partial(_scale_rows, X, scale, shift, start, size, U, half) for start in range(0, len(X), size)):
+        continue
+    return U, half
+
+
+def _scale_rows(
+    X: np.ndarray, scale: float, shift: np.ndarray, first: int, size: int, U: np.ndarray, half: np.ndarray
+) -> None:
+    step = max(1, STRIP_VALUES // max(1, X.shape[1]))
+    for start in range(first, min(first + size, len(X)), step):
+        some = slice(start, min(start + step, first + size))
         np.subtract(X[some], shift, out=U[some])
         U[some] *= scale
         half[some] = squared_norms(U[some]) / 2
-    return U, half
 
 
 def _from_differences(X: Any, Z: Any, scale: float, chosen: np.ndarray, out: np.ndarray) -> None:

@@ -70,7 +70,9 @@ class Tiles:
     def whole(self) -> np.ndarray:
         """Give the whole matrix."""
         out = room(self.shape, self.dtype)
-        _finish(partial(self._fill_strip, out, strip, 0, SIDE, self.mirrored) for strip in _cut(len(out), SIDE))
+        # The last strips of a mirrored matrix are the longest, and come first, so that threads end together.
+        strips = reversed(list(_cut(len(out), SIDE)))
+        _finish(partial(self._fill_strip, out, strip, 0, SIDE, self.mirrored) for strip in strips)
         return out
 
     def blocks(self, memory: int) -> Iterator[tuple[slice, np.ndarray]]:

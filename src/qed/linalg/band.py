@@ -7,7 +7,8 @@ compact form), which is applied from both sides,
 
 .. math:: H^\top A H = A - V W^\top - W V^\top, \qquad W = A V T - \tfrac12 V\, T^\top V^\top A V T,
 
-to the half below the diagonal, for several panels together: the first stage of modern two-stage eigensolvers. Cost:
+for several panels together, tile by tile below the diagonal, and mirrored: the first stage of modern two-stage eigensolvers. Threads share
+strips of the product :math:`AV`, tiles of the update and strips of :math:`Q`; all are cut by the size of the matrix alone. Cost:
 :math:`\tfrac43 n^3` operations, and as many again to write :math:`Q` out.
 
 Bischof, Lang and Sun (2000), A framework for symmetric band reduction.
@@ -17,12 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from qed.linalg.sharing import Task, finish, work_in_order
+
 WIDTH = 32
-GROUP = 8
-STRIP = 512
+# Panels whose reflections are collected before the rest of the matrix is turned, and reflections that are applied as one.
+DELAYED, GROUP = 4, 8
+STRIP = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,24 +118,33 @@ class Band:
     def orthogonal(self) -> np.ndarray:
         """Write Q out; what a factor leaves alone is not touched."""
         Q = np.eye(self.lower.shape[1])
-        for one in self._grouped():
-            factor = (one.V @ one.T).T
-            for start in range(one.start, len(Q), STRIP):
-                part = Q[start : start + STRIP, one.start :]
-                part -= (part @ one.V) @ factor
+        work_in_order(self._writing(Q))
         return Q.T
+
+    def _writing(self, Q: np.ndarray) -> Iterator[Task]:
+        """Give the tasks that apply every factor to every strip of rows of the transpose of Q, each strip after the factor before."""
+        for k, one in enumerate(self._grouped()):
+            factor = (one.V @ one.T).T
+            for start in range(one.start - one.start % STRIP, len(Q), STRIP):
+                part = Q[max(start, one.start) : start + STRIP, one.start :]
+                before = [(k - 1, start)] if k and start + STRIP > self._first(k - 1) else []
+                yield Task((k, start), partial(_turn, part, one.V, factor), before)
+
+    def _first(self, k: int) -> int:
+        """Say which row the k-th factor from the end begins with."""
+        return self.reflections[max(0, len(self.reflections) - (k + 1) * GROUP)].start
+
+
+def _turn(part: np.ndarray, V: np.ndarray, factor: np.ndarray) -> None:
+    part -= (part @ V) @ factor
 
 
 class _Update:
-    """A matrix ``A - P R'`` of which the second part is subtracted only when several panels have been collected.
-
-    Only the half of A below its diagonal is kept up to date, in strips whose places are fixed, so that the squares on the
-    diagonal stay whole.
-    """
+    """A symmetric matrix ``A - P R'`` of which the second part is subtracted only when several panels have been collected."""
 
     def __init__(self, A: np.ndarray, b: int) -> None:
         self.A, self.used = A, 0
-        self._P, self._R = np.empty((2, len(A), 2 * b * GROUP))
+        self._P, self._R = np.empty((2, len(A), 2 * b * DELAYED))
 
     @property
     def P(self) -> np.ndarray:
@@ -144,31 +158,36 @@ class _Update:
         """Give some columns, from the diagonal on."""
         return np.asarray(self.A[first:, first:last] - self.P[first:] @ self.R[first:last].T)
 
-    def _strips(self, start: int) -> Iterator[tuple[slice, slice]]:
-        """Give the rows and columns of strips that cover the lower half of the part from `start` on."""
-        for top in range(start - start % STRIP, len(self.A), STRIP):
-            stop = min(top + STRIP, len(self.A))
-            yield slice(max(top, start), stop), slice(start, stop)
+    def _strips(self, start: int) -> list[slice]:
+        """Cut the rows from `start` on into strips, whose places are fixed."""
+        tops = range(start - start % STRIP, len(self.A), STRIP)
+        return [slice(max(top, start), min(top + STRIP, len(self.A))) for top in tops]
 
     def add(self, H: Reflection) -> None:
         """Turn the part from the start of a reflection on, from both sides."""
         start, V, T = H.start, H.V, H.T
-        product = -(V.T @ self.R[start:]) @ self.P[start:].T
-        for rows, columns in self._strips(start):
-            i, j = rows.start - start, rows.stop - start
-            part = self.A[rows, columns]
-            product[:, :j] += V[i:j].T @ part
-            product[:, i:j] += V[:i].T @ part[:, :i].T
-        W = product.T @ T
+        W, collected = np.empty(V.shape), self.R[start:].T @ V
+        strips = self._strips(start)
+        finish(partial(self._multiply, rows, V, collected, W[rows.start - start :]) for rows in strips)
+        W = W @ T
         W -= V @ (0.5 * (T.T @ (V.T @ W)))
         for whole, parts in ((self._P, (V, W)), (self._R, (W, V))):
             whole[start:, self.used : self.used + 2 * len(T)] = np.hstack(parts)
         self.used += 2 * len(T)
         if self.used == self._P.shape[1]:
-            self._subtract(start)
+            pairs = ((rows, columns) for i, rows in enumerate(strips) for columns in strips[: i + 1])
+            finish(partial(self._subtract, *pair) for pair in pairs)
+            self.used = 0
 
-    def _subtract(self, start: int) -> None:
-        right = np.ascontiguousarray(self.R.T)
-        for rows, columns in self._strips(start):
-            self.A[rows, columns] -= self.P[rows] @ right[:, columns]
-        self.used = 0
+    def _multiply(self, rows: slice, V: np.ndarray, collected: np.ndarray, out: np.ndarray) -> None:
+        """Write some rows of ``(A - P R') V``."""
+        out = out[: rows.stop - rows.start]
+        np.matmul(self.A[rows, len(self.A) - len(V) :], V, out=out)
+        out -= self.P[rows] @ collected
+
+    def _subtract(self, rows: slice, columns: slice) -> None:
+        """Bring a tile and its mirror image up to date."""
+        tile = self.A[rows, columns]
+        tile -= self.P[rows] @ self.R[columns].T
+        if rows != columns:
+            self.A[columns, rows] = tile.T

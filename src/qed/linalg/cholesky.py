@@ -6,28 +6,33 @@ The scaling makes the answer independent of the units of the columns and comes w
 any scaling has (van der Sluis, 1969). LAPACK estimates that number from the factor in :math:`O(n^2)`, so what a solution is worth is known
 without a single eigenvalue. Cost: :math:`n^3 / 3` operations for the factor, :math:`2n^2` for each right-hand side.
 
-A large matrix is factored column of tiles by column of tiles, from the left: what stands in a tile is reduced by all that was found to its
-left, in one product, and solved with the tile on the diagonal. The tiles below it are shared among threads, and are cut by the size of
-the matrix alone, so any number of threads gives the same bits.
+A large matrix is cut into square tiles by its size alone, and its threads share them, so any number of threads gives the same bits: what
+stands in a tile is reduced by all that was found to its left, in one product, and solved with the tile on the diagonal above it. A tile
+waits only for those that it reads, not for the whole column of tiles before it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
-from qed.base.engine import one_blas_thread, work
+from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
+from qed.linalg.foreign import call, step
+from qed.linalg.sharing import Task, spans, work_in_order
 
-# Matrices of fewer rows are left to LAPACK; larger ones are cut into columns of so many, and those into tiles of so many rows.
-LARGE, COLUMNS, ROWS = 1024, 128, 512
+# Matrices of fewer rows are left to LAPACK; larger ones are cut into tiles of about so many rows, and very large ones into wider tiles.
+LARGE, TILE, VERY_LARGE, WIDE_TILE = 512, 192, 3000, 320
 
 
 def factor_in_place(A: np.ndarray) -> bool:
     """Write the lower Cholesky factor over the lower half of a matrix in Fortran order, whose upper half is left as it is.
+
+    The matrix is of float64 or of float32.
 
     Returns
     -------
@@ -44,19 +49,9 @@ def factor_in_place(A: np.ndarray) -> bool:
     n = len(A)
     with one_blas_thread:
         if n < LARGE:
-            return not lapack.dpotrf(A, lower=1, overwrite_a=1, clean=0)[1]
-        for first in range(0, n, COLUMNS):
-            last = min(first + COLUMNS, n)
-            tile = _reduced(A, first, last, first, last)
-            tile, failed = lapack.dpotrf(tile, lower=1, overwrite_a=1, clean=1)
-            if failed:
-                return False
-            lower = np.tril_indices(last - first)
-            A[first:last, first:last][lower] = tile[lower]
-            below = range(last, n, ROWS)
-            for _ in work(partial(_solve_tile, A, first, last, row, min(row + ROWS, n), tile) for row in below):
-                continue
-    return True
+            factorise = lapack.spotrf if A.dtype == np.float32 else lapack.dpotrf
+            return not factorise(A, lower=1, overwrite_a=1, clean=0)[1]
+        return _Tiles(A, TILE if n * A.itemsize < VERY_LARGE * 8 else WIDE_TILE).factor()
 
 
 def reciprocal_condition(lower: np.ndarray, size: float) -> float:
@@ -68,18 +63,47 @@ def reciprocal_condition(lower: np.ndarray, size: float) -> float:
     return float(np.float32(lapack.dpocon(lower, size, uplo="L")[0]))
 
 
-def _reduced(A: np.ndarray, first: int, last: int, row: int, stop: int) -> np.ndarray:
-    """Give the tile of rows `row` to `stop` in the columns `first` to `last`, less what the columns before explain of it."""
-    tile = A[row:stop, first:last].copy(order="F")
-    if first:
-        tile -= A[row:stop, :first] @ A[first:last, :first].T
-    return tile
+class _Tiles:
+    """A matrix in Fortran order that is factored tile by tile, from the left."""
 
+    def __init__(self, A: np.ndarray, size: int) -> None:
+        assert A.strides[0] == A.itemsize, "BLAS takes arrays in Fortran order"
+        self.A, self.step, self.spans, self.failed = A, step(A), spans(len(A), size), False
+        self.kind = "s" if A.dtype == np.float32 else "d"
 
-def _solve_tile(A: np.ndarray, first: int, last: int, row: int, stop: int, corner: np.ndarray) -> None:
-    """Write the factor's tile of rows `row` to `stop`, below the `corner` on the diagonal."""
-    tile = _reduced(A, first, last, row, stop)
-    A[row:stop, first:last] = blas.dtrsm(1.0, corner, tile, side=1, lower=1, trans_a=1, overwrite_b=1)
+    def factor(self) -> bool:
+        """Factor it; say whether there is a factor."""
+        work_in_order(self._tasks())
+        return not self.failed
+
+    def _tasks(self) -> Iterator[Task]:
+        """Go down the columns; the next tile on the diagonal comes as soon as it can, because all others below it wait for it."""
+        count = len(self.spans)
+        yield self._task(0, 0)
+        for k in range(count):
+            for i in range(k + 1, count):
+                yield self._task(i, k)
+                if i == k + 1:
+                    yield self._task(i, i)
+
+    def _task(self, i: int, k: int) -> Task:
+        read = [(i, k - 1)] if k else []
+        return Task((i, k), partial(self._tile, i, k), read if i == k else [*read, (k, k)])
+
+    def _tile(self, i: int, k: int) -> None:
+        """Write the tile of the i-th rows and k-th columns of the factor."""
+        if self.failed:
+            return
+        A, kind, far, rows, columns = self.A, self.kind, self.step, self.spans[i], self.spans[k]
+        tile, m, n, before = A[rows, columns], rows.stop - rows.start, columns.stop - columns.start, columns.start
+        if i > k:
+            call(kind + "gemm", "N", "T", m, n, before, -1.0, A[rows], far, A[columns], far, 1.0, tile, far)
+            call(kind + "trsm", "R", "L", "T", "N", m, n, 1.0, A[columns, columns], far, tile, far)
+        else:
+            failed = np.zeros(1, dtype=np.int32)
+            call(kind + "syrk", "L", "N", n, before, -1.0, A[rows], far, 1.0, tile, far)
+            call(kind + "potrf", "L", n, tile, far, failed)
+            self.failed |= bool(failed[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from qed.base.compile import kernel
 from qed.base.engine import add_pairwise, work
 from qed.base.numbers import EPS
+from qed.linalg.sharing import products_of_rows
 
 # So many stored values are gone through by one task: enough to outweigh handing it to a thread.
 TASK_VALUES = 1 << 19
@@ -76,7 +77,7 @@ class DenseDesign:
     def outer(self, scale: np.ndarray | None = None) -> np.ndarray:
         """Give the products of the rows with each other, of shape (n, n); columns are divided by `scale` first."""
         rows = self.rows if scale is None else self.rows / scale
-        return np.asarray(rows @ rows.T)
+        return products_of_rows(rows)
 
 
 class SparseDesign:

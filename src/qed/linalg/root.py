@@ -24,6 +24,7 @@ from scipy.linalg import lapack
 
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
+from qed.linalg.sharing import inverse_of_lower
 
 
 def factor_rounding(p: int) -> float:
@@ -76,17 +77,19 @@ class Root:
         if len(R) < p or not (length > 0).all():
             return None
         lower = np.asfortranarray((R / length).T)
-        inverse, failed = lapack.dtrtri(lower, lower=1)
-        if failed:
+        inverse = inverse_of_lower(lower)
+        if inverse is None:
             return None
-        far = float(np.linalg.norm(np.tril(inverse)))
+        far = float(np.linalg.norm(inverse))
         moved = factor_rounding(p) * np.sqrt(p) * far
         return cls(lower, length, float(2 * moved + moved**2), far**-2)
 
     @cached_property
     def inverse(self) -> np.ndarray:
         """The inverse of L."""
-        return np.tril(lapack.dtrtri(self.lower, lower=1)[0])
+        found = inverse_of_lower(self.lower)
+        assert found is not None
+        return found
 
     def half(self, right: np.ndarray) -> np.ndarray:
         """Give ``L^-1 D^-1 right``, for right-hand sides of shape (p, q)."""

@@ -18,15 +18,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from qed.base.attributes import floats, integers
 from qed.base.errors import InputError
 from qed.base.numbers import EPS
+from qed.linalg.sharing import inverse_of_lower
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import dense, present_rows, typical_row
+
+# From so many columns on, singular values take much longer than to see that all of them count.
+MANY_COLUMNS = 256
+# So many products approach the largest singular value to a few percent, even from a poor start.
+POWERS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,15 +181,27 @@ class LeastSquares:
         The residual sum of squares of each target.
     rank : int
         How many independent columns the features have.
-    singular_values : ndarray of shape (p,)
-        Those of the features' factor after its columns were given length one, the largest first.
+    triangle : ndarray of shape (k, p)
+        The features' factor after its columns were given length one.
+    condition : float
+        The condition number of that, over the directions that count: from its singular values, or, where these were not needed,
+        estimated from below.
     """
 
     coefficients: np.ndarray
     intercept: np.ndarray
     residual: np.ndarray
     rank: int
-    singular_values: np.ndarray
+    triangle: np.ndarray
+    condition: float
+
+    @cached_property
+    def singular_values(self) -> np.ndarray:
+        """Those of the triangle, the largest first, of shape (p,)."""
+        found = np.zeros(self.triangle.shape[1])
+        values = np.linalg.svd(self.triangle, compute_uv=False)
+        found[: len(values)] = values
+        return found
 
 
 def least_squares(factor: Factor, *, intercept: bool = True, tol: float | None = None) -> LeastSquares:
@@ -219,21 +239,54 @@ def least_squares(factor: Factor, *, intercept: bool = True, tol: float | None =
     A, B = R[:p, :p], R[:p, p:]
     length = np.linalg.norm(A, axis=0)
     length[length == 0] = 1.0
-    U, found, V = np.linalg.svd(A / length)
-    values = np.zeros(p)
-    values[: len(found)] = found
     size = np.hypot(1.0, factor.x_mean * np.sqrt(factor.weight) / length) if intercept else np.ones(p)
     tol = 16 * p * EPS if tol is None else tol
-    known = values > tol * np.linalg.norm(V * size, axis=1)
-    if known.all():
-        coefficients = np.linalg.solve(A, B)
+    scaled = A / length
+    spread = _spread(scaled, tol * float(size.max(initial=1.0))) if p >= MANY_COLUMNS else None
+    if spread is not None:
+        coefficients, rank, condition = solve_triangular(A, B), p, spread
     else:
-        inside = known[: len(found)]
-        coefficients = V[known].T @ ((U.T @ B)[inside] / found[inside, None]) / length[:, None]
-        free = np.linalg.qr(V[~known].T / length[:, None])[0]
-        coefficients -= free @ (free.T @ coefficients)
+        coefficients, rank, condition = _by_singular_values(A, B, scaled, length, size, tol)
     residual = (R[p:, p:] ** 2).sum(axis=0) + ((A @ coefficients - B) ** 2).sum(axis=0)
     constant = np.zeros(factor.n_targets)
     if intercept:
         constant = (factor.y_mean - factor.x_mean @ coefficients) + (factor.rest[p:] - factor.rest[:p] @ coefficients)
-    return LeastSquares(coefficients, constant, residual, int(known.sum()), values)
+    return LeastSquares(coefficients, constant, residual, rank, scaled, condition)
+
+
+def _by_singular_values(
+    A: np.ndarray, B: np.ndarray, scaled: np.ndarray, length: np.ndarray, size: np.ndarray, tol: float
+) -> tuple[np.ndarray, int, float]:
+    """Give coefficients, rank and condition number by what singular values say about every direction."""
+    U, found, V = np.linalg.svd(scaled)
+    values = np.zeros(len(length))
+    values[: len(found)] = found
+    known = values > tol * np.linalg.norm(V * size, axis=1)
+    rank = int(known.sum())
+    condition = float(values[known][0] / values[known][-1]) if rank else 1.0
+    if known.all():
+        return np.linalg.solve(A, B), rank, condition
+    inside = known[: len(found)]
+    coefficients = V[known].T @ ((U.T @ B)[inside] / found[inside, None]) / length[:, None]
+    free = np.linalg.qr(V[~known].T / length[:, None])[0]
+    return coefficients - free @ (free.T @ coefficients), rank, condition
+
+
+def _spread(triangle: np.ndarray, least: float) -> float | None:
+    """Estimate the condition number of a triangle; None where a singular value might be below `least`.
+
+    The smallest is at least one over the length of the inverse. The last bits of an estimate are dropped.
+    """
+    p = triangle.shape[1]
+    inverse = inverse_of_lower(np.asfortranarray(triangle.T)) if len(triangle) == p else None
+    if inverse is None or not 1 / np.linalg.norm(inverse) > least:
+        return None
+    return float(np.float32(_largest(triangle) * _largest(inverse)))
+
+
+def _largest(matrix: np.ndarray) -> float:
+    """Approach the largest singular value from below, by powers."""
+    vector = np.ones(matrix.shape[1])
+    for _ in range(POWERS):
+        vector = matrix.T @ (matrix @ (vector / np.linalg.norm(vector)))
+    return float(np.sqrt(np.linalg.norm(vector)))

@@ -21,6 +21,7 @@ from qed.base.models.fingerprint import Fingerprint
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, join
 from qed.linalg.design import DenseDesign, SparseDesign
+from qed.linalg.sharing import products_of_rows
 from qed.linalg.sparse_gram import sparse_gram
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.moments import Moments, roundings_of
@@ -150,7 +151,7 @@ class KeptRows(Centred):
             if self.weights is not None:
                 Z *= np.sqrt(self.weights)[:, None]
             behind = None, roundings_of(self.count)
-            return Moments(self.weight, self.count, self.mean, Z.T @ Z, p, self.rest, *behind)  # type: ignore[arg-type]
+            return Moments(self.weight, self.count, self.mean, products_of_rows(Z.T), p, self.rest, *behind)  # type: ignore[arg-type]
 
     def _sparse_moments(self) -> Moments:
         """Multiply out sparse columns as they are and take their means away after that, unless this would cost digits."""

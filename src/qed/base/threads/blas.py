@@ -2,7 +2,7 @@
 
 BLAS shares its work among as many threads as there are, and its sums round differently for each number of them: a factor computed by two
 threads is not that of one, and not that of a fit inside the worker of a search. So it gets one thread, on every machine, and what is worth
-more is cut into tiles by its size alone, which our own threads share (:mod:`qed.linalg.cholesky`).
+more is cut into tiles by its size alone, which our own threads share (:mod:`qed.linalg.sharing`).
 
 The setting belongs to the whole process, so holds are counted, per thread and per purpose: whoever comes first sets it and whoever
 leaves last gives it back. A fit takes a hold once (:func:`fitting`), and the thousands of folds inside it find the limit in place. What

@@ -6,7 +6,8 @@ meeting costs a fraction of one. The work is cut into *parts* by the data, never
 writes to its own slots, and what is reduced is reduced in the order of the parts. So the answer is that of a single thread, bit for bit.
 
 Whoever is free takes the next part, and the thread that asked takes parts too: a member that the system has put to sleep delays
-nothing but the part it holds. Where there are more members than cores, they do not stay awake at all.
+nothing but the part it holds. Where there are more members than cores, they do not stay awake at all, and only as many as there are
+cores meet in a loop.
 """
 
 from __future__ import annotations
@@ -104,18 +105,20 @@ class Team:
             self._busy.release()
 
     def together(self, function: Callable[..., Any], *args: Any) -> None:
-        """Have every member call ``function(member, members, gate, *args)`` at the same time.
+        """Have members, as many as there are cores for, call ``function(member, members, gate, *args)`` at the same time.
 
         In the kernel members :func:`~qed.base.threads.gate.meet` at the `gate`, as often as they like and all equally
         often. It gives each member the parts ``range(member, parts, members)`` of its work; where `meet` says False it
         returns.
         """
         self._gate[:] = 0
-        if self.members == 1 or not self._busy.acquire(blocking=False):
+        # Who has no core of its own makes all others wait at every meeting, for as long as the system lets somebody else run.
+        active = min(self.members, n_cores())
+        if active == 1 or not self._busy.acquire(blocking=False):
             function(0, 1, np.zeros(GATE_SIZE, dtype=np.int64), *args)
             return
         try:
-            self._work(_Together(function, self.members, self._gate, args), self.members)
+            self._work(_Together(function, active, self._gate, args), self.members)
         finally:
             self._busy.release()
 
@@ -224,7 +227,7 @@ class _Parts:
 
 
 class _Together:
-    """A function to be called once by every member."""
+    """A function to be called once by each of so many members; there may be more, who do nothing."""
 
     own = 1
 
@@ -233,6 +236,8 @@ class _Together:
         self._errors: list[BaseException] = []
 
     def serve(self, member: int) -> int:
+        if member >= self._members:
+            return 1
         try:
             self._function(member, self._members, self._gate, *self._args)
         except BaseException as error:

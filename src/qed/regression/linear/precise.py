@@ -59,6 +59,4 @@ def solve_by_factor(factor: Factor, alpha: float = 0.0, *, centered: bool = True
         penalty = np.hstack([np.sqrt(alpha) * np.eye(p), np.zeros((p, q))])
         factor = replace(factor, R=np.asarray(np.linalg.qr(np.vstack([factor.R, penalty]), mode="r")))
     found = least_squares(factor, intercept=centered)
-    kept = found.singular_values[: found.rank]
-    condition = float(kept[0] / kept[-1]) if found.rank else 1.0
-    return Solution(found.coefficients, found.rank, condition, float(-np.log10(EPS * condition)))
+    return Solution(found.coefficients, found.rank, found.condition, float(-np.log10(EPS * found.condition)))
