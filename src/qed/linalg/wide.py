@@ -24,7 +24,7 @@ from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.design import DenseDesign
 from qed.linalg.normal import Solution
-from qed.linalg.root import Root, factor_rounding
+from qed.linalg.root import Root, factor_rounding, inverted
 
 # With so many digits, a correction would change nothing that matters.
 DIGITS_ENOUGH = 12.0
@@ -270,7 +270,7 @@ class WideSystem:
         factor = self._telling(0.0) if rank == self.most else None
         if factor is not None:
             reach = np.linalg.norm(self.target, axis=0) + self.lengths @ np.abs(coef)
-            least = factor.length.min() * np.sqrt(factor.least / 3)
+            least = factor.length.min() / inverted(factor.lower, 1e3)[0]
             missed = (residual + (p + len(self.target) + 2) * EPS * reach) / least
             return float(np.divide(missed, size, out=np.zeros_like(size), where=size > 0).max()) + self.outside(
                 coef, rank
