@@ -23,7 +23,7 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.design import DenseDesign
-from qed.linalg.normal import Solution
+from qed.linalg.normal import Solution, Standing
 from qed.linalg.root import Root, factor_rounding, inverted
 
 # With so many digits, a correction would change nothing that matters.
@@ -181,41 +181,16 @@ class WideSystem:
         condition = float(values[0] / values[-1]) if len(values) else 1.0
         return Solution(coef, len(values), condition, float(-np.log10(EPS * condition)))
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
-        """Bound by how much coefficients are above the minimum, rounding included.
-
-        Parameters
-        ----------
-        coef, gradient : ndarray of shape (p, q)
-            The coefficients, and ``A'(b - A w) - alpha w`` there.
-        noise : ndarray of shape (p, q)
-            How far the gradient may be off.
-        alphas : ndarray of shape (q,)
-            The penalty of each output.
-        rank : int or None
-            The rank that a model without a penalty found; if it is the largest there can be, the least error is zero.
-        reach : ndarray of shape (q,)
-            The size of what the residuals are differences of.
-        enough : ndarray of shape (q,)
-            A bound below it need not be any sharper.
-        """
-        result = np.empty(len(alphas))
-        for alpha in np.unique(alphas).tolist():
-            chosen = alphas == alpha
+    def excess(self, at: Standing) -> np.ndarray:
+        """Bound by how much coefficients are above the minimum, rounding included; with the largest rank there can be, that is zero."""
+        result = np.empty(len(at.alphas))
+        for alpha in np.unique(at.alphas).tolist():
+            chosen = at.alphas == alpha
             if alpha > 0:
                 # With u = r / alpha the gap is ||g||^2 / alpha.
-                found = np.linalg.norm(np.abs(gradient[:, chosen]) + noise[:, chosen], axis=0) ** 2 / alpha
-            if alpha == 0 or (found > enough[chosen]).any():
-                found = self._sharper(coef[:, chosen], chosen, alpha, rank, reach[chosen])
+                found = np.linalg.norm(np.abs(at.gradient[:, chosen]) + at.noise[:, chosen], axis=0) ** 2 / alpha
+            if alpha == 0 or (found > at.enough[chosen]).any():
+                found = self._sharper(at.coef[:, chosen], chosen, alpha, at.rank, at.reach[chosen])
             result[chosen] = found
         return result
 

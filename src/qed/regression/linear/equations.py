@@ -24,7 +24,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import DenseDesign, SparseDesign
-from qed.linalg.normal import Normal, Solution
+from qed.linalg.normal import Normal, Solution, Standing
 from qed.linalg.root import Root, factor_rounding
 from qed.linalg.wide import WideSystem
 from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_slip, means_of
@@ -200,21 +200,11 @@ class RowEquations(KeptEquations):
         """The lengths of the columns."""
         return self.system.lengths
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
+    def excess(self, at: Standing) -> np.ndarray:
         """Bound it by the gap to the dual problem; where units of columns differ so much that this says too little, by columns."""
-        known = (coef, gradient, noise, alphas, rank, reach, enough)
-        found = self.system.excess(*known)
-        if (alphas > 0).all() and (found > enough).any():
-            return np.minimum(found, self.by_columns.normal.excess(*known))
+        found = self.system.excess(at)
+        if (at.alphas > 0).all() and (found > at.enough).any():
+            return np.minimum(found, self.by_columns.normal.excess(at))
         return found
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
@@ -293,22 +283,13 @@ class IterativeEquations(KeptEquations):
         """The lengths of the columns."""
         return self.design.lengths
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
+    def excess(self, at: Standing) -> np.ndarray:
         """Bound it by ``||g||^2 / alpha``, with what rounding may have hidden of g; where that says too little, ask the exact way."""
-        if (alphas > 0).all():
-            bound = (np.linalg.norm(gradient, axis=0) + self._noise(coef)) ** 2 / alphas
-            if (bound <= enough).all():
+        if (at.alphas > 0).all():
+            bound = (np.linalg.norm(at.gradient, axis=0) + self._noise(at.coef)) ** 2 / at.alphas
+            if (bound <= at.enough).all():
                 return np.asarray(bound)
-        return self.exact.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
+        return self.exact.metric.excess(at)
 
     def _noise(self, coef: np.ndarray) -> np.ndarray:
         """Bound the rounding of the gradient: of sums over the values of a row, and over those of a column."""

@@ -19,12 +19,14 @@ from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.normal import Normal
+from qed.linalg.normal import Normal, Standing
 from qed.linalg.root import Root
 from qed.stats.centred import Centred
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
+# Rounding may hide so much of a gradient, relative to columns and what residuals are differences of; with more, nothing is proven.
+MOST_HIDDEN = 1e-7
 # Coefficients are right enough when their relative errors are below this; one that is smaller than so much of what it is a difference
 # of is compared with that.
 ENOUGH, NO_SHARE = 1e-4, 1e-5
@@ -44,21 +46,8 @@ class Metric(Protocol):
     def lengths(self) -> np.ndarray:
         """The lengths of the columns."""
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
-        """Bound by how much coefficients with such a gradient are above the minimum, for each output.
-
-        The gradient is known up to `noise`, residuals up to rounding of their `reach`; a bound that is below `enough` need not be
-        any sharper.
-        """
+    def excess(self, at: Standing) -> np.ndarray:
+        """Bound by how much coefficients are above the minimum, for each output."""
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
         """Bound the share of the coefficients that lies where the data say nothing."""
@@ -221,11 +210,12 @@ def least_squares_claims(
         claims.append(Claim("residuals sum to zero", float(total.max()), bound))
     scale = np.where(length > 0, length, 1.0)[:, None] * reach
     slope = float(((np.abs(gradient) + seen.noise) / scale).max(initial=0.0))
+    hidden = float((seen.noise / scale).max(initial=0.0))
     words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
-    claims.append(Claim(words, slope, bound))
+    claims.append(Claim(words, slope, bound + min(hidden, MOST_HIDDEN)))
     value = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0)
     scale = value + 1e-8 * reach**2
-    excess = seen.metric.excess(coef, gradient, seen.noise, alphas, rank, reach, 0.1 * bound * scale)
+    excess = seen.metric.excess(Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank))
     if centered:
         slip = EPS * _size(seen, coef)
         excess += seen.weight * (np.abs(seen.r_mean) + slip) ** 2
