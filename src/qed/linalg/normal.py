@@ -98,6 +98,7 @@ def table_of(scatter: np.ndarray) -> np.ndarray:
     """
     scaled, length = equilibrate(scatter)
     value, vector = np.linalg.eigh(scaled)
+    length[scatter.diagonal() <= 0] = 0.0
     return np.asarray(np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T * length)
 
 

@@ -26,7 +26,6 @@ from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 
-
 # Rounding may move a factor so much, by a cheap bound of the norm of its inverse, before it is inverted to know better.
 COARSE = 1e-6
 

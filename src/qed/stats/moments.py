@@ -29,8 +29,8 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
-from qed.base.models.fingerprint import Fingerprint, mixture
-from qed.base.numbers import EPS
+from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
+from qed.base.numbers import EPS, largest_share
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import gram, present_rows, typical_row
 
@@ -204,8 +204,17 @@ class Moments(Centred):
             )
 
     def apart(self, other: Moments) -> float:
-        """Give the largest difference from other moments, as a share of the spread of the columns."""
-        return self._apart(other, self.scatter, other.scatter)
+        """Give the largest difference from other moments, in units of what rounding can do; infinite where they are not of the same rows.
+
+        Entries of the scatter differ by no more than ``h[j] h[k]`` of one, and of the other.
+        """
+        behind = np.isfinite(self.roundings) and self.roundings >= 1
+        if not (self._is_of(other) and behind and (self.bulk >= np.diagonal(other.scatter) * (1 - 1e-9)).all()):
+            return np.inf
+        blur = np.multiply.outer(self.noise, self.noise) + np.multiply.outer(other.noise, other.noise)
+        spread = np.sqrt(np.maximum(self.bulk, other.bulk) / other.weight)
+        means = self._means_apart(other, (self.roundings + other.roundings) * EPS * spread)
+        return max(largest_share(self.scatter, other.scatter, blur), means)
 
     @property
     def xx(self) -> np.ndarray:
@@ -231,6 +240,11 @@ class Moments(Centred):
         """Tell these rows from others."""
         x_mean, y_mean, spread = self.x_mean, self.y_mean, self.xx.diagonal()
         return Fingerprint.of_sums(self.count, self.weight, x_mean, spread, y_mean, self.xy, self.yy)
+
+    @property
+    def loss(self) -> float:
+        """By how much the squares that went in exceed those that are left, in the column that lost most."""
+        return largest_loss(self.bulk, self.scatter.diagonal())
 
     def sums(self) -> np.ndarray:
         """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target whose moments these are."""

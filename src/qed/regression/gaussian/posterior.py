@@ -48,7 +48,8 @@ def posterior_claims(
     scale = np.abs(step) + np.abs(prior_mean)[:, None] + np.abs(prior) @ (length[:, None] * reach) / noise
     unknown = np.abs(gradient) + np.abs(prior) @ seen.noise / noise
     claims.append(Claim("gradient of the negative log posterior vanishes", _largest(unknown, scale), bound))
-    gap = covariance + prior @ (seen.xx @ covariance) / noise - prior
+    gap = np.abs(covariance + prior @ (seen.xx @ covariance) / noise - prior)
+    gap += np.abs(prior) @ np.outer(seen.blur, seen.blur @ np.abs(covariance)) / noise
     scale = np.abs(covariance) + np.abs(prior) + np.abs(prior) @ (np.outer(length, length @ np.abs(covariance))) / noise
     claims.append(Claim("covariance is the inverse of the posterior's precision", _largest(gap, scale), bound))
     return claims

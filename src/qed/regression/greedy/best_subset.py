@@ -152,11 +152,12 @@ class BestSubset(LinearModel):
         reach = np.where(reach > 0, reach, 1.0)
         residual = b - A @ path.T
         error = (residual**2).sum(axis=0)
-        near = np.abs(A.T @ residual) / np.where(length > 0, length, 1.0)[:, None] / reach
+        blur, unknown = self._unknown(problem, path)
+        near = (np.abs(A.T @ residual) + np.outer(blur, unknown)) / np.where(length > 0, length, 1.0)[:, None] / reach
         fitted = [near[chosen[chosen >= 0], m].max(initial=0.0) for m, chosen in enumerate(self.subsets_)]
         outside = [np.delete(row, chosen[chosen >= 0]).any() for row, chosen in zip(path, self.subsets_)]
         # Columns that differ by little more than rounding are told apart here, and what is found is looked at without them.
-        hidden, whole = _hidden(reach, error, size, len(A)), size**2 if size > 0 else 1.0
+        hidden, whole = _hidden(reach, error, size, len(A)) + unknown**2, size**2 if size > 0 else 1.0
         unseen = TOLERANCE * whole + hidden
         least, others, _ = best_subsets(A, b[:, 0], len(path) - 1, error - unseen, trace=FAINT)
         other = np.array([_least_squares(A, b[:, 0], chosen[chosen >= 0], FAINT) for chosen in others])
@@ -164,18 +165,26 @@ class BestSubset(LinearModel):
         better = np.maximum(error - found, unseen)[1:] / whole
         rounding = 2 * float(hidden[1:].max()) / whole
         offset = statistic.y_mean - statistic.x_mean @ coef - intercept
-        lost = np.sqrt(statistic.weight) * float(np.abs(offset[0])) / reach[-1]
+        each = np.sqrt(statistic.roundings * EPS / statistic.weight)
+        lost = np.sqrt(statistic.weight) * (float(np.abs(offset[0])) + each * unknown[-1]) / reach[-1]
         bound = TOLERANCE + 16 * EPS * np.sqrt(statistic.weight) * float(np.abs(statistic.mean).max()) / reach[-1]
-        claims = [Claim("residuals sum to zero", lost, bound)] if self.fit_intercept else []
+        claims = [Claim("residuals sum to zero", float(lost), bound)] if self.fit_intercept else []
+        off = np.abs(error - self.errors_) + unknown**2
         return [
             *claims,
             Claim("residuals are orthogonal to the columns of every subset", float(max(fitted)), TOLERANCE),
             Claim("coefficients outside of the subsets", float(sum(outside)), 0.0),
-            Claim("squared errors are as said", float((np.abs(error - self.errors_) / reach**2).max()), TOLERANCE),
+            Claim("squared errors are as said", float((off / reach**2).max()), TOLERANCE),
             Claim.within(
                 "an exact search finds better subsets, by at most", float(better.max()), 2 * TOLERANCE, rounding
             ),
         ]
+
+    def _unknown(self, problem: StatisticProblem, path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Say how blurred columns are, and residuals, where the rows are gone: sums remember the rounding of all that was taken away."""
+        seen, p = self._centered(problem.statistic), path.shape[1]
+        blur = seen.noise if problem.rows is None else np.zeros(p + 1)
+        return blur[:p], blur[p] + np.abs(path) @ blur[:p]
 
     def _restate(self, problem: StatisticProblem) -> list[Claim]:
         coef, _ = self._columns()

@@ -148,6 +148,12 @@ class Evidence:
         return np.asarray(target + columns @ np.abs(coef) + np.sqrt(self.weight) * np.abs(intercept))
 
     @property
+    def blur(self) -> np.ndarray:
+        """The h for which products of features are off by no more than ``h[j] * h[k]``, of shape (p,)."""
+        assert isinstance(self.metric, Normal)
+        return self.metric.noise
+
+    @property
     def xx(self) -> np.ndarray:
         """The scatter of the features, of shape (p, p)."""
         assert isinstance(self.metric, Normal)
