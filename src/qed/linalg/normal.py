@@ -54,6 +54,13 @@ class Standing:
     enough: np.ndarray  # (q,): a bound below it need not be any sharper
     rank: int | None = None  # that of the columns, as a model without a penalty found it
 
+    def of(self, outputs: np.ndarray) -> Standing:
+        """Give where some of the outputs stand."""
+        known = (
+            part[..., outputs] for part in (self.coef, self.gradient, self.noise, self.alphas, self.reach, self.enough)
+        )
+        return Standing(*known, self.rank)
+
     def where(self, columns: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give gradient and noise of some columns and outputs."""
         return self.gradient[columns][:, outputs], self.noise[columns][:, outputs]

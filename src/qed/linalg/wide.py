@@ -237,21 +237,42 @@ class WideSystem:
         """Bound the relative error of the shortest of many solutions, where residuals have such lengths.
 
         Where all rows are independent it fits all of them, so what is left of the residual, and of the way to the span of the rows, tells.
-        Where not, Wedin's bound for columns moved by rounding does, to first order: ``condition x (3 + condition x residual / fit)``.
+        Where not, rounding may have moved columns of length one by `moved`, directions beyond the rank by ``moved`` over the least singular
+        value (Wedin, 1972), and the solution by ``condition x (2 + condition x residual / fit)`` (Wedin, 1973); lengths of columns and the
+        angle to what is left out say what that means for the shortest.
         """
         size, p = np.linalg.norm(coef, axis=0), len(coef)
         if rank == 0 or not size.any():
             return 0.0
         factor = self._telling(0.0) if rank == self.most else None
         if factor is not None:
-            reach = np.linalg.norm(self.target, axis=0) + self.lengths @ np.abs(coef)
+            reach = np.linalg.norm(self.target, axis=0) + np.hypot(self.lengths, self.offset) @ np.abs(coef)
             least = factor.length.min() / inverted(factor.lower, 1e3)[0]
             missed = (residual + (p + len(self.target) + 2) * EPS * reach) / least
             return float(np.divide(missed, size, out=np.zeros_like(size), where=size > 0).max()) + self.outside(
                 coef, rank
             )
-        fit = np.linalg.norm(self.design.times(coef), axis=0)
-        share = np.divide(residual, fit, out=np.zeros_like(fit), where=fit > 0).max() if rank < self.most else 0.0
-        values = np.linalg.svd(self.design.rows, compute_uv=False)
-        condition = max(self.condition(rank), float(values[0] / values[rank - 1]) if values[rank - 1] > 0 else np.inf)
-        return float(factor_rounding(p) * np.sqrt(p) * condition * (3 + condition * share))
+        if len(self.directions[1]) != rank:
+            return np.inf
+        return float(np.divide(self._moved(coef, residual), size, out=np.zeros_like(size), where=size > 0).max())
+
+    def _moved(self, coef: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Bound how far the shortest coefficients may have moved, for each output, where some directions are left out."""
+        U, values, V = self.directions
+        p, told = len(coef), self.lengths > 0
+        moved = float(np.linalg.norm(factor_rounding(p) + 2 * EPS * self.offset[told] / self.scale[told]))
+        tilt = 2 * moved / values[-1]
+        if not tilt < 0.5:
+            return np.full(coef.shape[1], np.inf)
+        inner = coef * self.scale[:, None]
+        within = np.linalg.norm(V @ inner, axis=0)
+        beyond = np.linalg.norm(inner - V.T @ (V @ inner), axis=0)
+        missed = np.linalg.norm(U.T @ (self.target - self.design.times(coef)), axis=0) / values[-1]
+        off = missed + 2 * tilt * (2 * within + residual / values[-1])
+        nearest = 1 / self.scale[told].min()
+        null = np.linalg.svd(V, full_matrices=True)[2][len(V) :] / self.scale
+        slope = float(np.linalg.svd(null[:, told], compute_uv=False)[-1]) if told.sum() > len(V) else np.inf
+        size = np.linalg.norm(coef, axis=0)
+        turned = tilt * nearest / slope * size if slope > 0 else np.full(len(size), np.inf)
+        outside = np.linalg.norm(coef - self.row_space @ (self.row_space.T @ coef), axis=0)
+        return np.asarray(2 * nearest * (off + tilt * (within + beyond)) + turned + outside)

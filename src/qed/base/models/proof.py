@@ -22,8 +22,6 @@ from qed.base.models.problem import Problem
 from qed.base.numbers import TINY, largest_share
 from qed.base.sources.rows import Rows
 
-# Two passes over the same rows in another order, or rows that were added and taken away again, agree at least so well.
-ALIKE = 1e-6
 SAME_DATA = "the data are those of the fit"
 FOLLOWING = "attributes that do not follow from the data"
 REMEMBERED = "what is remembered of the rows is theirs"

@@ -136,9 +136,14 @@ class BestSubset(LinearModel):
         most, statistic = self._most(), problem.statistic
         A, b = few_rows(problem.rows, statistic, centered=self.fit_intercept)
         _, self.subsets_, self.n_visited_ = best_subsets(A, b[:, 0], most)
-        self.n_subsets_ = self._count(most)
-        self.path_ = np.array([_least_squares(A, b[:, 0], chosen[chosen >= 0]) for chosen in self.subsets_])
-        self.errors_ = ((b - A @ self.path_.T) ** 2).sum(axis=0)
+        self.path_, self.errors_ = _fitted(A, b, self.subsets_)
+        # Columns that only a row far away makes alike are told apart by a second search, which looks for better subsets alone.
+        _, others, visited = best_subsets(A, b[:, 0], most, (1 - TOLERANCE) * self.errors_, trace=FAINT)
+        path, errors = _fitted(A, b, others, FAINT)
+        better = (others.max(axis=1) >= 0) & (errors < self.errors_)
+        for mine, other in ((self.subsets_, others), (self.path_, path), (self.errors_, errors)):
+            mine[better] = other[better]
+        self.n_visited_, self.n_subsets_ = self.n_visited_ + visited, self._count(most)
         self._set_coef(self.path_[-1][:, None], statistic.x_mean, statistic.y_mean, flat=problem.target_ndim == 1)
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
@@ -160,8 +165,7 @@ class BestSubset(LinearModel):
         hidden, whole = _hidden(reach, error, size, len(A)) + unknown**2, size**2 if size > 0 else 1.0
         unseen = TOLERANCE * whole + hidden
         least, others, _ = best_subsets(A, b[:, 0], len(path) - 1, error - unseen, trace=FAINT)
-        other = np.array([_least_squares(A, b[:, 0], chosen[chosen >= 0], FAINT) for chosen in others])
-        found = np.where(others.max(axis=1, initial=-1) >= 0, ((b - A @ other.T) ** 2).sum(axis=0), least)
+        found = np.where(others.max(axis=1, initial=-1) >= 0, _fitted(A, b, others, FAINT)[1], least)
         better = np.maximum(error - found, unseen)[1:] / whole
         rounding = 2 * float(hidden[1:].max()) / whole
         offset = statistic.y_mean - statistic.x_mean @ coef - intercept
@@ -207,6 +211,14 @@ def _hidden(reach: np.ndarray, error: np.ndarray, size: float, n_rows: int) -> n
     loose = 16 * n_rows * EPS * reach
     squares = np.minimum(reach**2, size**2 / CONDITION)
     return np.asarray(loose * (2 * np.sqrt(error) + loose) + (FAINT * reach) ** 2 + 16 * EPS * squares)
+
+
+def _fitted(
+    A: np.ndarray, b: np.ndarray, subsets: np.ndarray, cut: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the coefficients of every subset, and the squared errors that they leave."""
+    path = np.array([_least_squares(A, b[:, 0], chosen[chosen >= 0], cut) for chosen in subsets])
+    return path, ((b - A @ path.T) ** 2).sum(axis=0)
 
 
 def _least_squares(A: np.ndarray, b: np.ndarray, chosen: np.ndarray, cut: float | None = None) -> np.ndarray:

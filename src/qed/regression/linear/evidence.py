@@ -27,6 +27,8 @@ from qed.stats.moments import Moments
 TOLERANCE = 1e-9
 # Rounding may hide so much of a gradient, relative to columns and what residuals are differences of; with more, nothing is proven.
 MOST_HIDDEN = 1e-7
+# What is said of columns that only rounding tells from dependent ones.
+ALIKE = " (columns alike up to rounding being dependent)"
 # Coefficients are right enough when their relative errors are below this; one that is smaller than so much of what it is a difference
 # of is compared with that.
 ENOUGH, NO_SHARE = 1e-4, 1e-5
@@ -128,18 +130,20 @@ class Evidence:
     ) -> Evidence:
         """Work it out from the moments of features and target, without going back to the rows.
 
-        What solved the equations may be given as `normal`: what it has factored is not factored again.
+        What solved the equations may be given as `normal`: what it has factored is not factored again. Several solutions for each
+        target may be given, one after another for all targets in turn.
         """
         seen, p = moments if centered else about_zero(moments), len(coef)
-        image, yy, h = seen.xx @ coef, np.diagonal(seen.yy), seen.noise
-        rr = yy - (coef * (2 * seen.xy - image)).sum(axis=0)
-        means = (seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept))
-        unknown, metric = h[p:] + h[:p] @ np.abs(coef), normal or Normal(seen.xx, h[:p])
+        image, targets, h = seen.xx @ coef, np.arange(coef.shape[1]) % seen.n_targets, seen.noise
+        xy, yy = seen.xy[:, targets], np.diagonal(seen.yy)[targets]
+        rr = yy - (coef * (2 * xy - image)).sum(axis=0)
+        means = (seen.x_mean, seen.y_mean[targets], mean_residual(seen, coef, intercept))
+        unknown, metric = h[p:][targets] + h[:p] @ np.abs(coef), normal or Normal(seen.xx, h[:p])
         # The products here round, too, but by less than those of the moments: h is at least the length of a column times this.
         each = math.sqrt(seen.roundings * EPS)
         noise = h[:p, None] * (unknown * (1 + (p + 2) * EPS / each**2))
         slip = unknown * (each / math.sqrt(seen.weight)) if centered else np.zeros(len(yy))
-        return cls(seen.weight, *means, metric, seen.xy - image, yy, rr, noise, slip)
+        return cls(seen.weight, *means, metric, xy - image, yy, rr, noise, slip)
 
     def full_reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the length of what residuals are differences of when they are computed row by row, means included: of shape (q,)."""
@@ -162,10 +166,9 @@ class Evidence:
 
 def mean_residual(seen: Centred, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give the mean residual of each output from the means of features and targets, off by no more than the rounding of each product."""
-    p = len(coef)
-    parts = np.vstack(
-        [seen.mean[p:], seen.rest[p:], -intercept, -seen.mean[:p, None] * coef, -seen.rest[:p, None] * coef]
-    )
+    p, targets = len(coef), np.arange(coef.shape[1]) % seen.n_targets
+    far, rest = seen.mean[p:][targets], seen.rest[p:][targets]
+    parts = np.vstack([far, rest, -intercept, -seen.mean[:p, None] * coef, -seen.rest[:p, None] * coef])
     return np.array([math.fsum(column) for column in parts.T.tolist()])
 
 
@@ -205,9 +208,7 @@ def least_squares_claims(
     The rank is that of the independent columns that the model found; below p the solution has to be the shortest.
     """
     p = len(coef)
-    length, alphas = seen.metric.lengths, np.broadcast_to(alpha, coef.shape[1])
-    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + length @ np.abs(coef)
-    reach = np.where(reach > 0, reach, 1.0)
+    length, reach = seen.metric.lengths, _reach(seen, coef)
     bound = TOLERANCE + _rounding(seen, coef, reach)
     gradient = seen.xr - alpha * coef
     claims = []
@@ -219,17 +220,44 @@ def least_squares_claims(
     hidden = float((seen.noise / scale).max(initial=0.0))
     words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
     claims.append(Claim(words, slope, bound + min(hidden, MOST_HIDDEN)))
-    value = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0)
-    scale = value + 1e-8 * reach**2
-    excess = seen.metric.excess(Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank))
-    if centered:
-        slip = EPS * _size(seen, coef)
-        excess += seen.weight * (np.abs(seen.r_mean) + slip) ** 2
-        bound += float((seen.weight * (4 * slip) ** 2 / scale).max())
-    claims.append(Claim("excess over the least possible error", float((excess / scale).max()), bound))
-    if rank is not None and rank < p:
-        claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
+    excess, more = relative_excess(seen, coef, alpha, bound, centered=centered, rank=rank)
+    bound += float(more.max())
+    dropped = rank is not None and rank < p
+    words = f"excess over the least possible error{ALIKE if dropped else ''}"
+    claims.append(Claim(words, float(excess.max()), bound))
+    if rank is not None and dropped:
+        claims.append(Claim(f"solution is the shortest of many{ALIKE}", seen.metric.outside(coef, rank), 1e-6))
     return claims
+
+
+def relative_excess(
+    seen: Evidence,
+    coef: np.ndarray,
+    alpha: float | np.ndarray,
+    bound: float,
+    *,
+    centered: bool,
+    rank: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bound what is missing from the minimum, relative to it and to a trace of what residuals are differences of, for each output.
+
+    A share of a `bound` need not be known any better. Gives also what the rounding of large means may hide of it.
+    """
+    alphas, reach = np.broadcast_to(alpha, coef.shape[1]), _reach(seen, coef)
+    gradient = seen.xr - alpha * coef
+    scale = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0) + 1e-8 * reach**2
+    excess = seen.metric.excess(Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank))
+    if not centered:
+        return excess / scale, np.zeros(len(scale))
+    slip = EPS * _size(seen, coef)
+    excess = excess + seen.weight * (np.abs(seen.r_mean) + slip) ** 2
+    return excess / scale, seen.weight * (4 * slip) ** 2 / scale
+
+
+def _reach(seen: Evidence, coef: np.ndarray) -> np.ndarray:
+    """Give the length of what residuals are differences of, one where that is nothing."""
+    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
+    return np.where(reach > 0, reach, 1.0)
 
 
 def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
@@ -286,8 +314,8 @@ def _over(error: np.ndarray, value: np.ndarray, least: np.ndarray) -> np.ndarray
 
 def accuracy_claim(error: float, *, is_unique: bool) -> Claim:
     """Claim that the coefficients have digits that mean something."""
-    of = "coefficients" if is_unique else "the shortest coefficients"
-    return Claim(f"relative error of {of}, at most", error, ENOUGH)
+    of = "coefficients, at most" if is_unique else f"the shortest coefficients, at most{ALIKE}"
+    return Claim(f"relative error of {of}", error, ENOUGH)
 
 
 def _rounding(seen: Evidence, coef: np.ndarray, reach: np.ndarray) -> float:

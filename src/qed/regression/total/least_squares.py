@@ -208,7 +208,7 @@ class TotalLeastSquares(LinearModel):
     ) -> list[Claim]:
         """Make the claims about the plane from the moments of ``(x, y)`` and the products of both, and of residuals, with the residuals."""
         coef, _ = self._columns()
-        d, q = coef.shape
+        d = len(coef)
         length = np.sqrt(np.diagonal(seen.scatter))
         reach = float(length[d:].sum() + length[:d] @ np.abs(coef).sum(axis=1)) or 1.0
         far = float(np.sqrt(seen.weight) * (np.abs(seen.y_mean).max() + np.abs(seen.x_mean) @ np.abs(coef).sum(axis=1)))
@@ -314,7 +314,9 @@ class TotalProblem(LinearProblem):
         if found.share_of_target <= NO_SHARE:
             return True
         coef = found.coefficients()
-        reach = found.lengths[found.rank :].sum() + found.lengths[: found.rank] @ np.abs(found.basis.T @ coef).sum(axis=1)
+        reach = found.lengths[found.rank :].sum() + found.lengths[: found.rank] @ np.abs(found.basis.T @ coef).sum(
+            axis=1
+        )
         least = float((found.values[found.rank :] ** 2).sum()) * (1 + float(np.linalg.norm(coef)) ** 2)
         return self.rounding**2 * float(reach) ** 2 > 100 * TOLERANCE * least
 
@@ -331,12 +333,13 @@ class TotalProblem(LinearProblem):
         """Bound what rounding did to singular values, by their own size where columns are not alike, else by the largest."""
         largest, m = float(self.directions.all_values[0]), len(self.statistic.mean)
         moved = self.rounding * np.sqrt(m) * self.directions.far
+        own = values * (2 * moved if self.by_factor else moved**2) if moved < 0.5 else np.full(len(values), np.inf)
         if self.by_factor:
-            return np.minimum(2 * moved * values, factor_rounding(m) * np.sqrt(m) * largest)
+            return np.minimum(own, factor_rounding(m) * np.sqrt(m) * largest)
         noise = self.model._centered(self.statistic).noise
         squared = float(noise @ noise) + 8 * m * EPS * largest**2
         coarse = squared / np.maximum(np.maximum(values, np.sqrt(squared)), TINY)
-        return np.asarray(np.minimum(coarse, moved**2 * values if moved < 1 else np.inf))
+        return np.asarray(np.minimum(coarse, own))
 
 
 def _allowed(value: np.ndarray, blur: np.ndarray) -> np.ndarray:
