@@ -51,7 +51,7 @@ MODELS = {
     "MajorityClassifier": (qed.MajorityClassifier, tables.shares),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
     "Nystroem": (lambda: qed.Nystroem("rbf", n_components=5, random_state=0), truth.landmarks),
-    "RandomFourierFeatures": (lambda: qed.RandomFourierFeatures(n_components=20, random_state=0), tables.waves),
+    "RandomFourierFeatures": (lambda: qed.RandomFourierFeatures(n_components=200, random_state=0), tables.waves),
     "PolynomialFeatures": (lambda: qed.PolynomialFeatures(3), tables.monomials),
     "StandardScaler": (qed.StandardScaler, tables.standard),
     "MinMaxScaler": (qed.MinMaxScaler, tables.extremes),

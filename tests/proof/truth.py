@@ -172,8 +172,15 @@ def huber(model, data):
 
 def real(value):
     """Give a fraction as a number of many digits."""
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(max(DIGITS, mpmath.mp.dps)):
         return mpmath.mpf(value.numerator) / value.denominator
+
+
+def digits_for(data):
+    """Give so many digits that squares of the largest values leave as many of the smallest."""
+    sizes = [Fraction(1), *(abs(v) for row in data.X for v in row if v), *(abs(t) for t in data.y or () if t)]
+    far = float(mpmath.log10(real(max(sizes) / min(sizes))))
+    return DIGITS + 4 * int(far)
 
 
 def subset(model, data):
@@ -226,7 +233,7 @@ def kernel_ridge(model, data):
     least the squared distance of what is predicted from what the minimum predicts.
     """
     bound = model.certificate_["objective above its minimum (duality gap)"].bound
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(digits_for(data)):
         K, n, alpha = _gram(model, data.X), len(data.y), mpmath.mpf(float(getattr(model, "alpha", 1.0)))
         y, s = mpmath.matrix([real(t) for t in data.y]), [real(w) for w in data.weight]
 

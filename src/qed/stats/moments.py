@@ -30,13 +30,15 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
-from qed.base.numbers import EPS, largest_share
+from qed.base.numbers import EPS, TINY, largest_share
 from qed.stats.centred import Centred, exact_sum
-from qed.stats.products import gram, present_rows, typical_row
+from qed.stats.products import dense, gram, present_rows, typical_row
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
 ROUNDING = 64 * EPS
+# Below this a sum of squares has lost digits, or all, because the squares are next to nothing: too small to be held.
+VANISHED = 1e3 * TINY
 # Sums over rows are taken in pieces, of so many rows at the most, which are then added up.
 PIECE = 512
 
@@ -140,6 +142,10 @@ class Moments(Centred):
             offset, scatter, bulk, lossy = _about(X, Y, root, shift)
         total = float(count) if weight is None else float(weight.sum())
         mean, rest = exact_sum(shift, offset)
+        for j in np.flatnonzero(scatter.diagonal() < VANISHED):
+            column = dense(X[:, [j]])[:, 0] if j < p else Y[:, j - p]
+            if column.min() < column.max():
+                scatter[j, j] = np.nan
         return cls(total, count, mean, _cleaned(scatter, 0.0), p, rest, bulk, roundings_of(count))
 
     def moments(self) -> Moments:
@@ -233,7 +239,7 @@ class Moments(Centred):
 
     @property
     def is_finite(self) -> bool:
-        """Whether all sums are finite; if not, some value was missing, infinite or too large to be squared."""
+        """Whether all sums are finite; if not, some value was missing, infinite, or too large or too small to be squared."""
         return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter.diagonal()).all())
 
     def fingerprint(self) -> Fingerprint:
