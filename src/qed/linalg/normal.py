@@ -8,7 +8,7 @@ not enough.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -56,10 +56,8 @@ class Standing:
 
     def of(self, outputs: np.ndarray) -> Standing:
         """Give where some of the outputs stand."""
-        known = (
-            part[..., outputs] for part in (self.coef, self.gradient, self.noise, self.alphas, self.reach, self.enough)
-        )
-        return Standing(*known, self.rank)
+        fields = ("coef", "gradient", "noise", "alphas", "reach", "enough")
+        return replace(self, **{name: getattr(self, name)[..., outputs] for name in fields})
 
     def where(self, columns: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give gradient and noise of some columns and outputs."""
