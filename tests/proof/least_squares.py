@@ -53,9 +53,13 @@ class Problem:
         mean = np.average(self.X, axis=0, weights=self.weight) * self.centered
         away, level = self.X - mean, (self.y - np.average(self.y, weights=self.weight) * self.centered)
         root = np.ones(len(self.y)) if self.weight is None else np.sqrt(self.weight)
-        length = np.linalg.norm(root[:, None] * away, axis=0)
+        unit = np.maximum(
+            np.abs(away).max(axis=0), 1e-305
+        )  # squares of these can be held, those of the values maybe not
+        length = unit * np.linalg.norm(root[:, None] * (away / unit), axis=0)
         true = np.array([abs(float(value)) for value in exact])
-        reach = np.linalg.norm(root * level) + length @ true[:-1]
+        high = max(float(np.abs(level).max()), 1e-305)
+        reach = high * np.linalg.norm(root * (level / high)) + length @ true[:-1]
         size = abs(np.average(self.y, weights=self.weight)) + np.abs(mean) @ true[:-1]
         # Claims compare what is smaller than a hundred-thousandth with that; lengths are rounded here.
         least = 1.000001e-5 * np.append(reach / np.where(length > 0, length, np.inf), size)

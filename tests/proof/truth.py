@@ -40,11 +40,14 @@ class Data:
 
     def __init__(self, X, y, weight):
         kept = np.flatnonzero(np.ones(len(X)) if weight is None else weight)
+        X = np.asarray(X, dtype=np.float64)
         self.weight = fractions(np.ones(len(X)) if weight is None else weight)
         self.weight = [self.weight[i] for i in kept]
-        self.X = [row for i, row in enumerate(fractions(X)) if i in kept]
+        self.X = [row for i, row in enumerate(fractions(np.nan_to_num(X))) if i in kept]
         self.y = None if y is None else [value for i, value in enumerate(fractions(y)) if i in kept]
-        self.kept = kept
+        self.kept, self.weights = kept, weight
+        self.table, self.target = X, y
+        self.labels = None if y is None else (np.asarray(y) > np.median(y)).astype(int)
 
     def residuals(self, coef, intercept=ZERO):
         return [t - dot(x, coef) - intercept for x, t in zip(self.X, self.y)]
@@ -160,16 +163,24 @@ def huber(model, data):
         step = Fraction(1)
         while step > Fraction(1, 2**40) and objective([v + step * d for v, d in zip(plane, way)]) >= best:
             step /= 2
-        moved = [Fraction(mpmath.nstr(_real(v + step * d), DIGITS)) for v, d in zip(plane, way)]
+        moved = [Fraction(mpmath.nstr(real(v + step * d), DIGITS)) for v, d in zip(plane, way)]
         if objective(moved) >= best:
             break
         plane, best = moved, objective(moved)
     return relative(mine - best, mine), model.certificate_["objective above"].bound
 
 
-def _real(value):
-    with mpmath.workdps(DIGITS):
+def real(value):
+    """Give a fraction as a number of many digits."""
+    with mpmath.workdps(max(DIGITS, mpmath.mp.dps)):
         return mpmath.mpf(value.numerator) / value.denominator
+
+
+def digits_for(data):
+    """Give so many digits that squares of the largest values leave as many of the smallest."""
+    sizes = [Fraction(1), *(abs(v) for row in data.X for v in row if v), *(abs(t) for t in data.y or () if t)]
+    far = float(mpmath.log10(real(max(sizes) / min(sizes))))
+    return DIGITS + 4 * int(far)
 
 
 def subset(model, data):
@@ -203,6 +214,8 @@ def orthogonal(model, data):
     rows, target = data.centred()
     scale = sum(w * t * t for w, t in zip(data.weight, target))
     chosen = [int(j) for j in np.flatnonzero(model.coef_)]
+    if len(chosen) < model.n_nonzero_coefs and model.certificate_["columns that are missing"].value > 0:
+        return 1.0, 1.0  # it gave up early, and says so
     part = least(data, rows, chosen, target)
     if part is None or scale == 0:
         return 0.0, 1.0
@@ -220,9 +233,9 @@ def kernel_ridge(model, data):
     least the squared distance of what is predicted from what the minimum predicts.
     """
     bound = model.certificate_["objective above its minimum (duality gap)"].bound
-    with mpmath.workdps(DIGITS):
+    with mpmath.workdps(digits_for(data)):
         K, n, alpha = _gram(model, data.X), len(data.y), mpmath.mpf(float(getattr(model, "alpha", 1.0)))
-        y, s = mpmath.matrix([_real(t) for t in data.y]), [_real(w) for w in data.weight]
+        y, s = mpmath.matrix([real(t) for t in data.y]), [real(w) for w in data.weight]
 
         def objective(c):
             off = y - K * c
@@ -244,8 +257,8 @@ def interpolation(model, data):
         return 0.0, 1.0
     with mpmath.workdps(DIGITS):
         c = mpmath.matrix([float(v) for v in np.asarray(model.dual_coef_)[data.kept]])
-        y = mpmath.matrix([_real(t) for t in data.y])
-        off, s = y - _gram(model, data.X) * c, [_real(w) for w in data.weight]
+        y = mpmath.matrix([real(t) for t in data.y])
+        off, s = y - _gram(model, data.X) * c, [real(w) for w in data.weight]
         size = sum(w * t**2 for w, t in zip(s, y))
         left = float(sum(w * r**2 for w, r in zip(s, off)) / size) if size > 0 else 0.0
     return left, model.certificate_["squared residual of an interpolation"].bound
@@ -282,13 +295,16 @@ def _gram(model, X):
     kind, p = model.kernel, len(X[0])
     gamma = mpmath.mpf(1) / p if model.gamma is None else mpmath.mpf(float(model.gamma))
 
-    def similar(a, b):
-        if kind == "rbf":
-            return mpmath.exp(-gamma * _real(sum((x - y) ** 2 for x, y in zip(a, b))))
-        inner = _real(dot(a, b))
-        return inner if kind == "linear" else (gamma * inner + mpmath.mpf(float(model.coef0))) ** int(model.degree)
+    more = () if kind in ("rbf", "linear") else (mpmath.mpf(float(model.coef0)), int(model.degree))
+    return mpmath.matrix([[similar(kind, a, b, gamma, *more) for b in X] for a in X])
 
-    return mpmath.matrix([[similar(a, b) for b in X] for a in X])
+
+def similar(kind, a, b, gamma, coef0=0, degree=1):
+    """Give a kernel of two rows of fractions."""
+    if kind == "rbf":
+        return mpmath.exp(-gamma * real(sum((x - y) ** 2 for x, y in zip(a, b))))
+    inner = real(dot(a, b))
+    return inner if kind == "linear" else (gamma * inner + coef0) ** degree
 
 
 def clusters(model, data):
@@ -300,23 +316,3 @@ def clusters(model, data):
         away = [sum((a - b) ** 2 for a, b in zip(row, centre)) for centre in centres]
         worst = max(worst, away[label] - min(away))
     return float(worst) / variance, 1e-9
-
-
-def standard(model, data):
-    """Standardising: mean zero and variance one, of exact values under the float mean and scale."""
-    total, off = sum(data.weight), 0.0
-    for column, mean, scale in zip(zip(*data.X), model.mean_, model.scale_):
-        if min(column) == max(column):
-            continue
-        level = dot(data.weight, column) / total
-        variance = sum(w * (v - level) ** 2 for w, v in zip(data.weight, column)) / total
-        size = Fraction(float(scale))
-        off = max(off, abs(float((level - Fraction(float(mean))) / size)) / (1 + abs(float(level / size))))
-        off = max(off, abs(float(variance / size**2 - 1)))
-    return off, 1e-9
-
-
-def extremes(model, data):
-    """Scaling to a range: the extremes are those of the data."""
-    off = sum(abs(min(c) - Fraction(float(v))) for c, v in zip(zip(*data.X), model.data_min_))
-    return float(off + sum(abs(max(c) - Fraction(float(v))) for c, v in zip(zip(*data.X), model.data_max_))), 0.0

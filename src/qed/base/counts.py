@@ -22,6 +22,10 @@ from qed.base.numbers import TINY, largest_share
 Table = dict[Any, tuple[int, float]]
 
 
+# Sums of weights agree at least so well.
+WEIGHTS = 1e-10
+
+
 @dataclass(frozen=True)
 class Counts:
     """Rows and weight of each value of each column.
@@ -109,12 +113,12 @@ class Counts:
         return np.array([self.weights() @ value, self.weights() @ value**2])
 
     def apart(self, other: Counts) -> float:
-        """Give the largest difference of a weight from that of other counts, as a share of all; infinite where values differ."""
+        """Give the largest difference of a weight from that of other counts, in units of rounding; infinite where values differ."""
         if [set(one) for one in self.columns] != [set(one) for one in other.columns]:
             return np.inf
         pairs = ((self.columns[j][value], one[value]) for j, one in enumerate(other.columns) for value in one)
         total = max((sum(weight for _, weight in one.values()) for one in other.columns), default=0.0)
-        return max((largest_share(then, now, total + TINY) for then, now in pairs), default=0.0)
+        return max((largest_share(then, now, WEIGHTS * total + TINY) for then, now in pairs), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists and arrays, for saving."""

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.models.fingerprint import Fingerprint, mixture
-from qed.base.numbers import TINY, largest_share
+from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
+from qed.base.numbers import EPS, TINY, largest_share, ratio
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
 
@@ -44,6 +44,7 @@ class Summary:
         "low": floats("columns", finite=False),
         "high": floats("columns", finite=False),
         "missing": integers("columns"),
+        "bulk": floats("columns", low=0),
     }
     count: int
     weight: np.ndarray  # (p,): the weight of the values that are there
@@ -54,6 +55,12 @@ class Summary:
     low: np.ndarray
     high: np.ndarray
     missing: np.ndarray  # (p,): how many values are missing
+    # (p,): all squares that went into the deviations, those that were taken away again, too.
+    bulk: np.ndarray = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.bulk is None:
+            object.__setattr__(self, "bulk", self.deviation)
 
     @classmethod
     def of(cls, block: Block) -> Summary:
@@ -149,6 +156,7 @@ class Summary:
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
             self.missing + other.missing,
+            self.bulk + other.bulk + gap**2 * self.weight * share,
         )
 
     def __sub__(self, other: Summary) -> Summary:
@@ -168,12 +176,28 @@ class Summary:
             unknown,
             unknown,
             missing,
+            self.bulk + other.bulk + gap**2 * self.weight * share,
         )
 
     @property
     def variance(self) -> np.ndarray:
         """Give the variance of each column, divided by the weight."""
         return np.divide(self.deviation, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Bound how far rounding may have carried the deviations: far, where rows were taken away that were larger than those left.
+
+        Sums over a tile are rounded as often as it has rows, and no entry is far from zero; then once for each addition.
+        """
+        return 2 * TILE_ROWS * EPS * self.bulk
+
+    @property
+    def slip(self) -> np.ndarray:
+        """Bound how far the means may be off, beyond the rounding of their last bits."""
+        return (
+            np.sqrt(np.divide(self.bulk, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)) * 16 * EPS
+        )
 
     def sums(self) -> np.ndarray:
         """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target that is summarised."""
@@ -191,17 +215,26 @@ class Summary:
         target = None if target is None else target / max(weight, 1e-300)
         return Fingerprint(self.count, weight, self.mean, self.variance, target)
 
+    @property
+    def loss(self) -> float:
+        """By how much the squares that went in exceed those that are left, in the column that lost most."""
+        return largest_loss(self.bulk, self.deviation)
+
     def apart(self, other: Summary) -> float:
-        """Give the largest difference from another summary, as a share of each column's spread; ranges that were lost are not compared."""
-        spread = np.sqrt(other.variance) + 1e-6 * np.abs(other.mean) + TINY
-        ranges = [] if np.isnan([self.low, self.high]).all() else [(self.low, other.low), (self.high, other.high)]
-        shares = [
-            largest_share(np.append(self.weight, self.count), np.append(other.weight, other.count), other.count + TINY),
-            largest_share(self.missing, other.missing, other.count + TINY),
-            largest_share(self.deviation, other.deviation, other.weight * spread**2 + TINY),
-            *(largest_share(then, now, spread) for then, now in [(self.mean, other.mean), *ranges]),
-        ]
-        return max(shares)
+        """Give the largest difference from another summary, in units of what rounding can do; ranges that were lost are not compared."""
+        known = not np.isnan([self.low, self.high]).all()
+        same = self.count == other.count and np.array_equal(self.missing, other.missing)
+        if not same or (known and not (np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high))):
+            return np.inf
+        spread = np.sqrt(ratio(np.maximum(self.bulk, other.bulk), other.weight))
+        # Means are added one by one, so that each addition rounds by the size of the column; a thousand of them are allowed for.
+        size = 4096 * EPS * (np.abs(other.mean) + spread) + TINY
+        return max(
+            largest_share(self.weight, other.weight, 1e-10 * other.weight),
+            largest_share(self.mean, other.mean, size),
+            largest_share(self.deviation, other.deviation, other.weight * size * (spread + size) + TINY),
+            0.0 if (self.bulk >= other.deviation * (1 - 1e-9)).all() else np.inf,
+        )
 
     @property
     def is_finite(self) -> bool:

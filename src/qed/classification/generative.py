@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from operator import attrgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax, softmax
 
-from qed.base.certificate import Claim
 from qed.base.errors import InputError, ParameterError, level_of_user
 from qed.base.models.checks import refuse_amounts
 from qed.base.models.problem import StatisticProblem
@@ -76,20 +73,6 @@ class Generative(OnePassClassifier):
     def _same_classes(self, problem: StatisticProblem) -> bool:
         """Say whether the rows of a problem have the classes of the model."""
         return self.classes_.tolist() == problem.statistic.classes.tolist()
-
-    def _remembered(self, problem: StatisticProblem) -> list[Claim]:
-        """Claim, where a proof goes back to the data, that what the model remembers of each class is that class's."""
-        if problem.source != "data":
-            return []
-        said = self.statistic_
-        if not isinstance(said, ByClass) or list(said.parts) != list(problem.statistic.parts):
-            return [Claim("what is remembered of the rows is theirs, but for rounding", np.inf, 0.0)]
-        claims = [self._agreement(one, part) for one, part in zip(said, problem.statistic)]
-        return [max(claims, key=attrgetter("value"))]
-
-    @abstractmethod
-    def _agreement(self, said: Any, seen: Any) -> Claim:
-        """Claim that two statistics of a class are the same, but for rounding."""
 
 
 def log_priors(priors: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ not enough.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -40,6 +40,28 @@ class Solution:
     rank: int
     condition: float
     digits: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where coefficients stand: all from which it follows how far they are above the minimum of ``||y - X w||^2 + alpha ||w||^2``."""
+
+    coef: np.ndarray  # (p, q)
+    gradient: np.ndarray  # (p, q): X'(y - X w) - alpha w
+    noise: np.ndarray  # (p, q): how far that may be off
+    alphas: np.ndarray  # (q,): the penalty of each output
+    reach: np.ndarray  # (q,): the size of what the residuals are differences of
+    enough: np.ndarray  # (q,): a bound below it need not be any sharper
+    rank: int | None = None  # that of the columns, as a model without a penalty found it
+
+    def of(self, outputs: np.ndarray) -> Standing:
+        """Give where some of the outputs stand."""
+        fields = ("coef", "gradient", "noise", "alphas", "reach", "enough")
+        return replace(self, **{name: getattr(self, name)[..., outputs] for name in fields})
+
+    def where(self, columns: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give gradient and noise of some columns and outputs."""
+        return self.gradient[columns][:, outputs], self.noise[columns][:, outputs]
 
 
 def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,6 +103,7 @@ def table_of(scatter: np.ndarray) -> np.ndarray:
     """
     scaled, length = equilibrate(scatter)
     value, vector = np.linalg.eigh(scaled)
+    length[scatter.diagonal() <= 0] = 0.0
     return np.asarray(np.sqrt(np.maximum(value, 0.0))[:, None] * vector.T * length)
 
 
@@ -160,48 +183,23 @@ class Normal:
         coef[told] = factor.solve(right[told])
         return Solution(coef, int(told.sum()), factor.condition, factor.digits)
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
-        """Bound by how much coefficients miss the minimum of ``||y - X w||^2 + alpha ||w||^2``: ``g' (gram + alpha I)^+ g``.
+    def excess(self, at: Standing) -> np.ndarray:
+        """Bound by how much coefficients miss the minimum, for each output: ``g' (gram + alpha I)^+ g``.
 
         What rounding may have hidden of the gradient is counted in; where columns are so alike that their scatter can not tell them
         apart, nothing can be said.
-
-        Parameters
-        ----------
-        coef, gradient, noise : ndarray of shape (p, q)
-            The coefficients, ``X'(y - X w) - alpha w`` there, and how far that may be off.
-        alphas : ndarray of shape (q,)
-            The penalty of each output.
-        rank : int or None
-            The rank of the columns that a model without a penalty found.
-        reach : ndarray of shape (q,)
-            The size of what the residuals are differences of.
-        enough : ndarray of shape (q,)
-            A value below it need not be any sharper.
         """
-        result = np.empty(len(alphas))
-        for alpha in np.unique(alphas).tolist():
-            chosen = alphas == alpha
+        result = np.empty(len(at.alphas))
+        for alpha in np.unique(at.alphas).tolist():
+            chosen = at.alphas == alpha
             told, root = self.root(alpha)
-            if told.all() and root is not None:
-                result[chosen] = root.excess(gradient[:, chosen], noise[:, chosen], enough[chosen])
-                continue
-            unknown = (noise[~told][:, chosen] > 0).any(axis=0)
+            unknown = (at.noise[~told][:, chosen] > 0).any(axis=0)
+            gradient, noise = at.where(told, chosen)
             if root is None:
-                unknown |= (np.abs(gradient) + noise > 0)[told][:, chosen].any(axis=0)
-                result[chosen] = np.where(unknown, np.inf, 0.0)
+                found = np.where((np.abs(gradient) + noise > 0).any(axis=0), np.inf, 0.0)
             else:
-                found = root.excess(gradient[told][:, chosen], noise[told][:, chosen], enough[chosen])
-                result[chosen] = np.where(unknown, np.inf, found)
+                found = root.excess(gradient, noise, at.enough[chosen])
+            result[chosen] = np.where(unknown, np.inf, found)
         return result
 
     def told(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:

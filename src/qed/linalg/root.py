@@ -22,14 +22,46 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack
 
+from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.sharing import inverse_of_lower
+
+# Rounding may move a factor so much, by a cheap bound of the norm of its inverse, before it is inverted to know better.
+COARSE = 1e-6
 
 
 def factor_rounding(p: int) -> float:
     """Bound what rounding does to the p columns of a QR decomposition that is made block by block, relative to their lengths."""
     return (64 + 8 * p) * EPS
+
+
+def inverted(lower: np.ndarray, enough: float) -> tuple[float, np.ndarray | None]:
+    r"""Bound the norm of the inverse of a triangular factor, on nobody's word; give the inverse, too, where it was needed.
+
+    With :math:`|l_{jj}|` on the diagonal and :math:`-|l_{jk}|` below it the inverse is larger in every entry (Higham, 2002, chapter 8), and
+    two solutions tell the sums of its rows and columns, whose product is at least the square of the norm: :math:`O(p^2)`, and no
+    difference is taken, so that rounding does next to nothing. Where that is more than `enough`, the factor :math:`L` is inverted, and
+    the inverse :math:`X` that is found proves :math:`\|L^{-1}\| \le \|X\| / (1 - \|XL - I\|)`.
+
+    >>> round(inverted(np.array([[1.0, 0.0], [0.5, 1.0]], order="F"), 2.0)[0], 9)
+    1.5
+    """
+    p = len(lower)
+    with one_blas_thread, np.errstate(all="ignore"):
+        compared = -np.abs(lower)
+        np.fill_diagonal(compared, np.abs(lower.diagonal()))
+        sums = [lapack.dtrtrs(compared, np.ones((p, 1)), lower=1, trans=way)[0].max(initial=0.0) for way in (0, 1)]
+        bound = float(np.sqrt(sums[0]) * np.sqrt(sums[1])) * (1 + 2 * p * p * EPS)
+    if bound <= enough:
+        return bound, None
+    inverse = inverse_of_lower(lower)
+    if inverse is None:
+        return np.inf, None
+    sums = [float(np.abs(inverse).sum(axis=axis).max(initial=0.0)) for axis in (0, 1)]
+    size = min(float(np.linalg.norm(inverse)), float(np.sqrt(sums[0] * sums[1])))
+    missed = p * EPS * float(np.linalg.norm(inverse)) * float(np.linalg.norm(np.tril(lower)))
+    return (size / (1 - missed) if missed < 0.5 else np.inf), inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +78,8 @@ class Root:
         At least the norm of M.
     least : float
         At most the smallest eigenvalue of L L'.
+    found : ndarray of shape (p, p) or None
+        The inverse of L, where somebody needed it already.
 
     Examples
     --------
@@ -61,14 +95,15 @@ class Root:
     length: np.ndarray
     off: float
     least: float
+    found: np.ndarray | None = None
 
     @classmethod
     def of_cholesky(cls, factor: Cholesky, noise: np.ndarray) -> Root:
         """Take the factor of a matrix whose entries are off by no more than ``noise[j] * noise[k]``."""
-        # LAPACK's estimate of a condition number is seldom off by more than three.
-        p, least = len(factor.length), factor.least / 3
+        p = len(factor.length)
         moved = float(((noise / factor.length) ** 2).sum()) + p * (p + 2) * EPS
-        return cls(factor.lower, factor.length, moved / least, least)
+        far, inverse = inverted(factor.lower, np.sqrt(COARSE / moved))
+        return cls(factor.lower, factor.length, moved * far**2, far**-2, inverse)
 
     @classmethod
     def of_triangle(cls, R: np.ndarray) -> Root | None:
@@ -77,17 +112,16 @@ class Root:
         if len(R) < p or not (length > 0).all():
             return None
         lower = np.asfortranarray((R / length).T)
-        inverse = inverse_of_lower(lower)
-        if inverse is None:
+        far, inverse = inverted(lower, 0.0)
+        if not np.isfinite(far):
             return None
-        far = float(np.linalg.norm(inverse))
         moved = factor_rounding(p) * np.sqrt(p) * far
-        return cls(lower, length, float(2 * moved + moved**2), far**-2)
+        return cls(lower, length, float(2 * moved + moved**2), far**-2, inverse)
 
     @cached_property
     def inverse(self) -> np.ndarray:
         """The inverse of L."""
-        found = inverse_of_lower(self.lower)
+        found = inverse_of_lower(self.lower) if self.found is None else self.found
         assert found is not None
         return found
 

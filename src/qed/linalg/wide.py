@@ -24,8 +24,8 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.design import DenseDesign
-from qed.linalg.normal import Solution
-from qed.linalg.root import Root, factor_rounding
+from qed.linalg.normal import Solution, Standing
+from qed.linalg.root import Root, factor_rounding, inverted
 from qed.linalg.sharing import spans
 
 # With so many digits, a correction would change nothing that matters.
@@ -208,41 +208,16 @@ class WideSystem:
         condition = float(values[0] / values[-1]) if len(values) else 1.0
         return Solution(coef, len(values), condition, float(-np.log10(EPS * condition)))
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
-        """Bound by how much coefficients are above the minimum, rounding included.
-
-        Parameters
-        ----------
-        coef, gradient : ndarray of shape (p, q)
-            The coefficients, and ``A'(b - A w) - alpha w`` there.
-        noise : ndarray of shape (p, q)
-            How far the gradient may be off.
-        alphas : ndarray of shape (q,)
-            The penalty of each output.
-        rank : int or None
-            The rank that a model without a penalty found; if it is the largest there can be, the least error is zero.
-        reach : ndarray of shape (q,)
-            The size of what the residuals are differences of.
-        enough : ndarray of shape (q,)
-            A bound below it need not be any sharper.
-        """
-        result = np.empty(len(alphas))
-        for alpha in np.unique(alphas).tolist():
-            chosen = alphas == alpha
+    def excess(self, at: Standing) -> np.ndarray:
+        """Bound by how much coefficients are above the minimum, rounding included; with the largest rank there can be, that is zero."""
+        result = np.empty(len(at.alphas))
+        for alpha in np.unique(at.alphas).tolist():
+            chosen = at.alphas == alpha
             if alpha > 0:
                 # With u = r / alpha the gap is ||g||^2 / alpha.
-                found = np.linalg.norm(np.abs(gradient[:, chosen]) + noise[:, chosen], axis=0) ** 2 / alpha
-            if alpha == 0 or (found > enough[chosen]).any():
-                found = self._sharper(coef[:, chosen], chosen, alpha, rank, reach[chosen])
+                found = np.linalg.norm(np.abs(at.gradient[:, chosen]) + at.noise[:, chosen], axis=0) ** 2 / alpha
+            if alpha == 0 or (found > at.enough[chosen]).any():
+                found = self._sharper(at.coef[:, chosen], chosen, alpha, at.rank, at.reach[chosen])
             result[chosen] = found
         return result
 
@@ -289,25 +264,46 @@ class WideSystem:
         """Bound the relative error of the shortest of many solutions, where residuals have such lengths.
 
         Where all rows are independent it fits all of them, so what is left of the residual, and of the way to the span of the rows, tells.
-        Where not, Wedin's bound for columns moved by rounding does, to first order: ``condition x (3 + condition x residual / fit)``.
+        Where not, rounding may have moved columns of length one by `moved`, directions beyond the rank by ``moved`` over the least singular
+        value (Wedin, 1972), and the solution by ``condition x (2 + condition x residual / fit)`` (Wedin, 1973); lengths of columns and the
+        angle to what is left out say what that means for the shortest.
         """
         size, p = np.linalg.norm(coef, axis=0), len(coef)
         if rank == 0 or not size.any():
             return 0.0
         factor = self._telling(0.0) if rank == self.most else None
         if factor is not None:
-            reach = np.linalg.norm(self.target, axis=0) + self.lengths @ np.abs(coef)
+            reach = np.linalg.norm(self.target, axis=0) + np.hypot(self.lengths, self.offset) @ np.abs(coef)
             missed = (residual + (p + len(self.target) + 2) * EPS * reach) / _least(factor)
             return float(np.divide(missed, size, out=np.zeros_like(size), where=size > 0).max()) + self.outside(
                 coef, rank
             )
-        fit = np.linalg.norm(self.design.times(coef), axis=0)
-        share = np.divide(residual, fit, out=np.zeros_like(fit), where=fit > 0).max() if rank < self.most else 0.0
-        values = np.linalg.svd(self.design.rows, compute_uv=False)
-        condition = max(self.condition(rank), float(values[0] / values[rank - 1]) if values[rank - 1] > 0 else np.inf)
-        return float(factor_rounding(p) * np.sqrt(p) * condition * (3 + condition * share))
+        if len(self.directions[1]) != rank:
+            return np.inf
+        return float(np.divide(self._moved(coef, residual), size, out=np.zeros_like(size), where=size > 0).max())
+
+    def _moved(self, coef: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Bound how far the shortest coefficients may have moved, for each output, where some directions are left out."""
+        U, values, V = self.directions
+        p, told = len(coef), self.lengths > 0
+        moved = float(np.linalg.norm(factor_rounding(p) + 2 * EPS * self.offset[told] / self.scale[told]))
+        tilt = 2 * moved / values[-1]
+        if not tilt < 0.5:
+            return np.full(coef.shape[1], np.inf)
+        inner = coef * self.scale[:, None]
+        within = np.linalg.norm(V @ inner, axis=0)
+        beyond = np.linalg.norm(inner - V.T @ (V @ inner), axis=0)
+        missed = np.linalg.norm(U.T @ (self.target - self.design.times(coef)), axis=0) / values[-1]
+        off = missed + 2 * tilt * (2 * within + residual / values[-1])
+        nearest = 1 / self.scale[told].min()
+        null = np.linalg.svd(V, full_matrices=True)[2][len(V) :] / self.scale
+        slope = float(np.linalg.svd(null[:, told], compute_uv=False)[-1]) if told.sum() > len(V) else np.inf
+        size = np.linalg.norm(coef, axis=0)
+        turned = tilt * nearest / slope * size if slope > 0 else np.full(len(size), np.inf)
+        outside = np.linalg.norm(coef - self.row_space @ (self.row_space.T @ coef), axis=0)
+        return np.asarray(2 * nearest * (off + tilt * (within + beyond)) + turned + outside)
 
 
 def _least(factor: Cholesky) -> float:
-    """Bound the smallest singular value from below: estimates are seldom off by more than three, and rounding takes a quarter at most."""
-    return float(factor.length.min() * np.sqrt(factor.least / 4))
+    """Bound the smallest singular value of the rows from below, by a factor of their products."""
+    return float(factor.length.min() / inverted(factor.lower, 1e3)[0])

@@ -41,8 +41,13 @@ class Both:
         """Tell these rows from others, by their features and by mean and mean square of their target."""
         return self.features.fingerprint(self.target.sums())
 
+    @property
+    def loss(self) -> float:
+        """By how much the squares that went in exceed those that are left, in the column that lost most."""
+        return float(max(self.features.loss, getattr(self.target, "loss", 1.0)))
+
     def apart(self, other: Both) -> float:
-        """Give the largest difference from other such statistics, as a share of what each is measured by."""
+        """Give the largest difference from other such statistics, in units of what rounding can do."""
         return max(self.features.apart(other.features), self.target.apart(other.target))
 
     @property

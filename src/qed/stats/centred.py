@@ -11,7 +11,10 @@ from typing import Self
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.numbers import TINY, largest_share
+from qed.base.numbers import EPS, largest_share
+
+# Sums of weights agree at least so well.
+WEIGHTS = 1e-10
 
 
 class Centred:
@@ -45,16 +48,14 @@ class Centred:
         """Give the mean and its rest after a step."""
         return exact_sum(self.mean, self.rest + way)
 
-    def _apart(self, other: Self, scatter: np.ndarray, now: np.ndarray) -> float:
-        """Give the largest difference of weight, mean and scatter, as a share of the spread of the columns."""
-        counted = [self.weight, self.count, self.n_features], [other.weight, other.count, other.n_features]
-        mean = other.mean + other.rest
-        spread = np.sqrt(np.abs(now.diagonal()) / max(other.weight, TINY)) + 1e-6 * np.abs(mean) + TINY
-        return max(
-            largest_share(*counted, max(other.weight, 1.0)),
-            largest_share(self.mean + self.rest, mean, spread),
-            largest_share(scatter, now, max(other.weight, TINY) * np.outer(spread, spread)),
-        )
+    def _is_of(self, other: Centred) -> bool:
+        """Say whether both are of as many rows, weights and columns."""
+        alike = (self.count, self.n_features, len(self.mean)) == (other.count, other.n_features, len(other.mean))
+        return alike and abs(self.weight - other.weight) <= WEIGHTS * abs(other.weight)
+
+    def _means_apart(self, other: Centred, allowed: np.ndarray) -> float:
+        """Give the largest difference of means, in units of what rounding can do to them beyond their last bits."""
+        return largest_share(self.mean - other.mean, other.rest - self.rest, allowed + EPS * np.abs(other.mean))
 
     @property
     def n_targets(self) -> int:

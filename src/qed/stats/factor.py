@@ -26,9 +26,11 @@ from scipy.linalg import solve_triangular
 
 from qed.base.attributes import floats, integers
 from qed.base.errors import InputError
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, largest_share
+from qed.linalg.root import factor_rounding
 from qed.linalg.sharing import inverse_of_lower
 from qed.stats.centred import Centred, exact_sum
+from qed.stats.moments import Moments
 from qed.stats.products import dense, present_rows, typical_row
 
 # From so many columns on, singular values take much longer than to see that all of them count.
@@ -131,9 +133,15 @@ class Factor(Centred):
         R = _triangle(np.vstack([self.R, other.R, step]))
         return Factor(weight, self.count + other.count, mean, R, self.n_features, rest)
 
-    def apart(self, other: Factor) -> float:
-        """Give the largest difference from another factor, as a share of the spread of the columns."""
-        return self._apart(other, self.R.T @ self.R, other.R.T @ other.R)
+    def apart(self, moments: Moments) -> float:
+        """Give the largest difference from what moments say, in units of what rounding can do; infinite where rows are others."""
+        if not self._is_of(moments):
+            return np.inf
+        square, rounding = self.R.T @ self.R, factor_rounding(len(self.mean))
+        length = np.sqrt(square.diagonal())
+        blur = rounding * np.multiply.outer(length, length) + np.multiply.outer(moments.noise, moments.noise)
+        slip = (factor_rounding(1) + moments.roundings * EPS) * np.sqrt(moments.bulk / moments.weight)
+        return max(largest_share(square, moments.scatter, blur), self._means_apart(moments, slip))
 
     @property
     def is_finite(self) -> bool:

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from qed.base.attributes import floats, nothing, size
 from qed.base.models.fingerprint import Fingerprint
+from qed.base.numbers import EPS, largest_share
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, join
 from qed.linalg.design import DenseDesign, SparseDesign
@@ -137,6 +138,22 @@ class KeptRows(Centred):
         p = self.n_features
         away = (self.Y - self.mean[p:]) - self.rest[p:] if centered else self.Y
         return away if self.weights is None else away * np.sqrt(self.weights)[:, None]
+
+    def apart(self, other: KeptRows) -> float:
+        """Give the largest difference from other rows that were kept, in units of what rounding can do to their sums."""
+        if not self._is_of(other):
+            return np.inf
+        rounding, p = (self.count + 16) * EPS, self.n_features
+        mine, theirs, target, wanted = self.design(), other.design(), self.target(), other.target()
+        length, size = theirs.lengths, np.sqrt((wanted**2).sum(axis=0))
+        center = np.abs(other.mean)
+        full = length + np.sqrt(other.weight) * center[:p]
+        return max(
+            self._means_apart(other, 4 * rounding * (np.append(length, size) / np.sqrt(other.weight) + center)),
+            largest_share(mine.lengths, length, rounding * full),
+            largest_share(mine.back(target), theirs.back(wanted), 4 * rounding * np.outer(length, size)),
+            largest_share(target.T @ target, wanted.T @ wanted, 4 * rounding * np.outer(size, size)),
+        )
 
     def moments(self) -> Moments:
         """Multiply out the scatter."""

@@ -29,14 +29,16 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
-from qed.base.models.fingerprint import Fingerprint, mixture
-from qed.base.numbers import EPS
+from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
+from qed.base.numbers import EPS, TINY, largest_share
 from qed.stats.centred import Centred, exact_sum
-from qed.stats.products import gram, present_rows, typical_row
+from qed.stats.products import dense, gram, present_rows, typical_row
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
 ROUNDING = 64 * EPS
+# Below this a sum of squares has lost digits, or all, because the squares are next to nothing: too small to be held.
+VANISHED = 1e3 * TINY
 # Sums over rows are taken in pieces, of so many rows at the most, which are then added up.
 PIECE = 512
 
@@ -140,6 +142,10 @@ class Moments(Centred):
             offset, scatter, bulk, lossy = _about(X, Y, root, shift)
         total = float(count) if weight is None else float(weight.sum())
         mean, rest = exact_sum(shift, offset)
+        for j in np.flatnonzero(scatter.diagonal() < VANISHED):
+            column = dense(X[:, [j]])[:, 0] if j < p else Y[:, j - p]
+            if column.min() < column.max():
+                scatter[j, j] = np.nan
         return cls(total, count, mean, _cleaned(scatter, 0.0), p, rest, bulk, roundings_of(count))
 
     def moments(self) -> Moments:
@@ -204,8 +210,17 @@ class Moments(Centred):
             )
 
     def apart(self, other: Moments) -> float:
-        """Give the largest difference from other moments, as a share of the spread of the columns."""
-        return self._apart(other, self.scatter, other.scatter)
+        """Give the largest difference from other moments, in units of what rounding can do; infinite where they are not of the same rows.
+
+        Entries of the scatter differ by no more than ``h[j] h[k]`` of one, and of the other.
+        """
+        behind = np.isfinite(self.roundings) and self.roundings >= 1
+        if not (self._is_of(other) and behind and (self.bulk >= np.diagonal(other.scatter) * (1 - 1e-9)).all()):
+            return np.inf
+        blur = np.multiply.outer(self.noise, self.noise) + np.multiply.outer(other.noise, other.noise)
+        spread = np.sqrt(np.maximum(self.bulk, other.bulk) / other.weight)
+        means = self._means_apart(other, (self.roundings + other.roundings) * EPS * spread)
+        return max(largest_share(self.scatter, other.scatter, blur), means)
 
     @property
     def xx(self) -> np.ndarray:
@@ -224,13 +239,18 @@ class Moments(Centred):
 
     @property
     def is_finite(self) -> bool:
-        """Whether all sums are finite; if not, some value was missing, infinite or too large to be squared."""
+        """Whether all sums are finite; if not, some value was missing, infinite, or too large or too small to be squared."""
         return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter.diagonal()).all())
 
     def fingerprint(self) -> Fingerprint:
         """Tell these rows from others."""
         x_mean, y_mean, spread = self.x_mean, self.y_mean, self.xx.diagonal()
         return Fingerprint.of_sums(self.count, self.weight, x_mean, spread, y_mean, self.xy, self.yy)
+
+    @property
+    def loss(self) -> float:
+        """By how much the squares that went in exceed those that are left, in the column that lost most."""
+        return largest_loss(self.bulk, self.scatter.diagonal())
 
     def sums(self) -> np.ndarray:
         """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target whose moments these are."""

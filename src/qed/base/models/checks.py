@@ -335,8 +335,8 @@ def _not_finite(values: np.ndarray) -> np.ndarray:
 
 
 def overflowed(model: object) -> InputError:
-    """Give the error for finite data whose squares are not."""
+    """Give the error for finite data whose squares can not be held."""
     return InputError(
-        f"The values given to {_name(model)} are so large that their squares overflow: scale the columns, "
-        "for example with qed.StandardScaler."
+        f"The values given to {_name(model)} are so large that their squares overflow, or so small that they vanish: scale the "
+        "columns, for example with qed.MinMaxScaler."
     )

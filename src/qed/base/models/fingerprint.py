@@ -16,11 +16,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers, nothing
+from qed.base.numbers import EPS
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 
 # Sums of the same rows in another order agree at least so well, relative to what they are sums of.
 SAME = 1e-9
+# Sums are rounded a thousand times, at most, before they are compared.
+LOST = 1024 * EPS
 
 
 @savable
@@ -67,8 +70,11 @@ class Fingerprint:
         target = np.concatenate([[mean, mix @ yy @ mix / weight + mean**2], xy @ mix / weight + x_mean * mean])
         return cls(int(count), weight, x_mean, np.maximum(spread, 0.0) / weight, target if len(y_mean) else None)
 
-    def difference(self, other: Fingerprint) -> str:
-        """Say in words how `other` differs, or give an empty string."""
+    def difference(self, other: Fingerprint, loss: float = 1.0) -> str:
+        """Say in words how `other` differs, or give an empty string.
+
+        The `loss` is by how much squares that were added, and taken away again, exceed those that are left: so many digits are gone.
+        """
         if len(self.mean) != len(other.mean):
             return f"{len(self.mean)} columns then, {len(other.mean)} now"
         if self.count != other.count:
@@ -77,19 +83,20 @@ class Fingerprint:
             return f"total weight {self.weight:g} then, {other.weight:g} now"
         # Measured by what is there now: what a model remembers may be anything. A mean of many rows is known to some 1e-13 of itself.
         scale = np.sqrt(other.variance) + 1e-4 * np.abs(other.mean) + 1e-300
-        same = np.abs(self.mean - other.mean) <= SAME * scale
-        same &= np.abs(self.variance - other.variance) <= SAME * scale**2
+        slack = max(SAME, LOST * loss)
+        same = np.abs(self.mean - other.mean) <= slack * scale
+        same &= np.abs(self.variance - other.variance) <= slack * scale**2
         if not same.all():
             return f"other values in {np.count_nonzero(~same)} of {len(self.mean)} columns"
-        return "" if self._same_target(other) else "another target"
+        return "" if self._same_target(other, slack) else "another target"
 
-    def _same_target(self, other: Fingerprint) -> bool:
+    def _same_target(self, other: Fingerprint, slack: float) -> bool:
         if self.target is None or other.target is None:
             return True
         size = np.sqrt(max(other.target[1], 0.0))
         scale = np.concatenate([[size, size**2], size * np.sqrt(other.variance + other.mean**2)])
         both = min(len(self.target), len(other.target))
-        return bool((np.abs(self.target[:both] - other.target[:both]) <= SAME * scale[:both]).all())
+        return bool((np.abs(self.target[:both] - other.target[:both]) <= slack * scale[:both]).all())
 
     def matches(self, other: Fingerprint) -> bool:
         return not self.difference(other)
@@ -112,6 +119,12 @@ def label_numbers(labels: Iterable[Any]) -> dict[Any, float]:
 def _number(label: Any) -> float:
     number = isinstance(label, (bool, int, float, np.number, np.bool_))
     return float(label) if number else zlib.crc32(str(label).encode()) / 2**32
+
+
+def largest_loss(behind: np.ndarray, left: np.ndarray) -> float:
+    """Say by how much squares that went into sums exceed what is left of them, in the column that lost most."""
+    varies = left > 0
+    return float(np.max(behind[varies] / left[varies], initial=1.0))
 
 
 def mixture(columns: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,9 @@ from qed.base.models.problem import Problem
 from qed.base.numbers import TINY, largest_share
 from qed.base.sources.rows import Rows
 
-# Two passes over the same rows in another order, or rows that were added and taken away again, agree at least so well.
-ALIKE = 1e-6
 SAME_DATA = "the data are those of the fit"
 FOLLOWING = "attributes that do not follow from the data"
+REMEMBERED = "what is remembered of the rows is theirs"
 
 
 class Examined(Protocol):
@@ -95,7 +94,7 @@ def difference_from(model: object, now: Fingerprint | None) -> str | None:
     if then is None or now is None:
         return None
     try:
-        return then.difference(now)
+        return then.difference(now, getattr(getattr(model, "statistic_", None), "loss", 1.0))
     except FAULTS:
         return "what the model remembers of them can not be read"
 
@@ -105,11 +104,32 @@ def _remembered(model: object, problem: Problem) -> Iterator[Claim]:
     kept = getattr(model, "statistic_", None)
     if kept is None or not hasattr(problem, "statistic"):
         return
-    now, says = problem.statistic, "statistic_ is that of the data (difference, relative)"
+    now = problem.statistic
+    if type(kept) is not type(now) and hasattr(kept, "moments") and hasattr(now, "moments"):
+        kept, now = kept.moments(), now.moments()
     if isinstance(kept, type(now)) and hasattr(kept, "apart"):
-        yield Claim(says, kept.apart(now), ALIKE)
+        yield remembered_claim(kept, now)
     elif hasattr(kept, "fingerprint") and hasattr(now, "fingerprint"):
-        yield Claim(says, float(bool(kept.fingerprint().difference(now.fingerprint()))), 0.0)
+        yield Claim(REMEMBERED, float(bool(kept.fingerprint().difference(now.fingerprint()))), 0.0)
+
+
+def remembered_claim(kept: Any, now: Any) -> Claim:
+    """Claim that a statistic that a model has kept is that of the rows: by how many times what rounding can do they differ."""
+    return Claim(f"{REMEMBERED} (in units of rounding)", kept.apart(now), 1.0)
+
+
+def whole(p: int, rank: object, *values: object) -> list[Claim]:
+    """Give a claim that fails where fitted numbers are not finite, or a rank is none of p columns; nothing where all is well.
+
+    Examples
+    --------
+    >>> whole(3, 2, 1.5, np.ones(3)), len(whole(3, 2.5)), len(whole(3, 2, np.nan))
+    ([], 1, 1)
+    """
+    is_rank = isinstance(rank, int | np.integer) and 0 <= rank <= p
+    if is_rank and all(np.isfinite(np.asarray(value, dtype=np.float64)).all() for value in values):
+        return []
+    return [Claim("fitted numbers are finite and in range", np.inf, 0.0)]
 
 
 def restated(

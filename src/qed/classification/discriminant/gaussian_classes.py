@@ -29,7 +29,6 @@ from qed.base.sources.block import Block
 from qed.classification.discriminant.shrinkage import best_share, fourth_powers, shrunk
 from qed.classification.discriminant.spread import Spread
 from qed.classification.generative import Generative, beyond, log_priors
-from qed.stats.agreement import remembered_claim
 from qed.stats.by_class import ByClass
 from qed.stats.moments import Moments
 
@@ -214,11 +213,7 @@ class GaussianClasses(Generative):
         return [
             Claim("priors are the shares of the classes, or those given", off, 64 * EPS),
             Claim("means are those of the classes, but for rounding", mean, 0.0),
-            *self._remembered(problem),
         ]
-
-    def _agreement(self, said: Moments, seen: Moments) -> Claim:
-        return remembered_claim(said, seen)
 
 
 def _mean_blur(part: Moments) -> np.ndarray:

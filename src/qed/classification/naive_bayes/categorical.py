@@ -178,9 +178,6 @@ class CategoricalNB(Generative):
         self._check_fitted()
         return len(self.classes_) * int((self.n_categories_ - 1).sum()) + len(self.classes_) - 1
 
-    def _agreement(self, said: LevelCounts, seen: LevelCounts) -> Claim:
-        return Claim("what is remembered of the rows is theirs (difference, relative)", said.apart(seen), 1e-12)
-
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         seen = problem.statistic
         if not self._same_classes(problem):
@@ -205,5 +202,4 @@ class CategoricalNB(Generative):
                 rounding,
             ),
             Claim("frequencies follow from the counts", gap, 4096 * EPS),
-            *self._remembered(problem),
         ]

@@ -24,7 +24,6 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.classification.generative import Generative, beyond, log_priors
 from qed.stats.by_class import ByClass
-from qed.stats.classes.sums import Sums
 
 ROUNDING = 64 * EPS
 
@@ -119,10 +118,6 @@ class CountingNB(Generative):
         level = self.class_log_prior_ + self._estimates(self.feature_count_, self.class_count_).constants
         return level[1:] - level[:1] if len(self.classes_) == 2 else level
 
-    def _agreement(self, said: Sums, seen: Sums) -> Claim:
-        off = said.apart(seen)
-        return Claim("what is remembered of the rows is theirs (difference, relative)", off, 1e-12)
-
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         seen = problem.statistic
         if not self._same_classes(problem):
@@ -151,5 +146,4 @@ class CountingNB(Generative):
                 float((np.abs(self.feature_log_prob_ - wanted) / np.maximum(np.abs(wanted), 1.0)).max(initial=0.0)),
                 ROUNDING,
             ),
-            *self._remembered(problem),
         ]

@@ -23,9 +23,7 @@ from qed.base.models.parameters import Parameter, choice, number, numbers
 from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
-from qed.base.summary import Summary
 from qed.classification.generative import Generative, beyond, log_priors
-from qed.stats.agreement import summary_claim
 from qed.stats.by_class import ByClass
 from qed.stats.classes.columns import summary_by_class
 
@@ -118,9 +116,6 @@ class GaussianNB(Generative):
             joint[:, k] = (away * away) @ (-0.5 / variance) - np.log(2 * np.pi * variance).sum() / 2
         return joint + log_priors(self.class_prior_)
 
-    def _agreement(self, said: Summary, seen: Summary) -> Claim:
-        return summary_claim(said, seen)
-
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         seen = problem.statistic
         if not self._same_classes(problem):
@@ -146,5 +141,4 @@ class GaussianNB(Generative):
                 abs(self.epsilon_ - more) / max(more, np.finfo(float).tiny),
                 rounding,
             ),
-            *self._remembered(problem),
         ]

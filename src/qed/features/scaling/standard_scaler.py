@@ -24,7 +24,7 @@ from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.models.roles import OneToOneFeatureMixin
 from qed.base.models.ways import UNTOUCHED, takes, way
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS, TINY, ratio
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -34,6 +34,8 @@ from qed.features.scaling.affine import affine, divided
 from qed.features.stream import with_columns
 
 SMALLEST = TINY / EPS
+# Means and variances are right enough with an error below this, relative to the spread.
+TOLERANCE = 1e-9
 NO_COPY = way(choice(None) | boolean(), None, UNTOUCHED)
 
 
@@ -195,7 +197,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
             return self._judge(found, scaled.mean, scaled.variance)
         scale = np.ones_like(found.mean) if self.scale_ is None else self.scale_
         seen = found.mean if self.mean_ is None else found.mean - self.mean_
-        return self._judge(found, seen / scale, found.variance / scale**2)
+        return self._judge(found, seen / scale, found.variance / scale**2, hidden=True)
 
     def _restate(self, problem: StatisticProblem) -> list[Claim]:
         found, empty = problem.statistic, problem.statistic.weight == 0
@@ -218,18 +220,25 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         shifted = block.X - self.mean_ if self.mean_ is not None else block.X.astype(np.float64)
         return np.asarray(shifted if self.scale_ is None else shifted / self.scale_)
 
-    def _judge(self, statistic: Summary, mean: np.ndarray, variance: np.ndarray) -> list[Claim]:
-        """Compare mean and variance of the scaled columns with zero and one; `mean_` itself can only be as exact as a float is."""
+    def _judge(
+        self, statistic: Summary, mean: np.ndarray, variance: np.ndarray, *, hidden: bool = False
+    ) -> list[Claim]:
+        """Compare mean and variance of the scaled columns with zero and one; `mean_` itself can only be as exact as a float is.
+
+        What may be `hidden` in sums, because rows were taken away from them that were larger than those left, is counted in.
+        """
         varies, there = ~_is_constant(statistic), statistic.weight > 0
         scale = np.where(varies, np.sqrt(statistic.variance), 1.0) if self.scale_ is None else self.scale_
-        slack = EPS * (16 + np.log2(max(statistic.count, 2))) * (1 + np.abs(statistic.mean) / scale)
+        slack = TOLERANCE + EPS * (16 + np.log2(max(statistic.count, 2))) * (1 + np.abs(statistic.mean) / scale)
         if self.mean_ is None:
             return [Claim("columns are left as they are", 0.0, 0.0)]
-        claims = [worst_of("scaled columns have mean 0", np.abs(mean)[there], slack[there])]
+        off = np.abs(mean) + hidden * statistic.slip / scale
+        claims = [worst_of("scaled columns have mean 0", off[there], slack[there])]
         if self.scale_ is not None:
-            wrong = np.abs(variance - 1)[varies]
-            claims.append(worst_of("scaled columns that vary have variance 1", wrong, np.full_like(wrong, 1024 * EPS)))
-            still = np.abs(self.scale_ - 1)[~varies]
+            wrong = (np.abs(variance - 1) + hidden * ratio(statistic.lost, statistic.deviation))[varies]
+            claims.append(worst_of("scaled columns that vary have variance 1", wrong, np.full_like(wrong, TOLERANCE)))
+            told = statistic.lost <= statistic.weight * (8 * EPS * (np.abs(statistic.mean) + statistic.slip)) ** 2
+            still = np.where(told | (not hidden), np.abs(self.scale_ - 1), np.inf)[~varies]
             claims.append(worst_of("columns that do not vary are not stretched", still, np.zeros_like(still)))
         return claims
 

@@ -58,7 +58,7 @@ class Bracket:
         """Give where the slope would vanish if it went on as between `low` and here; not much nearer, nor very far away."""
         change = slope - self._at_low
         zero = length - slope * (length - self.low) / change if change > 0 else math.inf
-        return length * min(max(zero / length, LEAST_GROWTH), GROWTH)
+        return length * min(max(zero / length, LEAST_GROWTH), GROWTH) if length > 0 else 0.0
 
     def holds(self, length: float) -> bool:
         """Say whether a length is strictly inside; rounding leaves none in the end."""

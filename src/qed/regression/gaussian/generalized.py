@@ -24,6 +24,7 @@ from qed.base.attributes import floats, integers, of
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, choice, number
+from qed.base.models.proof import remembered_claim, whole
 from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -32,7 +33,6 @@ from qed.linalg.root import factor_rounding
 from qed.regression.gaussian.metric import MetricProblem, moments_of
 from qed.regression.linear.evidence import accuracy_claim, first_errors, least_squares_claims
 from qed.regression.linear.precise import solve_by_factor
-from qed.stats.agreement import remembered_claim, whole
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference

@@ -26,6 +26,7 @@ from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, number
 from qed.base.models.problem import StatisticProblem
+from qed.base.models.proof import whole
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -36,7 +37,6 @@ from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
 from qed.regression.linear.evidence import Evidence
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LeastSquaresProblem, LinearProblem
-from qed.stats.agreement import remembered_claim, whole
 from qed.stats.distributions.covariance import Whitening, location, root
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import with_intercept
@@ -252,8 +252,6 @@ class GaussianMAP(LinearModel):
             if problem.rows is not None and not all(claim.holds for claim in claims):
                 closer = LeastSquaresProblem(self, problem.rows, problem.statistic)
                 claims = self._claims(closer.sharpened(seen, coef, intercept), coef, closer)
-        if problem.source == "data":
-            claims.append(remembered_claim(self.statistic_, problem.statistic))
         return claims
 
     def _claims(self, seen: Evidence, coef: np.ndarray, closer: LeastSquaresProblem | None) -> list[Claim]:

@@ -45,11 +45,16 @@ def posterior_claims(
         claims.append(Claim("residuals sum to zero", float(total.max()), bound))
     step = coef - prior_mean[:, None]
     gradient = step - prior @ seen.xr / noise
+    # An error next to the posterior's own deviation is none, however small a coefficient or a covariance is.
+    spread = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     scale = np.abs(step) + np.abs(prior_mean)[:, None] + np.abs(prior) @ (length[:, None] * reach) / noise
+    scale += spread[:, None]
     unknown = np.abs(gradient) + np.abs(prior) @ seen.noise / noise
     claims.append(Claim("gradient of the negative log posterior vanishes", _largest(unknown, scale), bound))
-    gap = covariance + prior @ (seen.xx @ covariance) / noise - prior
-    scale = np.abs(covariance) + np.abs(prior) + np.abs(prior) @ (np.outer(length, length @ np.abs(covariance))) / noise
+    gap = np.abs(covariance + prior @ (seen.xx @ covariance) / noise - prior)
+    gap += np.abs(prior) @ np.outer(seen.blur, seen.blur @ np.abs(covariance)) / noise
+    size = np.outer(spread, spread)
+    scale = size + np.abs(prior) + np.abs(prior) @ np.outer(length, length @ size) / noise
     claims.append(Claim("covariance is the inverse of the posterior's precision", _largest(gap, scale), bound))
     return claims
 

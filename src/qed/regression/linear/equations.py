@@ -20,7 +20,7 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.linalg.design import DenseDesign, SparseDesign
-from qed.linalg.normal import Normal, Solution
+from qed.linalg.normal import Normal, Solution, Standing
 from qed.linalg.root import Root, factor_rounding
 from qed.linalg.wide import WideSystem
 from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_slip, means_of
@@ -196,21 +196,11 @@ class RowEquations(KeptEquations):
         """The lengths of the columns."""
         return self.system.lengths
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
+    def excess(self, at: Standing) -> np.ndarray:
         """Bound it by the gap to the dual problem; where units of columns differ so much that this says too little, by columns."""
-        known = (coef, gradient, noise, alphas, rank, reach, enough)
-        found = self.system.excess(*known)
-        if (alphas > 0).all() and (found > enough).any():
-            return np.minimum(found, self.by_columns.normal.excess(*known))
+        found = self.system.excess(at)
+        if (at.alphas > 0).all() and (found > at.enough).any():
+            return np.minimum(found, self.by_columns.normal.excess(at))
         return found
 
     def outside(self, coef: np.ndarray, rank: int) -> float:

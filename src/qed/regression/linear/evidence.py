@@ -20,12 +20,16 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.least_eigenvalue import Distance
-from qed.linalg.normal import Normal
+from qed.linalg.normal import Normal, Standing
 from qed.linalg.root import Root
 from qed.stats.centred import Centred
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
+# Rounding may hide so much of a gradient, relative to columns and what residuals are differences of; with more, nothing is proven.
+MOST_HIDDEN = 1e-7
+# What is said of columns that only rounding tells from dependent ones.
+ALIKE = " (columns alike up to rounding being dependent)"
 # Coefficients are right enough when their relative errors are below this; one that is smaller than so much of what it is a difference
 # of is compared with that.
 ENOUGH, NO_SHARE = 1e-4, 1e-5
@@ -45,21 +49,8 @@ class Metric(Protocol):
     def lengths(self) -> np.ndarray:
         """The lengths of the columns."""
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
-        """Bound by how much coefficients with such a gradient are above the minimum, for each output.
-
-        The gradient is known up to `noise`, residuals up to rounding of their `reach`; a bound that is below `enough` need not be
-        any sharper.
-        """
+    def excess(self, at: Standing) -> np.ndarray:
+        """Bound by how much coefficients are above the minimum, for each output."""
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
         """Bound the share of the coefficients that lies where the data say nothing."""
@@ -140,24 +131,32 @@ class Evidence:
     ) -> Evidence:
         """Work it out from the moments of features and target, without going back to the rows.
 
-        What solved the equations may be given as `normal`: what it has factored is not factored again.
+        What solved the equations may be given as `normal`: what it has factored is not factored again. Several solutions for each
+        target may be given, one after another for all targets in turn.
         """
         seen, p = moments if centered else about_zero(moments), len(coef)
-        image, yy, h = seen.xx @ coef, np.diagonal(seen.yy), seen.noise
-        rr = yy - (coef * (2 * seen.xy - image)).sum(axis=0)
-        means = (seen.x_mean, seen.y_mean, mean_residual(seen, coef, intercept))
-        unknown, metric = h[p:] + h[:p] @ np.abs(coef), normal or Normal(seen.xx, h[:p])
+        image, targets, h = seen.xx @ coef, np.arange(coef.shape[1]) % seen.n_targets, seen.noise
+        xy, yy = seen.xy[:, targets], np.diagonal(seen.yy)[targets]
+        rr = yy - (coef * (2 * xy - image)).sum(axis=0)
+        means = (seen.x_mean, seen.y_mean[targets], mean_residual(seen, coef, intercept))
+        unknown, metric = h[p:][targets] + h[:p] @ np.abs(coef), normal or Normal(seen.xx, h[:p])
         # The products here round, too, but by less than those of the moments: h is at least the length of a column times this.
         each = math.sqrt(seen.roundings * EPS)
         noise = h[:p, None] * (unknown * (1 + (p + 2) * EPS / each**2))
         slip = unknown * (each / math.sqrt(seen.weight)) if centered else np.zeros(len(yy))
-        return cls(seen.weight, *means, metric, seen.xy - image, yy, rr, noise, slip)
+        return cls(seen.weight, *means, metric, xy - image, yy, rr, noise, slip)
 
     def full_reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the length of what residuals are differences of when they are computed row by row, means included: of shape (q,)."""
         target = np.sqrt(np.maximum(self.yy, 0.0) + self.weight * self.y_mean**2)
         columns = np.sqrt(self.metric.lengths**2 + self.weight * self.x_mean**2)
         return np.asarray(target + columns @ np.abs(coef) + np.sqrt(self.weight) * np.abs(intercept))
+
+    @property
+    def blur(self) -> np.ndarray:
+        """The h for which products of features are off by no more than ``h[j] * h[k]``, of shape (p,)."""
+        assert isinstance(self.metric, Normal)
+        return self.metric.noise
 
     @property
     def xx(self) -> np.ndarray:
@@ -168,10 +167,9 @@ class Evidence:
 
 def mean_residual(seen: Centred, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give the mean residual of each output from the means of features and targets, off by no more than the rounding of each product."""
-    p = len(coef)
-    parts = np.vstack(
-        [seen.mean[p:], seen.rest[p:], -intercept, -seen.mean[:p, None] * coef, -seen.rest[:p, None] * coef]
-    )
+    p, targets = len(coef), np.arange(coef.shape[1]) % seen.n_targets
+    far, rest = seen.mean[p:][targets], seen.rest[p:][targets]
+    parts = np.vstack([far, rest, -intercept, -seen.mean[:p, None] * coef, -seen.rest[:p, None] * coef])
     return np.array([math.fsum(column) for column in parts.T.tolist()])
 
 
@@ -218,13 +216,11 @@ def least_squares_claims(
     be `positive`, one that is zero may have a gradient that would make it negative.
     """
     p = len(coef)
-    length, alphas = seen.metric.lengths, np.broadcast_to(alpha, coef.shape[1])
-    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + length @ np.abs(coef)
-    reach = np.where(reach > 0, reach, 1.0)
+    length, reach = seen.metric.lengths, _reach(seen, coef)
     bound = TOLERANCE + _rounding(seen, coef, reach)
     gradient, noise, claims = seen.xr - alpha * coef, seen.noise, []
-    if positive:
-        held = (coef == 0) & (gradient + noise <= 0)
+    held = (coef == 0) & (gradient + noise <= 0) if positive else None
+    if held is not None:
         gradient, noise = np.where(held, 0.0, gradient), np.where(held, 0.0, noise)
         claims.append(Claim("coefficients are not negative", float(np.maximum(-coef, 0.0).max(initial=0.0)), 0.0))
     if centered:
@@ -232,45 +228,72 @@ def least_squares_claims(
         claims.append(Claim("residuals sum to zero", float(total.max()), bound))
     scale = np.where(length > 0, length, 1.0)[:, None] * reach
     slope = float(((np.abs(gradient) + noise) / scale).max(initial=0.0))
+    hidden = float((noise / scale).max(initial=0.0))
     words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
     words = "gradient vanishes, or would have a zero coefficient negative" if positive else words
-    claims.append(Claim(words, slope, bound))
-    value = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0)
-    scale = value + 1e-8 * reach**2
-    enough = 0.1 * bound * scale
-    if positive:
-        excess = _nonnegative_excess(seen.metric, gradient, noise, alphas, enough)
-        if not (excess <= bound * scale).all():
-            slack = (coef * (np.abs(gradient) + noise)).sum(axis=0) / reach**2
-            return [*claims, Claim("coefficients times their gradient vanish", float(slack.max()), bound)]
-    else:
-        excess = seen.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
-    if centered:
-        slip = EPS * _size(seen, coef)
-        excess += seen.weight * (np.abs(seen.r_mean) + slip) ** 2
-        bound += float((seen.weight * (4 * slip) ** 2 / scale).max())
-    claims.append(Claim("excess over the least possible error", float((excess / scale).max()), bound))
-    if rank is not None and rank < p:
-        claims.append(Claim("solution is the shortest of many", seen.metric.outside(coef, rank), 1e-6))
+    claims.append(Claim(words, slope, bound + min(hidden, MOST_HIDDEN)))
+    excess, more = relative_excess(seen, coef, alpha, bound, centered=centered, rank=rank, held=held)
+    if positive and not (excess <= bound + more).all():
+        slack = (coef * (np.abs(gradient) + noise)).sum(axis=0) / reach**2
+        return [*claims, Claim("coefficients times their gradient vanish", float(slack.max()), bound)]
+    bound += float(more.max())
+    dropped = rank is not None and rank < p
+    words = f"excess over the least possible error{ALIKE if dropped else ''}"
+    claims.append(Claim(words, float(excess.max()), bound))
+    if rank is not None and dropped:
+        claims.append(Claim(f"solution is the shortest of many{ALIKE}", seen.metric.outside(coef, rank), 1e-6))
     return claims
 
 
-def _nonnegative_excess(
-    metric: Metric, gradient: np.ndarray, noise: np.ndarray, alphas: np.ndarray, enough: np.ndarray
-) -> np.ndarray:
+def relative_excess(
+    seen: Evidence,
+    coef: np.ndarray,
+    alpha: float | np.ndarray,
+    bound: float,
+    *,
+    centered: bool,
+    rank: int | None = None,
+    held: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bound what is missing from the minimum, relative to it and to a trace of what residuals are differences of, for each output.
+
+    A share of a `bound` need not be known any better. Where coefficients must not be negative, those that are `held` by zero have a
+    gradient that leads where they may not go. Gives also what the rounding of large means may hide of it.
+    """
+    alphas, reach = np.broadcast_to(alpha, coef.shape[1]), _reach(seen, coef)
+    gradient = seen.xr - alpha * coef
+    scale = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0) + 1e-8 * reach**2
+    at = Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank)
+    excess = seen.metric.excess(at) if held is None else _nonnegative_excess(seen.metric, at, held)
+    if not centered:
+        return excess / scale, np.zeros(len(scale))
+    slip = EPS * _size(seen, coef)
+    excess = excess + seen.weight * (np.abs(seen.r_mean) + slip) ** 2
+    return excess / scale, seen.weight * (4 * slip) ** 2 / scale
+
+
+def _nonnegative_excess(metric: Metric, at: Standing, held: np.ndarray) -> np.ndarray:
     """Bound by how much coefficients are above the least error of those that are not negative: by much, where columns depend on others.
 
-    A gradient that is held by zero is left out of `gradient`: going where it leads is not allowed. For the rest ``g' A^-1 g`` is a bound,
-    as it is without the constraint.
+    A gradient that is held by zero is left out: going where it leads is not allowed. For the rest ``g' A^-1 g`` is a bound, as it is
+    without the constraint.
     """
-    with np.errstate(divide="ignore", over="ignore"):
-        found = np.asarray(((np.abs(gradient) + noise) ** 2).sum(axis=0) / alphas)
-    if (found <= enough).all():
+    gradient, noise = np.where(held, 0.0, at.gradient), np.where(held, 0.0, at.noise)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        found = np.asarray(((np.abs(gradient) + noise) ** 2).sum(axis=0) / at.alphas)
+    found = np.where(np.isnan(found), 0.0, found)
+    if (found <= at.enough).all():
         return found
-    told, root = metric.root(float(alphas.min())) if isinstance(metric, Normal) else metric.root()
-    if root is None or (gradient[~told] != 0).any() or noise[~told].any():
+    told, root = metric.root(float(at.alphas.min())) if isinstance(metric, Normal) else metric.root()
+    if not isinstance(root, Root) or (gradient[~told] != 0).any() or noise[~told].any():
         return found
-    return np.minimum(found, root.excess(gradient[told], noise[told], enough))
+    return np.minimum(found, root.excess(gradient[told], noise[told], at.enough))
+
+
+def _reach(seen: Evidence, coef: np.ndarray) -> np.ndarray:
+    """Give the length of what residuals are differences of, one where that is nothing."""
+    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
+    return np.where(reach > 0, reach, 1.0)
 
 
 def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
@@ -327,8 +350,8 @@ def _over(error: np.ndarray, value: np.ndarray, least: np.ndarray) -> np.ndarray
 
 def accuracy_claim(error: float, *, is_unique: bool) -> Claim:
     """Claim that the coefficients have digits that mean something."""
-    of = "coefficients" if is_unique else "the shortest coefficients"
-    return Claim(f"relative error of {of}, at most", error, ENOUGH)
+    of = "coefficients, at most" if is_unique else f"the shortest coefficients, at most{ALIKE}"
+    return Claim(f"relative error of {of}", error, ENOUGH)
 
 
 def _rounding(seen: Evidence, coef: np.ndarray, reach: np.ndarray) -> float:

@@ -29,6 +29,7 @@ from qed.base.numbers import EPS, TINY, ratio
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.normal import Standing
 from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.linear.problem import LeastSquaresProblem
@@ -167,7 +168,8 @@ class GradientRidge(LinearPredictor, Iterative):
         found = self._gap(_length(np.abs(gradient - self.alpha * coef) + noise), value, problem.size, value)
         if found > bound >= self._gap(_length(gradient - self.alpha * coef), value, problem.size, value):
             sums = problem.rows.fold(ResidualSums.of, problem.center, coef, intercept)
-            closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + 1e-8 * noise
+            met = (coef == 0).all(axis=0) & (sums.square == 0)  # every row, by a constant: nothing is lost
+            closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + 1e-8 * noise * ~met
             found = self._gap(_length(closer), value, problem.size, value)
         return Claim(words, found, bound)
 
@@ -179,7 +181,7 @@ class GradientRidge(LinearPredictor, Iterative):
         seen = closer.sharpened(closer.evidence(coef, intercept), coef, intercept)
         reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
         none, share = np.zeros(len(value)), NO_SHARE * problem.size
-        found = seen.metric.excess(coef, seen.xr, seen.noise, none, None, reach, self.tol * (value + share))
+        found = seen.metric.excess(Standing(coef, seen.xr, seen.noise, none, reach, self.tol * (value + share)))
         found += seen.weight * seen.r_mean**2
         return float(ratio(found, np.maximum(value - found, 0.0) + share).max()) if np.isfinite(found).all() else np.inf
 

@@ -23,7 +23,7 @@ from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import SparseDesign
 from qed.linalg.iterative_rows import IterativeRows
 from qed.linalg.least_eigenvalue import Distance, LeastEigenvalue, least_eigenvalue
-from qed.linalg.normal import Solution
+from qed.linalg.normal import Solution, Standing
 from qed.linalg.root import Root
 from qed.regression.linear.equations import GramEquations, KeptEquations, RowEquations
 from qed.regression.linear.evidence import ENOUGH, NO_SHARE, Evidence, Metric, means_of
@@ -169,29 +169,20 @@ class IterativeEquations(KeptEquations):
         """The lengths of the columns."""
         return self.design.lengths
 
-    def excess(
-        self,
-        coef: np.ndarray,
-        gradient: np.ndarray,
-        noise: np.ndarray,
-        alphas: np.ndarray,
-        rank: int | None,
-        reach: np.ndarray,
-        enough: np.ndarray,
-    ) -> np.ndarray:
+    def excess(self, at: Standing) -> np.ndarray:
         """Bound it by ``||g||^2`` over the least eigenvalue, with what rounding may have hidden of g; or ask the exact way."""
-        if (alphas > 0).all():
-            bound = (np.linalg.norm(gradient, axis=0) + np.linalg.norm(noise, axis=0)) ** 2 / alphas
-            if (bound <= enough).all():
+        if (at.alphas > 0).all():
+            bound = (np.linalg.norm(at.gradient, axis=0) + np.linalg.norm(at.noise, axis=0)) ** 2 / at.alphas
+            if (bound <= at.enough).all():
                 return np.asarray(bound)
-        elif not alphas.any() and (rows := self._rows_tell(rank)) is not None:
-            return rows.excess(coef, reach)
-        elif not alphas.any() and self.least.bound > 0:
+        elif not at.alphas.any() and (rows := self._rows_tell(at.rank)) is not None:
+            return rows.excess(at.coef, at.reach)
+        elif not at.alphas.any() and self.least.bound > 0:
             told, least = self.design.told, self.least.bound
-            bound = Distance(self.lengths[told], least).far(gradient[told], noise[told]) ** 2 * least
-            if (bound <= enough).all():
+            bound = Distance(self.lengths[told], least).far(at.gradient[told], at.noise[told]) ** 2 * least
+            if (bound <= at.enough).all():
                 return np.asarray(bound)
-        return self.exact.metric.excess(coef, gradient, noise, alphas, rank, reach, enough)
+        return self.exact.metric.excess(at)
 
     def root(self) -> tuple[np.ndarray, Root | Distance | None]:
         told = self.design.told

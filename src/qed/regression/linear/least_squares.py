@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from qed.base.attributes import floats, integers, nothing, of, text
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
+from qed.base.models.proof import whole
 from qed.base.models.ways import takes, with_default
 from qed.linalg.root import factor_rounding
 from qed.regression.linear.equations import Equations
@@ -31,7 +31,6 @@ from qed.regression.linear.evidence import accuracy_claim
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.problem import LeastSquaresProblem
 from qed.regression.sparse.nonnegative import nonnegative
-from qed.stats.agreement import remembered_claim, whole
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
@@ -179,12 +178,10 @@ class LinearRegression(LeastSquaresModel):
         claims = [
             Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
             Claim("condition number is that of the columns (relative)", float(off), blur),
-            remembered_claim(self.statistic_, problem.statistic),
         ]
         if self.factor_ is not None:
-            claims.append(
-                replace(remembered_claim(self.factor_, problem.statistic), says="QR factor is that of the rows")
-            )
+            apart = self.factor_.apart(problem.statistic.moments())
+            claims.append(Claim("QR factor is that of the rows (in units of rounding)", apart, 1.0))
         return claims
 
     def coefficient_errors(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

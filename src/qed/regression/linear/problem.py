@@ -206,6 +206,9 @@ class LeastSquaresProblem(LinearProblem):
         total, weight = sums.total.value, seen.weight
         gradient = sums.gradient.value - (np.outer(known.rest[:p], total) if self.centered else 0.0)
         blur = sums.rounding(known.count, p) * seen.full_reach(coef, intercept)
+        # Where all coefficients are zero and every row is met, residuals are differences of two numbers, and nothing is lost.
+        met = (coef == 0).all(axis=0) & (sums.square == 0) & (gradient == 0).all(axis=0) & (total == 0)
+        blur = np.where(met, 0.0, blur)
         noise = np.outer(seen.metric.lengths, blur) + EPS * np.abs(gradient)
         if not self.centered:
             return replace(seen, xr=gradient, rr=sums.square, noise=noise)

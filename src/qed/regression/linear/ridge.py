@@ -22,12 +22,12 @@ from qed.base.attributes import text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, number, numbers
+from qed.base.models.proof import whole
 from qed.base.models.ways import RIDGE, takes
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.regression.linear.precise import DIGITS_WANTED
 from qed.regression.linear.problem import LeastSquaresProblem
 from qed.regression.sparse.nonnegative import nonnegative
-from qed.stats.agreement import remembered_claim, whole
 
 
 @takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
@@ -132,10 +132,7 @@ class Ridge(LeastSquaresModel):
         if problem.source == "data" and (damage := whole(len(coef), 0, coef, intercept)):
             return damage
         alphas = self._alphas(coef.shape[1])
-        claims, _ = problem.prove(coef, intercept, alphas)
-        if problem.source == "data":
-            claims.append(remembered_claim(self.statistic_, problem.statistic))
-        return claims
+        return problem.prove(coef, intercept, alphas)[0]
 
     @property
     def inference_(self) -> Any:

@@ -78,7 +78,7 @@ class HuberProblem(Problem):
         return max(
             LEAST_SCALE * float(np.sqrt(spread / total.weight)),
             64 * EPS * float(np.sqrt(square / total.weight)),
-            1e-100,
+            1e-100 if square == 0 else 1e-160,
         )
 
     def beginning(self) -> tuple[Plane, float]:
@@ -132,7 +132,7 @@ class HuberProblem(Problem):
         weight, k, left, others = sums.weight, 1.0, 0.0, 0.0
         if self.scale is None:
             k = scale * float(np.sqrt(weight / sums.square)) if sums.square > weight * scale**2 else 1.0
-            idle = max(0.0, weight - k * k * sums.square / scale**2)
+            idle = max(0.0, weight - k * k * (sums.square / scale) / scale)
             left = weight * scale + (2 * (1 - k) * sums.product - sums.square) / scale - min(self.least, scale) * idle
             others = 0.5 * point.objective
         else:

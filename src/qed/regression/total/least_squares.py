@@ -27,10 +27,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import Claim
+from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean
-from qed.base.numbers import EPS, TINY
+from qed.base.models.proof import whole
+from qed.base.numbers import EPS, TINY, ratio
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import table_of
@@ -39,7 +40,6 @@ from qed.regression.linear.evidence import residual_moments
 from qed.regression.linear.linear import LinearModel
 from qed.regression.linear.problem import LinearProblem
 from qed.regression.total.directions import Directions
-from qed.stats.agreement import remembered_claim, whole
 from qed.stats.moments import Moments
 from qed.stats.products import dense
 
@@ -47,6 +47,8 @@ DIGITS_WANTED = 10.0
 TOLERANCE = 1e-9
 SINGLE = 1e-7
 NO_SHARE = 1e-12
+# Squared distances are compared with so much of the squares of what they are differences of, where they are next to nothing.
+NO_PART = 1e-8
 
 
 class TotalLeastSquares(LinearModel):
@@ -193,43 +195,58 @@ class TotalLeastSquares(LinearModel):
             q = coef.shape[1]
             both = problem.rows.fold(residual_moments, coef, intercept)
             seen = self._centered(both)
-            xr, yr = seen.xy[:, q:], seen.yy[:q, q:]
-            claims = self._claims_about(_without_residual(seen, q), xr, yr, both.y_mean[q:])
-            known = [*self._claims_said(problem), remembered_claim(self.statistic_, problem.statistic)]
-            return [*claims, *known]
+            known = (_without_residual(seen, q), seen.xy[:, q:], seen.yy[:q, q:], both.y_mean[q:])
+            return [*self._claims_about(problem, *known, seen.yy[q:, q:]), *self._claims_said(problem)]
         seen, statistic = self._centered(problem.statistic), problem.statistic
         r_mean = statistic.y_mean - statistic.x_mean @ coef - intercept
-        claims = self._claims_about(seen, seen.xy - seen.xx @ coef, seen.yy - seen.xy.T @ coef, r_mean)
-        return [*claims, *self._claims_said(problem)]
+        known = (seen, seen.xy - seen.xx @ coef, seen.yy - seen.xy.T @ coef, r_mean)
+        residual = problem.table[:, len(coef) :] - problem.table[:, : len(coef)] @ coef
+        return [*self._claims_about(problem, *known, residual.T @ residual), *self._claims_said(problem)]
 
-    def _claims_about(self, seen: Moments, xr: np.ndarray, yr: np.ndarray, r_mean: np.ndarray) -> list[Claim]:
-        """Make the claims about the plane from the moments of ``(x, y)`` and the products of both with the residuals."""
+    def _claims_about(
+        self, problem: TotalProblem, seen: Moments, xr: np.ndarray, yr: np.ndarray, r_mean: np.ndarray, rr: np.ndarray
+    ) -> list[Claim]:
+        """Make the claims about the plane from the moments of ``(x, y)`` and the products of both, and of residuals, with the residuals."""
         coef, _ = self._columns()
-        d, q = coef.shape
-        value = np.maximum(np.linalg.eigvalsh(seen.scatter), 0.0)
-        lost = min(max(d - self.rank_, 0), d)
-        reach = float(np.sqrt(np.trace(seen.yy)) + np.sqrt(np.diagonal(seen.xx)) @ np.abs(coef).sum(axis=1)) or 1.0
+        d = len(coef)
+        length = np.sqrt(np.diagonal(seen.scatter))
+        reach = float(length[d:].sum() + length[:d] @ np.abs(coef).sum(axis=1)) or 1.0
         far = float(np.sqrt(seen.weight) * (np.abs(seen.y_mean).max() + np.abs(seen.x_mean) @ np.abs(coef).sum(axis=1)))
         bound = TOLERANCE + 16 * EPS * (1 + far / reach)
-        size = float(np.sqrt(value[-1])) or 1.0
+        size = float(np.linalg.norm(length)) or 1.0
         h = seen.noise
         blur = float(np.linalg.norm(h)) * float(h[d:].sum() + h[:d] @ np.abs(coef).sum(axis=1))
         scale = reach * (size + float(np.abs(coef).max(initial=0.0)) * float(np.sqrt(np.trace(seen.yy))))
         slope = (float(np.abs(xr + coef @ yr).max(initial=0.0)) + blur) / scale
-        error = float(np.trace(np.linalg.solve(np.eye(q) + coef.T @ coef, yr - coef.T @ xr)))
-        least = float(value[lost : lost + q].sum())
         claims = [
-            Claim("negative ridge: (X'X - s^2) w = X'y with s^2 = y'(y - Xw)", slope, bound),
-            Claim("perpendicular error above the least possible", abs(error - least) / size**2, bound),
+            Claim("negative ridge: (X'X - s^2) w = X'y with s^2 = y'(y - Xw)", slope, bound + min(blur / scale, 1e-7)),
+            self._claim_of_least(problem, rr, reach, far, bound),
         ]
-        if lost:
-            direction = np.linalg.eigh(seen.xx)[1][:, :lost]
-            share = np.linalg.norm(direction.T @ coef) / (np.linalg.norm(coef) or 1.0)
+        if problem.directions.rank < d:
+            lost = np.linalg.norm(coef - problem.directions.basis @ (problem.directions.basis.T @ coef))
+            share = lost / (np.linalg.norm(coef) or 1.0)
             claims.append(Claim("solution is the shortest of many", float(share), 1e-6))
         if self.fit_intercept:
             off = float(np.sqrt(seen.weight) * np.abs(r_mean).max()) / reach
             claims.append(Claim("residuals sum to zero", off, bound))
         return claims
+
+    def _claim_of_least(self, problem: TotalProblem, rr: np.ndarray, reach: float, far: float, bound: float) -> Claim:
+        """Claim that no plane is nearer, relative to the squared distances and to a trace of what they are differences of."""
+        coef, _ = self._columns()
+        q, found = coef.shape[1], problem.directions
+        share = np.eye(q) + coef.T @ coef
+        error = float(np.trace(np.linalg.solve(share, rr)))
+        steep = float(np.sqrt(np.linalg.eigvalsh(share)[0]))
+        least = float((found.values[found.rank : found.rank + q] ** 2).sum())
+        # Residuals of rows are rounded, and columns of a factor; what rounding did to squares is no product with the error.
+        blur, slip = problem.rounding * reach / steep, (len(coef) + 4) * EPS * (far + reach) / steep
+        hidden = 2 * np.sqrt(error) * (slip + blur * problem.by_factor) + (slip + blur) ** 2
+        hidden += 2 * float((found.values[found.rank :] * problem.blur(found.values[found.rank :])).sum())
+        scale = (error + NO_PART * (reach / steep) ** 2) or 1.0
+        allowed = 2 * hidden / scale if hidden <= MOST_ROUNDING * scale else 0.0
+        above = (abs(error - least) + hidden) / scale
+        return Claim("perpendicular error above the least possible", float(above), float(bound + allowed))
 
     def _claims_said(self, problem: TotalProblem) -> list[Claim]:
         """Compare what the model says of singular values with what they are, up to what rounding does to them."""
@@ -283,22 +300,46 @@ class TotalProblem(LinearProblem):
     def directions(self) -> Directions:
         """Decompose; with a second look where digits are missing."""
         seen, d = self.model._centered(self.statistic), self.statistic.n_features
-        found = Directions.of(table_of(seen.scatter), d, SINGLE)
-        if self.lazy_factor is not None and found.digits < DIGITS_WANTED:
+        self.table = table_of(seen.scatter)
+        found = Directions.of(self.table, d, SINGLE)
+        if self.lazy_factor is not None and (found.digits < DIGITS_WANTED or self._hides(found)):
             factor, self.by_factor = self.lazy_factor(), True
-            far = np.sqrt(self.statistic.weight) * float(np.abs(seen.x_mean).max())
-            table = factor.R if self.model.fit_intercept else factor.uncentered()
-            found = Directions.of(table, d, 16 * len(seen.mean) * EPS, far)
+            offset = np.sqrt(self.statistic.weight) * np.abs(seen.x_mean)
+            self.table = factor.R if self.model.fit_intercept else factor.uncentered()
+            found = Directions.of(self.table, d, 16 * len(seen.mean) * EPS, offset)
         return found
 
-    def blur(self, values: np.ndarray) -> np.ndarray:
-        """Bound what rounding did to singular values: that of a factor is even, that of squares is the larger the smaller they are."""
-        largest, m = float(self.directions.all_values[0]), len(self.statistic.mean)
+    def _hides(self, found: Directions) -> bool:
+        """Say whether rounding of squares hides a part of the squared distances: they are small differences of large numbers."""
+        if found.share_of_target <= NO_SHARE:
+            return True
+        coef = found.coefficients()
+        reach = found.lengths[found.rank :].sum() + found.lengths[: found.rank] @ np.abs(found.basis.T @ coef).sum(
+            axis=1
+        )
+        least = float((found.values[found.rank :] ** 2).sum()) * (1 + float(np.linalg.norm(coef)) ** 2)
+        return self.rounding**2 * float(reach) ** 2 > 100 * TOLERANCE * least
+
+    @property
+    def rounding(self) -> float:
+        """What rounding did to columns, relative to their lengths: that of squares is larger than that of a factor."""
+        m = len(self.statistic.mean)
         if self.by_factor:
-            return np.full(len(values), factor_rounding(m) * np.sqrt(m) * largest)
+            return factor_rounding(m)
+        seen = self.model._centered(self.statistic)
+        return float(np.sqrt(ratio(seen.noise**2, np.diagonal(seen.scatter)).max(initial=0.0) + m * (m + 2) * EPS))
+
+    def blur(self, values: np.ndarray) -> np.ndarray:
+        """Bound what rounding did to singular values, by their own size where columns are not alike, else by the largest."""
+        largest, m = float(self.directions.all_values[0]), len(self.statistic.mean)
+        moved = self.rounding * np.sqrt(m) * self.directions.far
+        own = values * (2 * moved if self.by_factor else moved**2) if moved < 0.5 else np.full(len(values), np.inf)
+        if self.by_factor:
+            return np.minimum(own, factor_rounding(m) * np.sqrt(m) * largest)
         noise = self.model._centered(self.statistic).noise
         squared = float(noise @ noise) + 8 * m * EPS * largest**2
-        return np.asarray(squared / np.maximum(np.maximum(values, np.sqrt(squared)), TINY))
+        coarse = squared / np.maximum(np.maximum(values, np.sqrt(squared)), TINY)
+        return np.asarray(np.minimum(coarse, own))
 
 
 def _allowed(value: np.ndarray, blur: np.ndarray) -> np.ndarray:

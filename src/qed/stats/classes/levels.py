@@ -9,7 +9,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.models.fingerprint import Fingerprint
-from qed.base.numbers import TINY, largest_share
+from qed.base.numbers import EPS, TINY, largest_share
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 
@@ -82,12 +82,13 @@ class LevelCounts:
         return Fingerprint(self.count, self.weight, mean, np.maximum(self.table @ level**2 / weight - mean**2, 0.0))
 
     def apart(self, other: LevelCounts) -> float:
-        """Give the largest difference from other counts, as a share of the weight of the rows."""
-        if len(self.table) != len(other.table):
+        """Give the largest difference from other counts, in units of what rounding can do; infinite where they are not of as many rows."""
+        if len(self.table) != len(other.table) or self.count != other.count:
             return np.inf
         one, two = _alike(self.table, other.table)
-        counted = largest_share([self.count, self.weight], [other.count, other.weight], max(other.weight, 1.0))
-        return max(counted, largest_share(one, two, np.maximum(two, other.weight * 1e-6 + TINY)))
+        rounding = (other.count + 64) * EPS
+        weights = largest_share([self.weight], [other.weight], rounding * other.weight + TINY)
+        return max(weights, largest_share(one, two, rounding * two + TINY))
 
 
 def _alike(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

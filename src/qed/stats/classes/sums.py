@@ -9,7 +9,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.models.fingerprint import Fingerprint
-from qed.base.numbers import TINY, largest_share
+from qed.base.numbers import EPS, TINY, largest_share
 from qed.base.saving.known import savable
 
 
@@ -63,10 +63,12 @@ class Sums:
         return Fingerprint(self.count, self.weight, mean, np.maximum(self.squares / weight - mean**2, 0.0))
 
     def apart(self, other: Sums) -> float:
-        """Give the largest difference from other sums, as a share of what they are sums of."""
-        size = np.sqrt(np.abs(other.squares * other.weight)) + TINY
+        """Give the largest difference from other sums, in units of what rounding can do; infinite where they are not of as many rows."""
+        if self.count != other.count:
+            return np.inf
+        rounding = (other.count + 64) * EPS
         return max(
-            largest_share([self.count, self.weight], [other.count, other.weight], max(other.weight, 1.0)),
-            largest_share(self.total, other.total, size),
-            largest_share(self.squares, other.squares, other.squares + TINY),
+            largest_share([self.weight], [other.weight], rounding * other.weight + TINY),
+            largest_share(self.total, other.total, rounding * np.sqrt(other.squares * other.weight) + TINY),
+            largest_share(self.squares, other.squares, rounding * other.squares + TINY),
         )

@@ -1,0 +1,57 @@
+"""Rows are learned and forgotten again: what is claimed from the sums that are left is no less than what the rows themselves say."""
+
+import numpy as np
+import pytest
+
+import qed
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::qed.base.errors.DegenerateWarning", "ignore::qed.base.errors.UnprovenWarning"
+)
+MODELS = {
+    "LinearRegression": qed.LinearRegression,
+    "Ridge": lambda: qed.Ridge(0.1),
+    "GaussianMAP": lambda: qed.GaussianMAP(fit_intercept=True),
+    "MeanRegressor": qed.MeanRegressor,
+    "BestSubset": lambda: qed.BestSubset(n_nonzero_coefs=2),
+    "StandardScaler": qed.StandardScaler,
+}
+
+
+def left_over(name, size, seed):
+    """Fit thirty rows and some more of another size, and forget these; give the model and the rows that are left."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((30, 3)) * 10.0 ** random.integers(-2, 3, 3) + random.choice([0.0, 5.0, 1e3], 3)
+    y = X @ random.standard_normal(3) + random.standard_normal(30)
+    count = int(random.choice([1, 3, 15]))
+    rows = np.vstack([X, size * random.standard_normal((count, 3))])
+    target = np.append(y, size * random.standard_normal(count))
+    model = MODELS[name]()
+    given = [rows, target][: 1 + (model.target is not None)]
+    model.fit(*given).forget(*(part[30:] for part in given))
+    return model, [X, y][: len(given)]
+
+
+@pytest.mark.parametrize("size", [1.0, 1e2, 1e4, 1e6, 1e8])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_claim_after_forgetting_is_no_smaller_than_what_the_rows_say(name, size):
+    for seed in range(6):
+        model, rows = left_over(name, size, seed)
+        said, seen = model.certificate_, qed.certify(model, *rows)
+        assert not said or seen, f"{seen}"
+        for claim in said:
+            again = [other.value for other in seen if other.says == claim.says]
+            # Values below 1e-12 are rounding of the pass that computes them.
+            assert not said or all(value <= claim.value * (1 + 1e-6) + 1e-12 for value in again), claim.says
+
+
+@pytest.mark.parametrize("name", ["StandardScaler", "BestSubset"])
+def test_digits_that_are_gone_are_not_claimed(name):
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((40, 3)), random.standard_normal(40)
+    for size, proven in ((3.0, True), (1e9, False)):
+        X[30:] *= size
+        model = MODELS[name]()
+        given = [X, y][: 1 + (model.target is not None)]
+        model.fit(*given).forget(*(part[30:] for part in given))
+        assert bool(model.certificate_) == proven
