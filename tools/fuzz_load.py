@@ -250,6 +250,7 @@ class Outcomes:
     def _fault(self, stage: str, label: str, what: str) -> None:
         self.counts[f"{stage}: fault"] += 1
         self.faults.append(f"{label} {stage}: {what}")
+        print(self.faults[-1], file=sys.stderr, flush=True)
 
 
 def lacks(model: Any, stage: str) -> bool:
