@@ -8,8 +8,14 @@ DEMO ?= demo
 # Another BLAS kernel, no vector units for NumPy and Numba, one thread, another order: what holds here holds on other machines.
 BLAS ?= Sandybridge
 SEED ?= $(shell date +%s)
-ELSEWHERE = OPENBLAS_CORETYPE=$(BLAS) OPENBLAS_NUM_THREADS=1 NUMBA_CPU_NAME=generic QED_THREADS=1 \
+ELSEWHERE = OPENBLAS_CORETYPE=$(BLAS) NUMBA_CPU_NAME=generic QED_THREADS=1 \
 	NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python -c 'import numpy as np; print(*np._core._multiarray_umath.__cpu_dispatch__)')"
+
+# Two workers on two cores: a second thread of BLAS would only wait for the first, in what the tests themselves compute (fits hold BLAS
+# to one thread). Byte code is kept, so that the many processes that tests start need not compile the house again.
+PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+# Of scikit-learn's checks, those that compare numbers: the others see the same on every machine.
+NUMBERS = not scikit_learn_check or equivalence or invariance or idempotent or sparse or contiguous or train or general
 
 .PHONY: help demo test test-portable test-all lint format docs bench clean
 
@@ -40,14 +46,15 @@ demo: $(VENV)/.installed
 	@echo "Open $(DEMO)/report.html in a browser; the best model is in $(DEMO)/best.qed."
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	$(PYTEST)
 	$(MAKE) test-portable
 
 test-portable: $(VENV)/.test
-	$(ELSEWHERE) $(BIN)/python -m pytest -q -n 2 --dist loadgroup --shuffle $(SEED) tests/reference tests/conformance tests/stats
+	$(ELSEWHERE) $(PYTEST) --shuffle $(SEED) -k "$(NUMBERS)" --ignore tests/conformance/test_bad_input.py \
+		tests/reference tests/conformance tests/stats
 
 test-all: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m ""
+	$(PYTEST) -m ""
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -25,6 +25,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from threadpoolctl import threadpool_limits
 
 from qed.base.engine import n_threads
 from qed.base.running.watch import watches
@@ -111,6 +112,13 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def two_blas_threads() -> Iterator[None]:
+    """Give BLAS a second thread, also where the runner left it but one: that it is taken and given back can then be seen."""
+    with threadpool_limits(2, user_api="blas"):
+        yield
 
 
 @pytest.fixture

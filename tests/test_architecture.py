@@ -67,7 +67,24 @@ def module_name(path: Path) -> str:
 
 
 PATHS = {module_name(path): path for path in MODULES}
-EACH = pytest.mark.parametrize("path", MODULES, ids=module_name)
+# The files are parsed once, by one worker.
+pytestmark = pytest.mark.xdist_group("architecture")
+
+
+def each_file(test):
+    """Ask every file in one test: that there are so many of them is no reason to start as many tests."""
+
+    def ask():
+        faults = []
+        for path in MODULES:
+            try:
+                test(path)
+            except AssertionError as error:
+                faults.append(str(error))
+        assert not faults, "\n".join(faults)
+
+    ask.__name__, ask.__doc__ = test.__name__, test.__doc__
+    return ask
 
 
 @cache
@@ -169,7 +186,7 @@ def test_circles_are_found():
     assert circles(graph) == [["a", "b", "c"], ["f", "g"]]
 
 
-@EACH
+@each_file
 def test_imports_point_downwards(path):
     room = room_of(module_name(path))
     if room not in FLOOR:
@@ -194,7 +211,7 @@ def test_rooms_of_one_floor_do_not_import_each_other_in_circles():
     assert not circles(graph)
 
 
-@EACH
+@each_file
 def test_private_names_stay_at_home(path):
     """No ``from qed.x import _y``, and no ``x._y`` of an imported module."""
     modules, found = {}, []
@@ -249,7 +266,7 @@ def test_any_stands_no_more_often_than_it_did(room):
     )
 
 
-@EACH
+@each_file
 def test_scikit_learn_is_plumbing_only_and_in_base_only(path):
     used = {name for name in imports_of(path) if name.split(".")[0] == "sklearn"}
     if room_of(module_name(path)) != "base":
@@ -258,7 +275,7 @@ def test_scikit_learn_is_plumbing_only_and_in_base_only(path):
         assert name.startswith(PLUMBING), f"{module_name(path)} imports {name}, which is no plumbing"
 
 
-@EACH
+@each_file
 def test_files_and_functions_are_short(path):
     text = path.read_text(encoding="utf-8")
     assert text.count("\n") <= 400, f"{module_name(path)} is longer than 400 lines: does it hold two ideas?"

@@ -8,7 +8,8 @@ Run it from the root of the project:
 Every estimator of the registry is fitted and saved on a few kinds of data. A mutation changes bytes, nodes of the tree, or
 the shapes, types and values of arrays. What is loaded is asked to predict, transform, certify, print and explain itself. Whatever happens
 has to be a success or an error of qed, within two seconds of processor time and 256 MiB. The draws depend on the seed and the number
-of the file alone: ``--only NUMBER`` repeats one. The exit status is 1 when something else happened.
+of the file alone: ``--only NUMBER`` repeats one. A long run that is told to end (``kill``) tells
+what it has found so far. The exit status is 1 when something else happened.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import faulthandler
 import io
 import json
 import resource
+import signal
 import sys
 import tempfile
 import time
@@ -250,6 +252,7 @@ class Outcomes:
     def _fault(self, stage: str, label: str, what: str) -> None:
         self.counts[f"{stage}: fault"] += 1
         self.faults.append(f"{label} {stage}: {what}")
+        print(self.faults[-1], file=sys.stderr, flush=True)
 
 
 def lacks(model: Any, stage: str) -> bool:
@@ -303,8 +306,10 @@ def each_file(
 ) -> Iterator[tuple[int, Random]]:
     """Number the files, with the draws of each, and see to it that none takes too much memory or never ends."""
     began, base = time.monotonic(), megabytes()
+    stopped: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: stopped.append(number))
     for number in range(files) if only is None else [only]:
-        if time.monotonic() - began > seconds:
+        if time.monotonic() - began > seconds or stopped:
             break
         faulthandler.dump_traceback_later(120, exit=True)
         yield number, Random(f"{first}/{number}")

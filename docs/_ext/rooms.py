@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import qed
+from qed.base.models.ways import ways_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -162,6 +163,9 @@ def item_page(module: str, name: str) -> str:
         ]
     if item.__module__ != "qed.base.errors":
         lines += [f".. automodule:: {item.__module__}", "   :no-members:", "   :no-index:", ""]
+    if _is_model(item) and (unused := sorted(ways_of(item))):
+        words = ", ".join(f"``{name}``" for name in unused)
+        lines += [f"Taken because code for scikit-learn gives them, and without effect here: {words}.", ""]
     lines += _described(full, item)
     return "\n".join(
         [*lines, ".. minigallery:: " + full, "   :add-heading: In the gallery", "   :heading-level: -", ""]

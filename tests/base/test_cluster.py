@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import qed
 from qed.base.engine import add_pairwise, threads
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.block import Block
@@ -184,6 +185,16 @@ def test_same_bits_on_any_threads_and_workers(cluster):
             with dask.config.set(scheduler=scheduler), threads(count):
                 found.append(rows(collection, block_size=64).fold(Spread.of))
     assert all(other.same(found[0]) for other in found)
+
+
+def test_same_bits_whether_partitions_have_travelled_or_not():
+    """A part of columns that stand one after another has gaps between them, and none any more on another worker."""
+    generator = np.random.default_rng(0)
+    columns, y = 3 + generator.standard_normal((37, 600)), da.from_array(generator.standard_normal(600), chunks=150)
+    stayed = da.from_array(columns, chunks=(37, 150)).T, y
+    travelled = da.from_array(columns.T.copy(), chunks=(150, 37)), y
+    found = [qed.GradientRidge(alpha=1.0).fit(*pair).coef_ for pair in (stayed, travelled)]
+    np.testing.assert_array_equal(*found)
 
 
 @settings(max_examples=60, deadline=None)

@@ -18,6 +18,8 @@ from qed.base.engine import add_pairwise, fitting, n_threads, one_blas_thread, t
 from qed.base.errors import ParameterError
 from qed.base.sources.rows import ArrayRows
 
+pytestmark = pytest.mark.usefixtures("two_blas_threads")
+
 
 class Tree:
     """Remembers in which order it was added."""

@@ -249,6 +249,7 @@ def test_number_of_members_follows_the_threads(monkeypatch):
     assert crew.members == 1
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_blas_is_held_to_one_thread():
     def blas(part, parts):
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}

@@ -22,7 +22,7 @@ from qed.base.threads.blas import _depth as holds
 from qed.base.threads.interrupts import deferred, interruptible, moment
 from tests.conformance.specimens import estimators, specimen, table, target_for
 
-pytestmark = pytest.mark.usefixtures("interruptible")
+pytestmark = pytest.mark.usefixtures("interruptible", "two_blas_threads")
 
 X, NUMBER, LABEL = table(n=60)
 NAMES = ["Lasso", "LogisticRegression", "KMeans", "GradientRidge", "HuberRegressor", "Ridge", "KernelRidge", "Search"]

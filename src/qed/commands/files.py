@@ -5,17 +5,17 @@ A file is written beside its place and put there when it is complete: whoever st
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
 from qed.base.errors import InputError, SourceError
+from qed.base.saving.replacing import replacing
 
 # What a spreadsheet takes for a formula, and what is only a number.
 FORMULA, NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$"
@@ -69,20 +69,13 @@ def table_writer(path: str, schema: pa.Schema) -> Iterator[Any]:
     The ending says the format: csv, tsv, parquet or feather.
     """
     ending = check_ending(path)
-    place = Path(path)
-    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
-        plain = ending in (".csv", ".tsv")
-        with _writer(beside, ending, defused(schema.empty_table()).schema if plain else schema) as writer:
-            yield partial(_write_defused, writer.write_table) if plain else writer.write_table
-        os.replace(beside, place)
-    except (OSError, pa.ArrowException) as error:
-        if isinstance(error, SourceError):
-            raise
-        raise SourceError(f"{path!r} can not be written: {_reason(error, place)}.") from error
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+    plain = ending in (".csv", ".tsv")
+    with replacing(path) as file:
+        try:
+            with _writer(file, ending, defused(schema.empty_table()).schema if plain else schema) as writer:
+                yield partial(_write_defused, writer.write_table) if plain else writer.write_table
+        except pa.ArrowException as error:
+            raise SourceError(f"Could not write {path}: {error}") from error
 
 
 @contextmanager
@@ -107,20 +100,14 @@ def _write_defused(write: Callable[[pa.Table], None], table: pa.Table) -> None:
     write(defused(table))
 
 
-def _writer(path: Path, ending: str, schema: pa.Schema) -> Any:
+def _writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Any:
     if ending in (".parquet", ".pq"):
         from pyarrow.parquet import ParquetWriter
 
-        return ParquetWriter(path, schema)
+        return ParquetWriter(file, schema)
     if ending in (".feather", ".arrow"):
-        return pa.ipc.new_file(path, schema)
+        return pa.ipc.new_file(file, schema)
     from pyarrow import csv
 
     options = csv.WriteOptions(delimiter="\t" if ending == ".tsv" else ",", quoting_style="needed")
-    return csv.CSVWriter(path, schema, write_options=options)
-
-
-def _reason(error: Exception, place: Path) -> str:
-    if not place.parent.exists():
-        return f"there is no folder {str(place.parent)!r}"
-    return str(getattr(error, "strerror", None) or error).splitlines()[0]
+    return csv.CSVWriter(file, schema, write_options=options)

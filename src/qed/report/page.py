@@ -6,20 +6,18 @@ escape their texts themselves.
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import qed
-from qed.base.errors import SourceError
+from qed.base.saving.replacing import replacing
 from qed.report.columns import describe_columns
 from qed.report.data import Data
 from qed.report.diagnosis import diagnose
@@ -75,14 +73,8 @@ def write_report(
     tell = progress or (lambda share, words: None)
     tell(0.0, "looking closer at the best model")
     page = render(data, comparison, command, tell)
-    place = Path(path)
-    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
-        beside.write_text(page, encoding="utf-8")
-        os.replace(beside, place)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise SourceError(f"{path!r} can not be written: {error.strerror}.") from error
+    with replacing(path) as file:
+        file.write(page.encode())
 
 
 def render(

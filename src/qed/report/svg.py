@@ -45,14 +45,17 @@ def picture(name: str, alt: str, draw: Callable[..., Any], width: float = 5.4, h
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     style = {**STYLE, "svg.fonttype": "none", "svg.hashsalt": name, "figure.facecolor": "none"}
     with matplotlib.rc_context(style):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure, layout = Figure(figsize=(width, height)), ConstrainedLayoutEngine()
         FigureCanvasSVG(figure)
         ax = figure.subplots()
         draw(ax=ax)
         ax.set_title("", loc="left")
+        # Placed here once: a figure that had the engine would be drawn twice.
+        layout.execute(figure)
         stream = io.StringIO()
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     return Markup(_cleaned(stream.getvalue(), name, alt))

@@ -25,25 +25,29 @@ except ImportError:  # Windows keeps open files from being deleted by itself
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a new file beside `path` that takes its place when all went well, and vanishes when not."""
-    path = Path(os.path.realpath(path))
+    place = Path(os.path.realpath(path))
     try:
-        old = _old(path)
-        _sweep(path)
-        with _beside(path) as (name, file):
+        old = _old(place)
+        _sweep(place)
+        with _beside(place) as (name, file):
             yield file
             file.flush()
             _keep_rights(file.fileno(), old)
             os.fsync(file.fileno())
-            os.replace(name, path)
+            os.replace(name, place)
+    except SourceError:
+        raise
     except OSError as error:
+        there = place.parent.is_dir()
+        reason = (error.strerror or error) if there else f"there is no folder {str(Path(path).parent)!r}"
         raise SourceError(
-            f"Could not write {path}: {error.strerror or error}. What was there before is unchanged. "
-            "Free some space, or choose a directory that exists and may be written to."
+            f"Could not write {path}: {reason}. What was there before is unchanged. "
+            "Free some space, or choose a folder that exists and may be written to."
         ) from error
     with suppress(OSError):
-        _sync_directory(path.parent)
+        _sync_directory(place.parent)
 
 
 def _old(path: Path) -> os.stat_result | None:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from qed.base.errors import InputError
-from qed.base.sources.block import aligned, is_sparse
+from qed.base.sources.block import is_sparse
 from qed.base.sources.facts import Facts
 from qed.base.sources.frames import (
     arrow_of,
@@ -47,16 +47,15 @@ class Decode:
         """Give the rows of a partition, the first of which has the number `start`."""
         if isinstance(part, ArrayRows):
             found = part.numbered_from(start)
-            for name in ("X", "y", "weight"):
-                if isinstance(values := getattr(part, name), np.ndarray):
-                    setattr(found, name, aligned(values))
+            found.X, found.y, found.weight = _settled(part.X), _settled(part.y), _settled(part.weight)
             return found
         if self.layout is None:
             matrix = as_matrix(part)
             target = None if y is None else read_target(y)[0]
             weights = None if weight is None else read_weight(weight, start)
             check_lengths(matrix.shape[0], target, weights)
-            return ArrayRows(matrix.astype(self.dtype, copy=False), target, weights, None, self.size, first=start)
+            arrays = _settled(matrix.astype(self.dtype, copy=False)), _settled(target), _settled(weights)
+            return ArrayRows(*arrays, None, self.size, first=start)
         table = arrow_of(frame_of(part), self.layout.schema.names)
         self._check(table.schema)
         block = self.layout.block(table, start, numbers=self.numbers)
@@ -68,6 +67,14 @@ class Decode:
             if kind_of(found.field(name).type) != "number":
                 kinds = f"{self.layout.schema.field(name).type} was promised, but {found.field(name).type} came"
                 raise InputError(f"Column {name!r} differs between partitions: {kinds}. Convert it with astype.")
+
+
+def _settled(values: Any) -> Any:
+    """Give an array as it is after a journey between processes: row by row, without gaps, where the processor likes it.
+
+    Not every partition makes that journey, nor in every run, and BLAS and NumPy add in another order in another layout.
+    """
+    return np.require(values, requirements=["C", "A"]) if isinstance(values, np.ndarray) else values
 
 
 @dataclass(frozen=True)
