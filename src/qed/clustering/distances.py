@@ -119,7 +119,7 @@ def turn(X: Any, columns: Any) -> None:
 
 @kernel
 def squares_of_columns(columns: Any, center: Any, square: Any) -> None:
-    """Set `square` to the squared distances of rows turned into columns: eight rows at once, in the order of `apart`."""
+    """Set `square` to the squared distances of rows turned into columns: several rows at once, in the order of `apart`."""
     p = len(columns)
     whole = p - p % 4
     for i in range(len(square)):

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ import numpy as np
 from qed.base.compile import kernel
 from qed.base.random import generator
 from qed.base.sources.block import Block, is_sparse, join
-from qed.base.sources.rows import Rows
+from qed.base.sources.rows import ArrayRows, Rows
 from qed.clustering.assignment import MOST_MEMORY, NO_WEIGHT, places_of
 from qed.clustering.distances import FEW, STRIP, squares, squares_of_columns, stored, turn
 from qed.clustering.nearest import Search
@@ -177,7 +178,13 @@ class Lottery:
 
     def _fetched(self, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
         """Give hash, mass and values of the rows in some ranges, in the order of the hash and, among equals, of the values."""
-        parts = self.rows.fold(self.waiting.rows_in, wanted)
+        kept, rows = self.waiting.kept, self.rows
+        if kept.keeps and isinstance(rows, ArrayRows):
+            chosen = kept.rows_in(wanted)
+            part = Block(rows.X, None, rows.weight).take(chosen)
+            parts = [self.waiting.fetched(part, kept.closest[:, chosen])]
+        else:
+            parts = rows.fold(self.waiting.rows_in, wanted)
         keys, masses = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts], axis=1)
         values = join([part[2] for part in parts])
         order = np.lexsort((keys,) if is_sparse(values) else (*values.T[::-1], keys))
@@ -198,6 +205,17 @@ class Kept:
         self.ranges = np.zeros(n if self.keeps else 0, np.uint16)
         self.closest = np.full((runs, len(self.ranges)), np.inf)
         self.hashed: set[int] = set()
+
+    @cached_property
+    def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the rows in the order of their ranges, and where each range begins."""
+        order = np.argsort(self.ranges, kind="stable")
+        return order, np.searchsorted(self.ranges[order], np.arange(RANGES + 1))
+
+    def rows_in(self, wanted: np.ndarray) -> np.ndarray:
+        """Give the numbers of the rows in some ranges."""
+        order, cuts = self._in_order
+        return np.concatenate([order[cuts[here] : cuts[here + 1]] for here in np.flatnonzero(wanted)])
 
     def __reduce__(self) -> Any:
         return _nothing_kept, ()
@@ -246,13 +264,15 @@ class Waiting:
         """Give hash, mass for each run, and values of the rows whose hash is in some ranges."""
         chosen = np.flatnonzero(wanted[self._ranges(block)])
         part = block.take(chosen)
+        return [self.fetched(part, self._closest(block)[:, chosen] if self.kept.keeps else self._closest(part))]
+
+    def fetched(self, part: Block, closest: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Give the same of rows that were picked, with the distances that were kept of them."""
         X = part.X if is_sparse(part.X) else np.asarray(part.X, dtype=np.float64)
         if self.kept.keeps:
             fresh = [squares(X, centers).min(axis=1, initial=np.inf) for centers in self.drawn[:, self.known :]]
-            closest = np.minimum(self._closest(block)[:, chosen], fresh)
-        else:
-            closest = self._closest(part)
-        return [(hashes(X, self.salt), np.stack([self._mass(part, one) for one in closest]), X)]
+            closest = np.minimum(closest, fresh)
+        return hashes(X, self.salt), np.stack([self._mass(part, one) for one in closest]), X
 
     def _ranges(self, block: Block) -> np.ndarray:
         """Give the range that the hash of each row is in."""
