@@ -17,7 +17,7 @@ from qed.base.compile import kernel
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
-from qed.clustering.distances import FEW, stored
+from qed.clustering.distances import FEW, few_squares, nearest_of, stored
 from qed.clustering.nearest import Frame, Search, settle_dense
 
 # A chunk of so many values stays in the cache while it is gone through twice.
@@ -115,16 +115,39 @@ class Assignment:
     @classmethod
     def following(cls, block: Block, searches: Sequence[tuple[int, bool, Search]], memory: Memory) -> Assignment:
         """Look at the rows of a block, which remember the last pass."""
-        parts = []
+        parts: list[Any] = []
+        if not is_sparse(block.X) and len(block) * searches[0][2].centers.size <= FEW:
+            return cls._of_few(block, np.array([search.centers for _, _, search in searches]), searches, memory)
         for run, known, search in searches:
             labels, lower = memory.of(block, run)
             parts.append(_added(block, search, labels, lower, known, memory.stay))
-        return cls._joined(np.stack([search.centers for _, _, search in searches]), parts)
+        return cls._joined(np.array([search.centers for _, _, search in searches]), parts)
+
+    @classmethod
+    def _of_few(
+        cls, block: Block, centers: np.ndarray, searches: Sequence[tuple[int, bool, Search]], memory: Memory
+    ) -> Assignment:
+        """Do it by NumPy for all runs at once, whose clusters are numbered through."""
+        runs, k, p = centers.shape
+        all_centers = centers.reshape(-1, p)
+        found = few_squares(block.X, all_centers).reshape(len(block), runs, k)
+        labels, square = nearest_of(found)
+        if memory.stay:
+            before = np.array([memory.of(block, run)[0] for run, _, _ in searches]).T
+            own = np.take_along_axis(found, np.maximum(before, 0)[:, :, None], 2)[:, :, 0]
+            labels = np.where((before >= 0) & (own <= square), before, labels)
+        if memory.keeps:
+            for place, (run, _, _) in enumerate(searches):
+                memory.of(block, run)[0][:] = labels[:, place]
+        numbers = labels + k * np.arange(runs)
+        sums, totals = added_few(block, all_centers, numbers, square)
+        totals = totals.reshape(2, runs, k)
+        return cls(centers, sums.reshape(centers.shape), totals[0], totals[1])
 
     @classmethod
     def _joined(cls, centers: np.ndarray, parts: Sequence[Any], labels: tuple[np.ndarray, ...] = ()) -> Assignment:
-        totals = np.stack([part[1] for part in parts])
-        return cls(centers, np.stack([part[0] for part in parts]), totals[:, 0], totals[:, 1], labels)
+        sums, totals = (np.array([part[place] for part in parts]) for place in range(2))
+        return cls(centers, sums, totals[:, 0], totals[:, 1], labels)
 
     def __add__(self, other: Assignment) -> Assignment:
         return Assignment(
@@ -174,21 +197,28 @@ def _added(
     weight = NO_WEIGHT if block.weight is None else block.weight
     square, sums, totals = np.empty(len(block)), np.zeros(centers.shape), np.zeros((2, k))
     if not is_sparse(X) and len(block) * centers.size > FEW:
-        lloyd_dense(
-            *(np.ascontiguousarray(X), weight, centers, search.small, search.lowered, search.size, search.error),
-            *(search.frame.shift, search.frame.scale, search.half, search.drift, known, stay),
-            *(labels, lower, square, sums, totals),
-        )
+        lloyd_dense(np.ascontiguousarray(X), weight, *search.dense, known, stay, labels, lower, square, sums, totals)
         return sums, totals
     search.settle(X, labels, lower, square, known, stay)
     if is_sparse(X):
         add_sparse(*stored(X), weight, labels, square, sums, totals)
         sums -= totals[0][:, None] * centers
         return sums, totals
-    chosen = slice(None) if block.weight is None else np.flatnonzero(weight)
-    label, w = labels[chosen], block.weights[chosen]
-    totals[:] = np.bincount(label, w, k), np.bincount(label, w * square[chosen], k)
-    np.add.at(sums, label, w[:, None] * (X[chosen] - centers[label]))
+    return added_few(block, centers, labels[:, None], square[:, None])
+
+
+def added_few(
+    block: Block, centers: np.ndarray, labels: np.ndarray, square: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Add rows to their clusters by NumPy: one cluster of each of some runs, so `labels` and `square` are of shape (n, runs)."""
+    X, weight = block.X, block.weights[:, None]
+    if not weight.all():
+        chosen = np.flatnonzero(weight)
+        X, weight, labels, square = X[chosen], weight[chosen], labels[chosen], square[chosen]
+    flat, each = labels.ravel(), np.broadcast_to(weight, labels.shape).ravel()
+    k, sums = len(centers), np.zeros(centers.shape)
+    totals = np.array([np.bincount(flat, each, k), np.bincount(flat, (weight * square).ravel(), k)])
+    np.add.at(sums, flat, (weight[:, :, None] * (X[:, None] - centers[labels])).reshape(-1, X.shape[1]))
     return sums, totals
 
 

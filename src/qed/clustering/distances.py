@@ -24,7 +24,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import is_sparse
 
 # So many products of a row, a centre and a feature are worked out by NumPy: less than compiling, or calling, a kernel takes.
-FEW = 1 << 13
+FEW = 1 << 14
 # Rows that are turned into columns at a time: so few that reading them column by column stays in the cache.
 STRIP = 64
 
@@ -62,6 +62,16 @@ def few_squares(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
         for j in range(whole, p):
             found += gaps[j]
     return found
+
+
+def nearest_of(found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the place and the value of the least squared distance along the last axis; what is missing is farthest.
+
+    >>> nearest_of(np.array([[4.0, 1.0, 1.0], [np.nan, np.nan, 2.0]]))
+    (array([1, 2]), array([1., 2.]))
+    """
+    np.copyto(found, np.inf, where=np.isnan(found))
+    return found.argmin(axis=-1), found.min(axis=-1)
 
 
 def checked(centers: np.ndarray, X: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ Hamerly (2010), Making k-means even faster. A pass costs :math:`O(np)`, and :mat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from qed.clustering.distances import (
     apart,
     checked,
     few_squares,
+    nearest_of,
     norms,
     rounding_of,
     sparse_apart,
@@ -67,35 +69,46 @@ class Search:
 
     centers: np.ndarray
     frame: Frame
-    small: np.ndarray  # the centres in the frame, in single precision
-    lowered: np.ndarray  # what a score begins with: half the squared length, less what the centre adds to the error
-    size: np.ndarray  # the squared length in the frame
-    error: float  # E; infinite where scores say nothing
-    norm: np.ndarray  # the squared length, for sparse rows
-    # In the frame: half the distance to the next centre, and how far the others moved since the last pass.
-    half: np.ndarray
-    drift: np.ndarray
+    before: np.ndarray | None = None  # the centres of the last pass, whose bounds are gone on from
 
     @classmethod
     def among(cls, centers: np.ndarray, frame: Frame | None = None, before: np.ndarray | None = None) -> Search:
-        """Prepare centres for a pass; bounds of the last one, at the centres `before`, are gone on from."""
+        """Prepare centres for a pass; what only the kernels need is worked out when they are called."""
         centers = np.ascontiguousarray(centers, dtype=np.float64)
-        k, p = centers.shape
-        frame = Frame.around(centers.min(axis=0), centers.max(axis=0)) if frame is None else frame
+        return cls(centers, Frame.around(centers.min(axis=0), centers.max(axis=0)) if frame is None else frame, before)
+
+    @cached_property
+    def scoring(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """What scores are made of: the centres in the frame, in single precision; what a score begins with, half the squared
+        length less what the centre adds to the error; the squared length; and E, infinite where scores say nothing.
+        """
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            moved = (centers - frame.shift) * frame.scale
+            moved = (self.centers - self.frame.shift) * self.frame.scale
             size = (moved**2).sum(axis=1)
-            error = 2.0 * (p + 8) * 2.0**-24
+            error = 2.0 * (self.centers.shape[1] + 8) * 2.0**-24
             trusted = error <= MOST_ERROR and bool((size < FARTHEST**2).all())
-            half, drift = np.zeros(k), np.full(k, np.inf)
-            if before is not None:
-                half = _half_gaps(centers) * frame.scale * (1 - SLACK)
-                drift = _largest_of_others(np.sqrt(((centers - before) ** 2).sum(axis=1))) * frame.scale * (1 + SLACK)
             lowered = (size * (0.5 - error)).astype(np.float32)
-        return cls(
-            *(centers, frame, moved.astype(np.float32), lowered, size),
-            *(error if trusted else np.inf, norms(centers), half, drift),
-        )
+            return moved.astype(np.float32), lowered, size, error if trusted else np.inf
+
+    @cached_property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """In the frame: half the distance from each centre to the next, and how far the others moved since the last pass."""
+        if self.before is None:
+            return np.zeros(len(self.centers)), np.full(len(self.centers), np.inf)
+        moves = np.sqrt(((self.centers - self.before) ** 2).sum(axis=1))
+        half, drift = _half_gaps(self.centers), _largest_of_others(moves)
+        return half * (self.frame.scale * (1 - SLACK)), drift * (self.frame.scale * (1 + SLACK))
+
+    @cached_property
+    def dense(self) -> tuple[Any, ...]:
+        """What kernels for dense rows are given."""
+        return self.centers, *self.scoring, self.frame.shift, self.frame.scale, *self.bounds
+
+    @cached_property
+    def sparse(self) -> tuple[Any, ...]:
+        """What kernels for sparse rows are given."""
+        turned, norm = np.ascontiguousarray(self.centers.T), norms(self.centers)
+        return self.centers, turned, norm, self.frame.scale, rounding_of(self.centers.shape[1]), *self.bounds
 
     def of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Give for each row the number of the nearest centre, the lower one of equals, and the squared distance to it."""
@@ -114,29 +127,18 @@ class Search:
         """
         checked(self.centers, X)
         if is_sparse(X):
-            turned = np.ascontiguousarray(self.centers.T)
-            share = rounding_of(self.centers.shape[1]) if len(labels) else 0.0
-            settle_sparse(
-                *(*stored(X), self.centers, turned, self.norm, self.frame.scale, share),
-                *(self.half, self.drift, known, stay, labels, lower, square),
-            )
+            settle_sparse(*stored(X), *self.sparse, known, stay, labels, lower, square)
         elif X.shape[0] * self.centers.size <= FEW:
             self._settle_few(X, labels, square, stay)
         else:
-            settle_dense(
-                *(np.ascontiguousarray(X), self.centers, self.small, self.lowered, self.size, self.error),
-                *(self.frame.shift, self.frame.scale, self.half, self.drift, known, stay, labels, lower, square),
-            )
+            settle_dense(np.ascontiguousarray(X), *self.dense, known, stay, labels, lower, square)
 
     def _settle_few(self, X: np.ndarray, labels: np.ndarray, square: np.ndarray, stay: bool) -> None:
         """Do it by NumPy, without bounds."""
         found = few_squares(X, self.centers)
-        np.copyto(found, np.inf, where=np.isnan(found))
-        rows = np.arange(len(found))
-        best = found.argmin(axis=1)
-        square[:] = found[rows, best]
+        best, square[:] = nearest_of(found)
         if stay:
-            own = (labels >= 0) & (found[rows, labels] <= square)
+            own = (labels >= 0) & (found[np.arange(len(found)), labels] <= square)
             best = np.where(own, labels, best)
         labels[:] = best
 
@@ -181,13 +183,14 @@ def settle_dense(
     waiting, batch = np.empty(BATCH, np.int64), np.empty((BATCH, p), np.float32)
     scores, length = np.empty(k * BATCH, np.float32), np.empty(BATCH)
     best, second, found = np.empty(BATCH, np.float32), np.empty(BATCH, np.float32), np.empty(BATCH, np.int32)
-    count = 0
+    count, larger = 0, (scale * (1.0 + SLACK)) ** 2
     for i in range(len(X)):
         if known:
             own = labels[i]
             square[i] = apart(X[i], centers[own])
             lower[i] = max(0.0, (lower[i] - drift[own]) * (1.0 - SLACK))
-            if np.sqrt(square[i]) * scale * (1.0 + SLACK) < max(lower[i], half[own]):
+            bound = max(lower[i], half[own])
+            if square[i] * larger < bound * bound:
                 continue
         waiting[count] = i
         count += 1
@@ -311,8 +314,8 @@ def settle_sparse(
                 length += float(value) * float(value)
             square[i] = sparse_apart(values, places, centers[own], norm[own])
             lower[i] = max(0.0, (lower[i] - drift[own]) * (1.0 - SLACK))
-            most = square[i] + 4.0 * share * (length + farthest)
-            if np.sqrt(most) * scale * (1.0 + SLACK) < max(lower[i], half[own]):
+            bound, most = max(lower[i], half[own]), square[i] + 4.0 * share * (length + farthest)
+            if most * (scale * (1.0 + SLACK)) ** 2 < bound * bound:
                 continue
         length = sparse_row(values, places, turned, norm, found)
         c = labels[i] if stay and labels[i] >= 0 else 0

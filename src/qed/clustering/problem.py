@@ -44,7 +44,7 @@ class ClusterProblem(RowsProblem):
             raise InputError("The rows differ so little that squared distances vanish: multiply the columns by 1e150.")
         self._last: Found | None = None
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """The mean variance of the columns."""
         return float(self.summary.variance.mean())

@@ -9,7 +9,7 @@ The *greedy* variant draws several candidates at a time and keeps the one that l
 
 A draw takes the row at which the cumulated probability passes a uniform random number. The rows are cumulated in the order
 of a hash of their values (rounded to single precision), so which row that is depends neither on the order of the table, nor on
-its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in 4096 ranges of the hash, for each
+its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in up to 4096 ranges of the hash, for each
 candidate, and the next one fetches the rows of a few ranges: two passes for each centre, which serve all restarts at once. Rows in memory
 keep :math:`S` and the range of their hash; of others nothing is stored, so files of any size are seeded too.
 
@@ -33,8 +33,7 @@ from qed.clustering.assignment import MOST_MEMORY, NO_WEIGHT, places_of
 from qed.clustering.distances import FEW, STRIP, squares, squares_of_columns, stored, turn
 from qed.clustering.nearest import Search
 
-RANGES = 1 << 12
-SHIFT = np.uint64(64 - 12)
+MOST_BITS = 12
 TIE = 1e-10
 HALF_A_UNIT, IN_SINGLE = np.uint64(1 << 28), np.uint64(0xFFFFFFFFE0000000)
 FIRST, SECOND, STEP = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15)
@@ -124,7 +123,9 @@ class Lottery:
     ) -> None:
         salt = generator(seed, "order of rows").integers(2**63, dtype=np.uint64)
         drawn = np.empty((runs, 0, rows.n_features)) if centers is None else centers
-        self.rows, self.waiting = rows, Waiting(salt, uniform, drawn, 0, Kept(rows, runs))
+        count = rows.known_count()
+        bits = MOST_BITS if count is None else min(MOST_BITS, max(4, count.bit_length() // 2))
+        self.rows, self.waiting = rows, Waiting(salt, bits, uniform, drawn, 0, Kept(rows, runs))
         self.mass = rows.fold(self.waiting.masses_with, drawn[:, None, :0])[:, 0]
         self._known()
 
@@ -160,10 +161,10 @@ class Lottery:
         for run, mass in enumerate(self.mass):
             filled = np.append(np.flatnonzero(mass), 0)
             ranges[run] = np.searchsorted(ends[run], positions[run], side="right").clip(filled[0], filled[-2:].max())
-        wanted = np.zeros(RANGES, dtype=bool)
+        wanted = np.zeros(self.waiting.ranges, dtype=bool)
         wanted[ranges] = True
         keys, masses, values = self._fetched(wanted)
-        cuts = np.searchsorted(keys >> SHIFT, np.arange(RANGES + 1, dtype=np.uint64))
+        cuts = np.searchsorted(keys >> self.waiting.shift, np.arange(len(wanted) + 1, dtype=np.uint64))
         chosen = np.zeros(positions.shape, np.intp)
         for (run, place), here in np.ndenumerate(ranges):
             inside = np.cumsum(masses[run, cuts[here] : cuts[here + 1]])
@@ -210,7 +211,7 @@ class Kept:
     def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the rows in the order of their ranges, and where each range begins."""
         order = np.argsort(self.ranges, kind="stable")
-        return order, np.searchsorted(self.ranges[order], np.arange(RANGES + 1))
+        return order, np.searchsorted(self.ranges[order], np.arange((1 << MOST_BITS) + 1))
 
     def rows_in(self, wanted: np.ndarray) -> np.ndarray:
         """Give the numbers of the rows in some ranges."""
@@ -232,10 +233,19 @@ class Waiting:
     """The rows drawn so far, and what a block says about drawing one more."""
 
     salt: np.uint64
+    bits: int  # how many bits of the hash tell its range
     uniform: bool
     drawn: np.ndarray
     known: int  # how many of them the distances that are kept know of
     kept: Kept
+
+    @property
+    def ranges(self) -> int:
+        return 1 << self.bits
+
+    @property
+    def shift(self) -> np.uint64:
+        return np.uint64(64 - self.bits)
 
     def masses_with(self, block: Block, candidates: np.ndarray) -> np.ndarray:
         """Give the mass by ranges of the hash as it would be with each of the `candidates`, of shape (runs, trials, 0 or 1, p).
@@ -244,7 +254,7 @@ class Waiting:
         """
         ranges, closest = self._ranges(block), self._closest(block)
         runs, trials, extra, p = candidates.shape
-        masses, fresh = np.zeros((runs, trials, RANGES)), self.drawn[:, self.known :] if self.kept.keeps else self.drawn[:, :0]
+        masses, fresh = np.zeros((runs, trials, self.ranges)), self.drawn[:, self.known :] if self.kept.keeps else self.drawn[:, :0]
         for run in range(runs):
             if extra and not self.uniform and not is_sparse(block.X) and len(block) * trials * p > FEW:
                 weight = NO_WEIGHT if block.weight is None else block.weight
@@ -257,7 +267,7 @@ class Waiting:
                 np.minimum(closest[run], square, out=closest[run])
             away = squares(block.X, candidates[run, :, 0]).T if extra else [closest[run]] * trials
             for one, square in zip(masses[run], away):
-                one += np.bincount(ranges, self._mass(block, np.minimum(closest[run], square)), RANGES)
+                one += np.bincount(ranges, self._mass(block, np.minimum(closest[run], square)), self.ranges)
         return masses
 
     def rows_in(self, block: Block, wanted: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, Any]]:
@@ -277,11 +287,11 @@ class Waiting:
     def _ranges(self, block: Block) -> np.ndarray:
         """Give the range that the hash of each row is in."""
         if not self.kept.keeps:
-            return (hashes(block.X, self.salt) >> SHIFT).astype(np.uint16)
+            return (hashes(block.X, self.salt) >> self.shift).astype(np.uint16)
         first = self.kept.places[block.start][0]
         ranges = self.kept.ranges[first : first + len(block)]
         if block.start not in self.kept.hashed:
-            ranges[:] = hashes(block.X, self.salt) >> SHIFT
+            ranges[:] = hashes(block.X, self.salt) >> self.shift
             self.kept.hashed.add(block.start)
         return ranges
 
