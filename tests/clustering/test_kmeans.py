@@ -178,10 +178,9 @@ def test_going_on_from_any_step_is_going_on():
     model = qed.KMeans(6, random_state=2, n_init=3, tol=0)
     steps = list(qed.steps(model, X))
     assert len(steps) > 4
-    for start in (steps[0], steps[3], steps[-2]):
-        rest = list(qed.steps(model, X, start=start))
-        assert len(rest) == len(steps) - 1 - start.number
-        for a, b in zip(rest, steps[start.number + 1 :]):
+    for place in (0, 3, 7, len(steps) - 2):
+        rest = list(qed.steps(model, X, start=steps[place]))
+        for a, b in zip(rest, steps[place + 1 :], strict=True):
             same(a, b)
 
 

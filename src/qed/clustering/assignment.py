@@ -33,7 +33,9 @@ class Memory:
     Rows that are read elsewhere, or too many of them, remember nothing, unless labels are needed (`stay`).
     """
 
-    def __init__(self, rows: Rows, runs: int, frame: Frame, labels: np.ndarray | None = None, stay: bool = False) -> None:
+    def __init__(
+        self, rows: Rows, runs: int, frame: Frame, labels: np.ndarray | None = None, stay: bool = False
+    ) -> None:
         self.frame, self.stay = frame, stay
         self.before: np.ndarray | None = None
         self.places = places_of(rows)
@@ -274,7 +276,6 @@ def lloyd_dense(
             x, center, total = X[i], centers[c], sums[c]
             for j in range(len(x)):
                 total[j] += w * (x[j] - center[j])
-
 
 
 @kernel

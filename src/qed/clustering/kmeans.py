@@ -25,7 +25,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
+from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.checks import complete
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
@@ -41,6 +41,7 @@ from qed.clustering.distances import rounding_of, squares
 from qed.clustering.nearest import Search
 from qed.clustering.problem import ClusterProblem
 from qed.clustering.seeding import any_points, any_rows, filled_up, spread_out
+
 
 @takes("verbose", "copy_x", algorithm=one_of("lloyd", "elkan", instead="both find the same clusters"))
 class KMeans(Clusterer, Transformer, Iterative):
@@ -147,6 +148,10 @@ class KMeans(Clusterer, Transformer, Iterative):
             runs, inertia, moved = start.following, start.inertia.copy(), start.moved.copy()
             labels = start.state.get("labels")
         memory = Memory(rows, len(runs), problem.frame, labels, stay=self.ties == "stay")
+        if memory.stay and not memory.keeps:
+            raise InputError(
+                "KMeans: ties='stay' needs rows that are read in this process: take ties='lower' on a cluster."
+            )
         while (moving := moved > 0).any():
             found = rows.fold(Assignment.following, memory.searches(runs, moving), memory)
             inertia[moving] = found.inertia
@@ -154,16 +159,11 @@ class KMeans(Clusterer, Transformer, Iterative):
             following[moving] = refilled(rows, found.means, found.weight)
             moved[moving] = found.moves(following[moving])
             best = int(inertia.argmin())
-            yield Step(
-                inertia[best],
-                gap=ratio(moved.max(), problem.variance),
-                centers=runs[best],
-                best=best,
-                following=following,
-                inertia=inertia.copy(),
-                moved=moved.copy(),
-                **({"labels": memory.labels.copy()} if memory.stay else {}),
-            )
+            step = Step(inertia[best], gap=ratio(moved.max(), problem.variance), centers=runs[best], best=best)
+            step.state.update(following=following, inertia=inertia.copy(), moved=moved.copy())
+            if memory.stay:
+                step.state["labels"] = memory.labels.copy()
+            yield step
             runs = following
 
     def _beginnings(self, problem: ClusterProblem, start: Step | None) -> Generator[Step, None, np.ndarray]:

@@ -1,7 +1,7 @@
 r"""The nearest centre of each row, exactly, at little more than the price of a matrix product in single precision.
 
-**The filter.** Rows and centres are moved near zero and scaled near one, and the scores :math:`\|c\|^2/2 - x^\top c`, which rank the centres
-as the distances do, come from one product of float32 matrices. Their error is at most :math:`E(\|x\|^2/2 + \|c\|^2)` with
+**The filter.** Rows and centres are moved near zero and scaled near one, and the scores :math:`\|c\|^2/2 - x^\top c`, which rank the
+centres as the distances do, come from one product of float32 matrices. Their error is at most :math:`E(\|x\|^2/2 + \|c\|^2)` with
 :math:`E = 2(p + 8)2^{-24}`. Where the best score is ahead of the second by more than that, the nearest centre is proven; where it is
 not, distances by differences decide. So the answer is that of the plain search, ties included, bit for bit and on every machine.
 
@@ -185,25 +185,23 @@ def settle_dense(
     best, second, found = np.empty(BATCH, np.float32), np.empty(BATCH, np.float32), np.empty(BATCH, np.int32)
     count, larger = 0, (scale * (1.0 + SLACK)) ** 2
     for i in range(len(X)):
+        stays = False
         if known:
             own = labels[i]
             square[i] = apart(X[i], centers[own])
             lower[i] = max(0.0, (lower[i] - drift[own]) * (1.0 - SLACK))
             bound = max(lower[i], half[own])
-            if square[i] * larger < bound * bound:
-                continue
-        waiting[count] = i
-        count += 1
-        if count < BATCH:
-            continue
-        pack(X, waiting[:count], shift, scale, batch, length)
-        rank(small, lowered, batch[:count], scores, best, second, found)
-        decide(X, centers, size, error, scale, waiting[:count], length, best, second, found, known, stay, labels, lower, square)
-        count = 0
-    if count > 0:
-        pack(X, waiting[:count], shift, scale, batch, length)
-        rank(small, lowered, batch[:count], scores, best, second, found)
-        decide(X, centers, size, error, scale, waiting[:count], length, best, second, found, known, stay, labels, lower, square)
+            stays = square[i] * larger < bound * bound
+        if not stays:
+            waiting[count] = i
+            count += 1
+        if count == BATCH or (count > 0 and i + 1 == len(X)):
+            rows = waiting[:count]
+            pack(X, rows, shift, scale, batch, length)
+            rank(small, lowered, batch[:count], scores, best, second, found)
+            scored = (length, best, second, found)
+            decide(X, centers, size, error, scale, rows, scored, known, stay, labels, lower, square)
+            count = 0
 
 
 @kernel(fastmath={"reassoc", "nsz", "contract"})
@@ -247,10 +245,7 @@ def decide(
     error: Any,
     scale: Any,
     rows: Any,
-    length: Any,
-    best: Any,
-    second: Any,
-    found: Any,
+    scored: Any,
     known: Any,
     stay: Any,
     labels: Any,
@@ -258,6 +253,7 @@ def decide(
     square: Any,
 ) -> None:
     """Take the nearest centre from the scores where they prove it, else from distances by differences."""
+    length, best, second, found = scored
     for q in range(len(rows)):
         i, c = rows[q], found[q]
         doubt = error * (2.0 * size[c] + length[q]) + TINY

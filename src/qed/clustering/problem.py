@@ -118,7 +118,12 @@ class Found:
 
 def _by_rows(rows: Rows) -> Rows:
     """Give dense rows in memory in the order in which passes read them: a copy where they are stored by columns, as frames are."""
-    if not isinstance(rows, ArrayRows) or not isinstance(rows.X, np.ndarray) or rows.X.flags.c_contiguous or rows.facts.is_mapped:
+    if (
+        not isinstance(rows, ArrayRows)
+        or not isinstance(rows.X, np.ndarray)
+        or rows.X.flags.c_contiguous
+        or rows.facts.is_mapped
+    ):
         return rows
     given = (rows.y, rows.weight, rows.feature_names, rows.size)
     return ArrayRows(np.ascontiguousarray(rows.X), *given, target_names=rows.target_names, first=rows.first)

@@ -9,9 +9,9 @@ The *greedy* variant draws several candidates at a time and keeps the one that l
 
 A draw takes the row at which the cumulated probability passes a uniform random number. The rows are cumulated in the order
 of a hash of their values (rounded to single precision), so which row that is depends neither on the order of the table, nor on
-its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in up to 4096 ranges of the hash, for each
-candidate, and the next one fetches the rows of a few ranges: two passes for each centre, which serve all restarts at once. Rows in memory
-keep :math:`S` and the range of their hash; of others nothing is stored, so files of any size are seeded too.
+its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in up to 4096 ranges of the hash, for
+each candidate, and the next one fetches the rows of a few ranges: two passes for each centre, which serve all restarts at once. Rows in
+memory keep :math:`S` and the range of their hash; of others nothing is stored, so files of any size are seeded too.
 
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
 """
@@ -168,7 +168,9 @@ class Lottery:
         chosen = np.zeros(positions.shape, np.intp)
         for (run, place), here in np.ndenumerate(ranges):
             inside = np.cumsum(masses[run, cuts[here] : cuts[here + 1]])
-            passed = int(np.searchsorted(inside, positions[run, place] - (ends[run, here] - self.mass[run, here]), side="right"))
+            passed = int(
+                np.searchsorted(inside, positions[run, place] - (ends[run, here] - self.mass[run, here]), side="right")
+            )
             last = int(np.searchsorted(inside, inside[-1])) if len(inside) else 0
             chosen[run, place] = min(cuts[here] + min(passed, last), max(len(keys) - 1, 0))
         empty = ~(ends[:, -1] > 0)
@@ -254,7 +256,10 @@ class Waiting:
         """
         ranges, closest = self._ranges(block), self._closest(block)
         runs, trials, extra, p = candidates.shape
-        masses, fresh = np.zeros((runs, trials, self.ranges)), self.drawn[:, self.known :] if self.kept.keeps else self.drawn[:, :0]
+        masses, fresh = (
+            np.zeros((runs, trials, self.ranges)),
+            self.drawn[:, self.known :] if self.kept.keeps else self.drawn[:, :0],
+        )
         for run in range(runs):
             if extra and not self.uniform and not is_sparse(block.X) and len(block) * trials * p > FEW:
                 weight = NO_WEIGHT if block.weight is None else block.weight
