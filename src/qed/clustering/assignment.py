@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,7 @@ class Memory:
         first = self.places[block.start][0]
         return self.labels[run, first : first + n], self.lower[run, first : first + n]
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _forgetful, (self.frame,)
 
 
@@ -117,7 +116,7 @@ class Assignment:
     @classmethod
     def following(cls, block: Block, searches: Sequence[tuple[int, bool, Search]], memory: Memory) -> Assignment:
         """Look at the rows of a block, which remember the last pass."""
-        parts: list[Any] = []
+        parts = []
         if not is_sparse(block.X) and len(block) * searches[0][2].centers.size <= FEW:
             return cls._of_few(block, np.array([search.centers for _, _, search in searches]), searches, memory)
         for run, known, search in searches:
@@ -147,7 +146,9 @@ class Assignment:
         return cls(centers, sums.reshape(centers.shape), totals[0], totals[1])
 
     @classmethod
-    def _joined(cls, centers: np.ndarray, parts: Sequence[Any], labels: tuple[np.ndarray, ...] = ()) -> Assignment:
+    def _joined(
+        cls, centers: np.ndarray, parts: Sequence[tuple[np.ndarray, ...]], labels: tuple[np.ndarray, ...] = ()
+    ) -> Assignment:
         sums, totals = (np.array([part[place] for part in parts]) for place in range(2))
         return cls(centers, sums, totals[:, 0], totals[:, 1], labels)
 
@@ -226,24 +227,24 @@ def added_few(
 
 @kernel
 def lloyd_dense(
-    X: Any,
-    weight: Any,
-    centers: Any,
-    small: Any,
-    lowered: Any,
-    size: Any,
-    error: Any,
-    shift: Any,
-    scale: Any,
-    half: Any,
-    drift: Any,
-    known: Any,
-    stay: Any,
-    labels: Any,
-    lower: Any,
-    square: Any,
-    sums: Any,
-    totals: Any,
+    X: np.ndarray,
+    weight: np.ndarray,
+    centers: np.ndarray,
+    small: np.ndarray,
+    lowered: np.ndarray,
+    size: np.ndarray,
+    error: float,
+    shift: np.ndarray,
+    scale: float,
+    half: np.ndarray,
+    drift: np.ndarray,
+    known: bool,
+    stay: bool,
+    labels: np.ndarray,
+    lower: np.ndarray,
+    square: np.ndarray,
+    sums: np.ndarray,
+    totals: np.ndarray,
 ) -> None:
     """Settle dense rows and add them up, chunk after chunk."""
     step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
@@ -280,7 +281,14 @@ def lloyd_dense(
 
 @kernel
 def add_sparse(
-    data: Any, indices: Any, indptr: Any, weight: Any, labels: Any, square: Any, sums: Any, totals: Any
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    weight: np.ndarray,
+    labels: np.ndarray,
+    square: np.ndarray,
+    sums: np.ndarray,
+    totals: np.ndarray,
 ) -> None:
     """Add sparse rows to the sums of their clusters: of the rows themselves, which are near zero."""
     for i in range(len(labels)):
@@ -322,5 +330,6 @@ class Farthest(tuple[float, tuple[float, ...]]):
         rows = (rows.toarray() if is_sparse(rows) else rows).astype(np.float64)
         return cls((float(square.max()), max(map(tuple, rows.tolist()))))
 
-    def __add__(self, other: Any) -> Farthest:
+    def __add__(self, other: object) -> Farthest:
+        assert isinstance(other, tuple)
         return self if self >= other else Farthest(other)

@@ -98,7 +98,7 @@ def rounding_of(features: int) -> float:
 
 
 @kernel
-def apart(x: Any, center: Any) -> Any:
+def apart(x: np.ndarray, center: np.ndarray) -> float:
     """Give the squared distance of a row from a centre."""
     total, whole = 0.0, len(x) - len(x) % 4
     for j in range(0, whole, 4):
@@ -111,7 +111,7 @@ def apart(x: Any, center: Any) -> Any:
 
 
 @kernel
-def dense_squares(X: Any, centers: Any, found: Any) -> None:
+def dense_squares(X: np.ndarray, centers: np.ndarray, found: np.ndarray) -> None:
     """Set `found` to the squared distances of all rows from all centres."""
     for i in range(len(X)):
         for k in range(len(centers)):
@@ -119,7 +119,7 @@ def dense_squares(X: Any, centers: Any, found: Any) -> None:
 
 
 @kernel
-def turn(X: Any, columns: Any) -> None:
+def turn(X: np.ndarray, columns: np.ndarray) -> None:
     """Set `columns`, of float64, to the rows of a tile turned into columns."""
     for j in range(X.shape[1]):
         column = columns[j]
@@ -128,7 +128,7 @@ def turn(X: Any, columns: Any) -> None:
 
 
 @kernel
-def squares_of_columns(columns: Any, center: Any, square: Any) -> None:
+def squares_of_columns(columns: np.ndarray, center: np.ndarray, square: np.ndarray) -> None:
     """Set `square` to the squared distances of rows turned into columns: several rows at once, in the order of `apart`."""
     p = len(columns)
     whole = p - p % 4
@@ -148,7 +148,7 @@ def squares_of_columns(columns: Any, center: Any, square: Any) -> None:
 
 
 @kernel
-def sparse_apart(data: Any, indices: Any, center: Any, norm: Any) -> Any:
+def sparse_apart(data: np.ndarray, indices: np.ndarray, center: np.ndarray, norm: float) -> float:
     """Give the squared distance of one sparse row from one centre of squared length `norm`."""
     total, length = norm, 0.0
     for place in range(len(data)):
@@ -159,7 +159,7 @@ def sparse_apart(data: Any, indices: Any, center: Any, norm: Any) -> Any:
 
 
 @kernel
-def sparse_row(data: Any, indices: Any, turned: Any, norm: Any, found: Any) -> Any:
+def sparse_row(data: np.ndarray, indices: np.ndarray, turned: np.ndarray, norm: np.ndarray, found: np.ndarray) -> float:
     """Set `found` to the squared distances of one sparse row from all centres, given as columns; give the row's squared length."""
     length = 0.0
     for k in range(len(found)):
@@ -176,7 +176,9 @@ def sparse_row(data: Any, indices: Any, turned: Any, norm: Any, found: Any) -> A
 
 
 @kernel
-def sparse_squares(data: Any, indices: Any, indptr: Any, turned: Any, norm: Any, found: Any) -> None:
+def sparse_squares(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, turned: np.ndarray, norm: np.ndarray, found: np.ndarray
+) -> None:
     """Set `found` to the squared distances of all sparse rows from all centres."""
     for i in range(len(found)):
         there = slice(indptr[i], indptr[i + 1])

@@ -162,21 +162,21 @@ def _largest_of_others(moves: np.ndarray) -> np.ndarray:
 
 @kernel
 def settle_dense(
-    X: Any,
-    centers: Any,
-    small: Any,
-    lowered: Any,
-    size: Any,
-    error: Any,
-    shift: Any,
-    scale: Any,
-    half: Any,
-    drift: Any,
-    known: Any,
-    stay: Any,
-    labels: Any,
-    lower: Any,
-    square: Any,
+    X: np.ndarray,
+    centers: np.ndarray,
+    small: np.ndarray,
+    lowered: np.ndarray,
+    size: np.ndarray,
+    error: float,
+    shift: np.ndarray,
+    scale: float,
+    half: np.ndarray,
+    drift: np.ndarray,
+    known: bool,
+    stay: bool,
+    labels: np.ndarray,
+    lower: np.ndarray,
+    square: np.ndarray,
 ) -> None:
     """Settle dense rows: those that their bounds do not keep go through the filter, batch after batch."""
     p, k = X.shape[1], len(centers)
@@ -205,7 +205,9 @@ def settle_dense(
 
 
 @kernel(fastmath={"reassoc", "nsz", "contract"})
-def pack(X: Any, rows: Any, shift: Any, scale: Any, batch: Any, length: Any) -> None:
+def pack(
+    X: np.ndarray, rows: np.ndarray, shift: np.ndarray, scale: float, batch: np.ndarray, length: np.ndarray
+) -> None:
     """Copy some rows into the frame, and give their squared lengths there."""
     for q in range(len(rows)):
         x, small = X[rows[q]], batch[q]
@@ -218,7 +220,15 @@ def pack(X: Any, rows: Any, shift: Any, scale: Any, batch: Any, length: Any) -> 
 
 
 @kernel
-def rank(small: Any, lowered: Any, batch: Any, scores: Any, best: Any, second: Any, found: Any) -> None:
+def rank(
+    small: np.ndarray,
+    lowered: np.ndarray,
+    batch: np.ndarray,
+    scores: np.ndarray,
+    best: np.ndarray,
+    second: np.ndarray,
+    found: np.ndarray,
+) -> None:
     """Set the least score of each row of a batch, the second, and the centre of the least."""
     k, m = len(small), len(batch)
     table = scores[: k * m].reshape((k, m))
@@ -239,18 +249,18 @@ def rank(small: Any, lowered: Any, batch: Any, scores: Any, best: Any, second: A
 
 @kernel
 def decide(
-    X: Any,
-    centers: Any,
-    size: Any,
-    error: Any,
-    scale: Any,
-    rows: Any,
-    scored: Any,
-    known: Any,
-    stay: Any,
-    labels: Any,
-    lower: Any,
-    square: Any,
+    X: np.ndarray,
+    centers: np.ndarray,
+    size: np.ndarray,
+    error: float,
+    scale: float,
+    rows: np.ndarray,
+    scored: tuple[np.ndarray, ...],
+    known: bool,
+    stay: bool,
+    labels: np.ndarray,
+    lower: np.ndarray,
+    square: np.ndarray,
 ) -> None:
     """Take the nearest centre from the scores where they prove it, else from distances by differences."""
     length, best, second, found = scored
@@ -283,21 +293,21 @@ def decide(
 
 @kernel
 def settle_sparse(
-    data: Any,
-    indices: Any,
-    indptr: Any,
-    centers: Any,
-    turned: Any,
-    norm: Any,
-    scale: Any,
-    share: Any,
-    half: Any,
-    drift: Any,
-    known: Any,
-    stay: Any,
-    labels: Any,
-    lower: Any,
-    square: Any,
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    centers: np.ndarray,
+    turned: np.ndarray,
+    norm: np.ndarray,
+    scale: float,
+    share: float,
+    half: np.ndarray,
+    drift: np.ndarray,
+    known: bool,
+    stay: bool,
+    labels: np.ndarray,
+    lower: np.ndarray,
+    square: np.ndarray,
 ) -> None:
     """Settle sparse rows; what rounding can do to their distances, `share` of both lengths, is counted against the bounds."""
     farthest, found = norm.max(), np.empty(len(centers))

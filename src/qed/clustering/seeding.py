@@ -30,13 +30,12 @@ from qed.base.random import generator
 from qed.base.sources.block import Block, is_sparse, join
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.clustering.assignment import MOST_MEMORY, NO_WEIGHT, places_of
-from qed.clustering.distances import FEW, STRIP, squares, squares_of_columns, stored, turn
+from qed.clustering.distances import FEW, STRIP, squares, squares_of_columns, turn
+from qed.clustering.hashing import hashes
 from qed.clustering.nearest import Search
 
 MOST_BITS = 12
 TIE = 1e-10
-HALF_A_UNIT, IN_SINGLE = np.uint64(1 << 28), np.uint64(0xFFFFFFFFE0000000)
-FIRST, SECOND, STEP = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15)
 
 
 def spread_out(
@@ -220,7 +219,7 @@ class Kept:
         order, cuts = self._in_order
         return np.concatenate([order[cuts[here] : cuts[here + 1]] for here in np.flatnonzero(wanted)])
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _nothing_kept, ()
 
 
@@ -315,69 +314,16 @@ class Waiting:
         return share if block.weight is None else np.where(block.weight > 0, block.weight * share, 0.0)
 
 
-def hashes(X: Any, salt: np.uint64) -> np.ndarray:
-    """Give a hash of each row, which zeros do not enter: a sparse row has the hash of the dense one.
-
-    Values are rounded to single precision, so a copy in float32 is drawn from alike.
-    """
-    keys = np.zeros(X.shape[0], dtype=np.uint64)
-    if is_sparse(X):
-        data, indices, indptr = stored(X)
-        hash_sparse(data.astype(np.float64), indices, indptr, salt, keys)
-    elif X.size <= FEW:
-        bits = (np.ascontiguousarray(X, np.float64) + 0.0).view(np.uint64) + HALF_A_UNIT & IN_SINGLE
-        columns = np.arange(1, X.shape[1] + 1, dtype=np.uint64) * STEP
-        mixed = (bits ^ columns) * FIRST
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * SECOND
-        keys[:] = np.where(bits == 0, np.uint64(0), mixed ^ (mixed >> np.uint64(29))).sum(axis=1, dtype=np.uint64)
-        keys = (keys ^ salt) * FIRST
-        keys = (keys ^ (keys >> np.uint64(31))) * SECOND
-        keys ^= keys >> np.uint64(29)
-    else:
-        hash_dense(np.ascontiguousarray(X), salt, keys)
-    return keys
-
-
 @kernel
-def mixed(bits: Any) -> Any:
-    """Mix the bits of a number, by multiplying and folding (SplitMix64)."""
-    bits *= FIRST
-    bits = (bits ^ (bits >> np.uint64(31))) * SECOND
-    return bits ^ (bits >> np.uint64(29))
-
-
-@kernel
-def hash_dense(X: Any, salt: Any, keys: Any) -> None:
-    """Set the hash of each dense row: the sum over its values of the mixed bits of value and column."""
-    row = np.empty(X.shape[1])
-    bits = row.view(np.uint64)
-    for i in range(len(X)):
-        for j in range(len(row)):
-            row[j] = X[i, j] + 0.0
-        key = np.uint64(0)
-        for j in range(len(row)):
-            single = (bits[j] + HALF_A_UNIT) & IN_SINGLE
-            if single != 0:
-                key += mixed(single ^ (np.uint64(j + 1) * STEP))
-        keys[i] = mixed(key ^ salt)
-
-
-@kernel
-def hash_sparse(data: Any, indices: Any, indptr: Any, salt: Any, keys: Any) -> None:
-    """Set the hash of each sparse row."""
-    bits = data.view(np.uint64)
-    for i in range(len(keys)):
-        key = np.uint64(0)
-        for place in range(indptr[i], indptr[i + 1]):
-            if data[place] != 0.0:
-                single = (bits[place] + HALF_A_UNIT) & IN_SINGLE
-                if single != 0:
-                    key += mixed(single ^ (np.uint64(indices[place] + 1) * STEP))
-        keys[i] = mixed(key ^ salt)
-
-
-@kernel
-def lower_masses(X: Any, weight: Any, fresh: Any, candidates: Any, closest: Any, ranges: Any, masses: Any) -> None:
+def lower_masses(
+    X: np.ndarray,
+    weight: np.ndarray,
+    fresh: np.ndarray,
+    candidates: np.ndarray,
+    closest: np.ndarray,
+    ranges: np.ndarray,
+    masses: np.ndarray,
+) -> None:
     """Lower `closest` to the distances from fresh centres, and add it up by ranges of the hash as each candidate would lower it."""
     columns, found = np.zeros((X.shape[1], STRIP)), np.empty(STRIP)
     for start in range(0, len(X), STRIP):
