@@ -23,6 +23,7 @@ WORKLOADS = (
     "lasso_search",
     "logistic",
     "kmeans",
+    "kmeans_seeding",
     "omp",
     "parquet",
     "start",

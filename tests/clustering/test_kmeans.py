@@ -13,7 +13,8 @@ import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.running.steps import Reason
 from qed.clustering.assignment import Assignment, Farthest
-from qed.clustering.distances import nearest, squares
+from qed.clustering.distances import few_squares, squares
+from qed.clustering.nearest import Search
 from tests.conformance.checks import run_check
 
 SIZES = {"n": st.integers(12, 60), "p": st.integers(1, 4), "k": st.integers(1, 5), "seed": st.integers(0, 10**6)}
@@ -59,7 +60,7 @@ def test_predict_transform_and_score_go_together():
 def test_float32_stays_float32_and_is_certified():
     X = blobs(300).astype(np.float32)
     model = qed.KMeans(4, random_state=0).fit(X)
-    assert model.cluster_centers_.dtype == np.float64
+    assert model.cluster_centers_.dtype == np.float32
     assert model.transform(X).dtype == np.float32
     assert model.certificate_
     wide = qed.KMeans(4, random_state=0).fit(X.astype(np.float64))
@@ -177,10 +178,9 @@ def test_going_on_from_any_step_is_going_on():
     model = qed.KMeans(6, random_state=2, n_init=3, tol=0)
     steps = list(qed.steps(model, X))
     assert len(steps) > 4
-    for start in (steps[0], steps[3], steps[-2]):
-        rest = list(qed.steps(model, X, start=start))
-        assert len(rest) == len(steps) - 1 - start.number
-        for a, b in zip(rest, steps[start.number + 1 :]):
+    for place in (0, 3, 7, len(steps) - 2):
+        rest = list(qed.steps(model, X, start=steps[place]))
+        for a, b in zip(rest, steps[place + 1 :], strict=True):
             same(a, b)
 
 
@@ -312,13 +312,14 @@ class TestKernels:
 
     def test_nearest(self):
         square = ((self.X[:, None] - self.C) ** 2).sum(axis=2)
-        labels, best = nearest(self.X, self.C)
+        labels, best = Search.among(self.C).of(self.X)
         np.testing.assert_array_equal(labels, square.argmin(axis=1))
         np.testing.assert_allclose(best, square.min(axis=1), rtol=1e-14)
-        np.testing.assert_allclose(squares(self.X, self.C), square.T, rtol=1e-14)
+        np.testing.assert_allclose(squares(self.X, self.C), square, rtol=1e-14)
+        np.testing.assert_array_equal(squares(self.X, self.C), few_squares(self.X, self.C))
 
     def test_ties_go_to_the_lower_number(self):
-        labels, _ = nearest(np.array([[1.0], [3.0]]), np.array([[2.0], [0.0], [2.0], [4.0]]))
+        labels, _ = Search.among(np.array([[2.0], [0.0], [2.0], [4.0]])).of(np.array([[1.0], [3.0]]))
         assert labels.tolist() == [0, 0]
 
     def test_input_is_left_alone(self):

@@ -7,7 +7,7 @@ import pytest
 
 import qed
 from qed.base.running.steps import Reason
-from qed.clustering.distances import nearest
+from qed.clustering.nearest import Search
 
 RECTANGLE = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])
 
@@ -37,7 +37,7 @@ def test_both_half_steps_lower_the_objective():
     steps = list(qed.steps(qed.KMeans(7, init=X[:7], tol=0), X))
     assert len(steps) > 5
     for step, after in pairwise(steps):
-        labels, _ = nearest(X, step.centers)
+        labels, _ = Search.among(step.centers).of(X)
         assert cost(X, labels, step.centers) == pytest.approx(step.objective, rel=1e-12)
         moved = cost(X, labels, after.centers)
         assert moved <= step.objective * (1 + 1e-12)
@@ -49,7 +49,7 @@ def test_both_half_steps_lower_the_objective():
 def test_no_partition_comes_back():
     X = np.random.default_rng(1).normal(size=(200, 2))
     steps = list(qed.steps(qed.KMeans(5, init=X[:5], tol=0), X))
-    partitions = [nearest(X, step.centers)[0].tobytes() for step in steps]
+    partitions = [Search.among(step.centers).of(X)[0].tobytes() for step in steps]
     assert len(set(partitions[:-1])) == len(partitions) - 1
 
 

@@ -1,21 +1,88 @@
 """One half of Lloyd's algorithm: every row goes to its nearest centre, and clusters learn where their mean is.
 
 `Assignment` is the statistic that k-means folds: for each cluster the weight, the cost, and the sum of differences from the centre, not of
-the rows themselves, so a mean far from zero loses no digits and a centre that is already the mean is seen not to move.
+the rows themselves, so a mean far from zero loses no digits and a centre that is already the mean is seen not to move. `Memory` keeps what
+rows know from pass to pass. It only saves work: with it, without it, and after a resume, the sums have the same bits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from qed.base.errors import InputError
+from qed.base.compile import kernel
 from qed.base.numbers import EPS
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
-from qed.clustering.distances import add_to_clusters, lower_to_nearest, nearest, present, tiles
+from qed.clustering.distances import FEW, few_squares, nearest_of, stored
+from qed.clustering.nearest import Frame, Search, settle_dense
+
+# A chunk of so many values stays in the cache while it is gone through twice.
+CHUNK_VALUES, CHUNK_ROWS = 1 << 14, 64
+# The most that rows may remember between passes, in bytes.
+MOST_MEMORY = 1 << 29
+NO_WEIGHT = np.empty(0)
+
+
+class Memory:
+    """What rows remember between passes: for each run their label and a bound below the distance from other centres.
+
+    Rows that are read elsewhere, or too many of them, remember nothing, unless labels are needed (`stay`).
+    """
+
+    def __init__(
+        self, rows: Rows, runs: int, frame: Frame, labels: np.ndarray | None = None, stay: bool = False
+    ) -> None:
+        self.frame, self.stay = frame, stay
+        self.before: np.ndarray | None = None
+        self.places = places_of(rows)
+        n = sum(count for _, count in self.places.values())
+        self.keeps = n > 0 and (stay or runs * n * 8 <= MOST_MEMORY)
+        shape = (runs, n if self.keeps else 0)
+        self.labels = np.full(shape, -1, np.int32) if labels is None else labels.copy()
+        self.lower = np.zeros(shape, np.float32)
+        self._known = np.zeros(runs, dtype=bool)
+
+    def searches(self, runs: np.ndarray, moving: np.ndarray) -> list[tuple[int, bool, Search]]:
+        """Prepare a pass for the runs that move: their numbers, whether bounds are known of them, and their centres."""
+        found = []
+        for run in np.flatnonzero(moving):
+            known = self.keeps and bool(self._known[run])
+            before = self.before[run] if known and self.before is not None else None
+            found.append((int(run), known, Search.among(runs[run], self.frame, before)))
+        self.before = runs
+        self._known |= moving
+        return found
+
+    def of(self, block: Block, run: int) -> tuple[np.ndarray, np.ndarray]:
+        """Give what the rows of a block remember, to be changed in place."""
+        n = len(block)
+        if not self.keeps:
+            return np.full(n, -1, np.int32), np.zeros(n, np.float32)
+        first = self.places[block.start][0]
+        return self.labels[run, first : first + n], self.lower[run, first : first + n]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _forgetful, (self.frame,)
+
+
+def _forgetful(frame: Frame) -> Memory:
+    """Make what travels to another process in the place of a memory: one that keeps nothing."""
+    found = Memory.__new__(Memory)
+    found.frame, found.keeps, found.stay = frame, False, False
+    return found
+
+
+def places_of(rows: Rows) -> dict[int, tuple[int, int]]:
+    """Give for the first row of each block how many rows come before, and how many it has; nothing where rows are read elsewhere."""
+    places, before = {}, 0
+    if rows.in_memory:
+        for piece in rows.pieces():
+            places[piece.start] = (before, piece.count)
+            before += piece.count
+    return places
 
 
 @dataclass(frozen=True)
@@ -34,24 +101,65 @@ class Assignment:
     # (runs, k): weight, and weighted sum of squared distances, of each cluster.
     weight: np.ndarray
     cost: np.ndarray
+    # The labels of the rows, block after block, where there is one set of centres only.
+    labels: tuple[np.ndarray, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, block: Block, centers: np.ndarray) -> Assignment:
-        X, weight = present(block)
+        """Look at the rows of a block for the first time."""
+        n, parts = len(block), []
+        for one in centers:
+            labels = np.full(n, -1, np.int32)
+            parts.append((*_added(block, Search.among(one), labels, np.zeros(n, np.float32)), labels))
+        return cls._joined(centers, parts, (parts[0][2],) if len(parts) == 1 else ())
+
+    @classmethod
+    def following(cls, block: Block, searches: Sequence[tuple[int, bool, Search]], memory: Memory) -> Assignment:
+        """Look at the rows of a block, which remember the last pass."""
+        parts = []
+        if not is_sparse(block.X) and len(block) * searches[0][2].centers.size <= FEW:
+            return cls._of_few(block, np.array([search.centers for _, _, search in searches]), searches, memory)
+        for run, known, search in searches:
+            labels, lower = memory.of(block, run)
+            parts.append(_added(block, search, labels, lower, known, memory.stay))
+        return cls._joined(np.array([search.centers for _, _, search in searches]), parts)
+
+    @classmethod
+    def _of_few(
+        cls, block: Block, centers: np.ndarray, searches: Sequence[tuple[int, bool, Search]], memory: Memory
+    ) -> Assignment:
+        """Do it by NumPy for all runs at once, whose clusters are numbered through."""
         runs, k, p = centers.shape
-        if p != X.shape[1]:
-            raise InputError(f"The centres have {p} columns, and the rows {X.shape[1]}: fit anew.")
-        sums, totals = np.zeros((runs, p, k)), np.zeros((runs, 2, k))
-        for place, columns in tiles(X):
-            size = columns.shape[1]
-            for run in range(runs):
-                labels, square = np.zeros(size, dtype=np.int32), np.full(size, np.inf)
-                lower_to_nearest(columns, centers[run], labels, square)
-                add_to_clusters(columns, weight[place], centers[run], labels, square, sums[run], totals[run])
-        return cls(centers, sums.transpose(0, 2, 1), totals[:, 0], totals[:, 1])
+        all_centers = centers.reshape(-1, p)
+        found = few_squares(block.X, all_centers).reshape(len(block), runs, k)
+        labels, square = nearest_of(found)
+        if memory.stay:
+            before = np.array([memory.of(block, run)[0] for run, _, _ in searches]).T
+            own = np.take_along_axis(found, np.maximum(before, 0)[:, :, None], 2)[:, :, 0]
+            labels = np.where((before >= 0) & (own <= square), before, labels)
+        if memory.keeps:
+            for place, (run, _, _) in enumerate(searches):
+                memory.of(block, run)[0][:] = labels[:, place]
+        numbers = labels + k * np.arange(runs)
+        sums, totals = added_few(block, all_centers, numbers, square)
+        totals = totals.reshape(2, runs, k)
+        return cls(centers, sums.reshape(centers.shape), totals[0], totals[1])
+
+    @classmethod
+    def _joined(
+        cls, centers: np.ndarray, parts: Sequence[tuple[np.ndarray, ...]], labels: tuple[np.ndarray, ...] = ()
+    ) -> Assignment:
+        sums, totals = (np.array([part[place] for part in parts]) for place in range(2))
+        return cls(centers, sums, totals[:, 0], totals[:, 1], labels)
 
     def __add__(self, other: Assignment) -> Assignment:
-        return Assignment(self.centers, self.sums + other.sums, self.weight + other.weight, self.cost + other.cost)
+        return Assignment(
+            self.centers,
+            self.sums + other.sums,
+            self.weight + other.weight,
+            self.cost + other.cost,
+            self.labels + other.labels,
+        )
 
     @property
     def inertia(self) -> np.ndarray:
@@ -80,8 +188,124 @@ def _divided(top: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(top, weight, out=np.zeros_like(top), where=weight > 0))
 
 
+def _added(
+    block: Block, search: Search, labels: np.ndarray, lower: np.ndarray, known: bool = False, stay: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Settle the rows of a block, and add them to their clusters.
+
+    Gives the weighted differences from the centre, of shape (k, p), and the weights and costs, of shape (2, k). Rows are
+    added one after another, by whatever way, so that all ways give the same bits; rows of zero weight are left out.
+    """
+    X, k, centers = block.X, len(search.centers), search.centers
+    weight = NO_WEIGHT if block.weight is None else block.weight
+    square, sums, totals = np.empty(len(block)), np.zeros(centers.shape), np.zeros((2, k))
+    if not is_sparse(X) and len(block) * centers.size > FEW:
+        lloyd_dense(np.ascontiguousarray(X), weight, *search.dense, known, stay, labels, lower, square, sums, totals)
+        return sums, totals
+    search.settle(X, labels, lower, square, known, stay)
+    if is_sparse(X):
+        add_sparse(*stored(X), weight, labels, square, sums, totals)
+        sums -= totals[0][:, None] * centers
+        return sums, totals
+    return added_few(block, centers, labels[:, None], square[:, None])
+
+
+def added_few(
+    block: Block, centers: np.ndarray, labels: np.ndarray, square: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Add rows to their clusters by NumPy: one cluster of each of some runs, so `labels` and `square` are of shape (n, runs)."""
+    X, weight = block.X, block.weights[:, None]
+    if not weight.all():
+        chosen = np.flatnonzero(weight)
+        X, weight, labels, square = X[chosen], weight[chosen], labels[chosen], square[chosen]
+    flat, each = labels.ravel(), np.broadcast_to(weight, labels.shape).ravel()
+    k, sums = len(centers), np.zeros(centers.shape)
+    totals = np.array([np.bincount(flat, each, k), np.bincount(flat, (weight * square).ravel(), k)])
+    np.add.at(sums, flat, (weight[:, :, None] * (X[:, None] - centers[labels])).reshape(-1, X.shape[1]))
+    return sums, totals
+
+
+@kernel
+def lloyd_dense(
+    X: np.ndarray,
+    weight: np.ndarray,
+    centers: np.ndarray,
+    small: np.ndarray,
+    lowered: np.ndarray,
+    size: np.ndarray,
+    error: float,
+    shift: np.ndarray,
+    scale: float,
+    half: np.ndarray,
+    drift: np.ndarray,
+    known: bool,
+    stay: bool,
+    labels: np.ndarray,
+    lower: np.ndarray,
+    square: np.ndarray,
+    sums: np.ndarray,
+    totals: np.ndarray,
+) -> None:
+    """Settle dense rows and add them up, chunk after chunk."""
+    step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
+    for start in range(0, len(X), step):
+        here = slice(start, min(start + step, len(X)))
+        settle_dense(
+            X[here],
+            centers,
+            small,
+            lowered,
+            size,
+            error,
+            shift,
+            scale,
+            half,
+            drift,
+            known,
+            stay,
+            labels[here],
+            lower[here],
+            square[here],
+        )
+        for i in range(here.start, here.stop):
+            w = weight[i] if len(weight) > 0 else 1.0
+            if w == 0.0:
+                continue
+            c = labels[i]
+            totals[0, c] += w
+            totals[1, c] += w * square[i]
+            x, center, total = X[i], centers[c], sums[c]
+            for j in range(len(x)):
+                total[j] += w * (x[j] - center[j])
+
+
+@kernel
+def add_sparse(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    weight: np.ndarray,
+    labels: np.ndarray,
+    square: np.ndarray,
+    sums: np.ndarray,
+    totals: np.ndarray,
+) -> None:
+    """Add sparse rows to the sums of their clusters: of the rows themselves, which are near zero."""
+    for i in range(len(labels)):
+        w = weight[i] if len(weight) > 0 else 1.0
+        if w == 0.0:
+            continue
+        c = labels[i]
+        totals[0, c] += w
+        totals[1, c] += w * square[i]
+        for place in range(indptr[i], indptr[i + 1]):
+            sums[c, indices[place]] += w * data[place]
+
+
 def refilled(rows: Rows, runs: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Move the centre of each empty cluster to the row that is farthest from all other centres."""
+    if (weight > 0).all():
+        return runs
     runs = runs.copy()
     for centers, filled in zip(runs, weight > 0):
         while not filled.all():
@@ -98,12 +322,14 @@ class Farthest(tuple[float, tuple[float, ...]]):
 
     @classmethod
     def of(cls, block: Block, centers: np.ndarray) -> Farthest:
-        X, _ = present(block)
-        if len(X) == 0:
+        X = block.X if block.weight is None else block.X[np.flatnonzero(block.weight)]
+        if X.shape[0] == 0:
             return cls((0.0, ()))
-        square = nearest(X, centers)[1]
-        rows = X[square == square.max()].astype(np.float64)
+        square = Search.among(centers).of(X)[1]
+        rows = X[np.flatnonzero(square == square.max())]
+        rows = (rows.toarray() if is_sparse(rows) else rows).astype(np.float64)
         return cls((float(square.max()), max(map(tuple, rows.tolist()))))
 
-    def __add__(self, other: Any) -> Farthest:
+    def __add__(self, other: object) -> Farthest:
+        assert isinstance(other, tuple)
         return self if self >= other else Farthest(other)

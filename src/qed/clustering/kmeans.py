@@ -5,8 +5,9 @@ r"""k-means: centres that lie close to all rows.
 Lloyd's algorithm alternates two exact minimisations: every row goes to its nearest centre, then every centre to the mean
 of its rows. Neither can raise the objective and there are finitely many partitions, so it ends at a *fixed point*, where
 both hold at once. That is a local optimum; the global one is NP-hard. Where a cluster has lost all its rows, its centre
-moves to the row that is farthest from all others. The restarts of ``n_init`` go on side by side: one pass over the rows, of
-:math:`O(nkp)` operations each, moves all of them, and the best is kept. A bound from below comes from the spectrum: no
+moves to the row that is farthest from all others. The restarts of ``n_init`` go on side by side: one pass over the rows moves all of
+them, and the best is kept. A pass costs :math:`O(nkp)` operations at most, and :math:`O(np)` once few rows change their cluster
+(:mod:`qed.clustering.nearest`). A bound from below comes from the spectrum: no
 :math:`k` clusters cost less than the trace of the scatter matrix less its :math:`k - 1` largest eigenvalues.
 
 Lloyd (1982), Least squares quantization in PCM; Ding and He (2004), K-means clustering via principal component analysis.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -25,23 +26,21 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
-from qed.base.models.checks import complete, overflowed
+from qed.base.models.checks import complete
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
-from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Clusterer, Transformer
 from qed.base.models.ways import one_of, takes
-from qed.base.numbers import ratio
+from qed.base.numbers import EPS, ratio
 from qed.base.random import generator, seed_of
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.clustering.assignment import Assignment, refilled
-from qed.clustering.distances import nearest, squares
-from qed.clustering.seeding import draw_centers
-from qed.stats.moments import Moments
-
-WIDEST_SPECTRUM = 1024
+from qed.clustering.assignment import Assignment, Memory, refilled
+from qed.clustering.distances import rounding_of, squares
+from qed.clustering.nearest import Search
+from qed.clustering.problem import ClusterProblem
+from qed.clustering.seeding import any_points, any_rows, filled_up, spread_out
 
 
 @takes("verbose", "copy_x", algorithm=one_of("lloyd", "elkan", instead="both find the same clusters"))
@@ -52,9 +51,9 @@ class KMeans(Clusterer, Transformer, Iterative):
     ----------
     n_clusters : int, default=8
         How many clusters.
-    init : {"k-means++", "random"}, array of shape (n_clusters, p) or callable, default="k-means++"
-        Where the centres begin: at rows that lie far apart, at any rows, at the points given, or where
-        ``init(X, n_clusters, random_state)`` says.
+    init : {"k-means++", "random", "random-domain"}, array of shape (n_clusters, p) or callable, default="k-means++"
+        Where the centres begin: at rows that lie far apart, at any rows, at any points between the least and the largest value of
+        each column, at the points given, or where ``init(X, n_clusters, random_state)`` says.
     n_init : "auto" or int, default="auto"
         How many beginnings to try; the best end is kept. "auto" is 1 for k-means++ and for points given, else 10.
     max_iter : int, default=300
@@ -62,6 +61,9 @@ class KMeans(Clusterer, Transformer, Iterative):
     tol : float, default=1e-4
         The fit ends when the centres move by no more than this: sum of their squared moves, relative to the mean variance of the
         columns. Zero asks for the very fixed point.
+    ties : {"lower", "stay"}, default="lower"
+        Where a row goes that is equally near to several centres: to that of the lowest number, or it stays in its cluster unless
+        another centre is strictly nearer. "stay" needs the rows in this process, not on a cluster.
     random_state : None, int or NumPy generator
         The seed. It gives the same centres for any number of threads, any order of the rows, and weights or repetitions.
 
@@ -93,6 +95,7 @@ class KMeans(Clusterer, Transformer, Iterative):
     (16.0, True)
     """
 
+    sparse: ClassVar[bool] = True
     attributes: ClassVar = {
         "cluster_centers_": floats("clusters", "features"),
         "labels_": integers("rows", below="clusters"),
@@ -100,10 +103,11 @@ class KMeans(Clusterer, Transformer, Iterative):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_clusters": integer(1, kind="model"),
-        "init": anything("'k-means++', 'random', an array or a callable", "optimization"),
+        "init": anything("'k-means++', 'random', 'random-domain', an array or a callable", "optimization"),
         "n_init": integer(1) | choice("auto"),
         "max_iter": integer(1),
         "tol": number(0),
+        "ties": choice("lower", "stay"),
         "random_state": random_state(),
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"n_clusters": range(2, 11)}
@@ -117,6 +121,7 @@ class KMeans(Clusterer, Transformer, Iterative):
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
+        ties: str = "lower",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -124,73 +129,70 @@ class KMeans(Clusterer, Transformer, Iterative):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.ties = ties
         self.random_state = random_state
 
     def _rule(self) -> Rule:
         # While the best restart rests another one may still overtake it, so an objective at rest is no reason to stop.
         return replace(super()._rule(), patience=self.max_iter)
 
-    def _problem(self, rows: Rows) -> RowsProblem:
-        problem = super()._problem(rows)
-        summary = problem.summary
-        if summary.count < self.n_clusters:
-            raise InputError(
-                f"n_samples={summary.count} rows can not make n_clusters={self.n_clusters} clusters: "
-                "give more rows (of positive weight) or ask for fewer clusters."
-            )
-        width = summary.high - summary.low
-        with np.errstate(over="ignore", under="ignore"):
-            square = float((width**2).sum()) * max(1.0, float(summary.weight.max()))
-        if not math.isfinite(square):
-            raise overflowed(self)
-        if square == 0 and width.any():
-            raise InputError("The rows differ so little that squared distances vanish: multiply the columns by 1e150.")
-        return problem
+    def _problem(self, rows: Rows) -> ClusterProblem:
+        return ClusterProblem(rows.cached(), self)
 
-    def _steps(self, problem: RowsProblem, start: Step | None = None) -> Iterator[Step]:
-        rows, variance = problem.rows, float(problem.summary.variance.mean())
-        if start is None:
-            runs = self._beginnings(rows)
-            inertia, moved = np.zeros(len(runs)), np.full(len(runs), np.inf)
+    def _steps(self, problem: ClusterProblem, start: Step | None = None) -> Iterator[Step]:
+        rows = problem.rows
+        if start is None or start.prepares:
+            runs = yield from self._beginnings(problem, start)
+            inertia, moved, labels = np.zeros(len(runs)), np.full(len(runs), np.inf), None
         else:
             runs, inertia, moved = start.following, start.inertia.copy(), start.moved.copy()
+            labels = start.state.get("labels")
+        memory = Memory(rows, len(runs), problem.frame, labels, stay=self.ties == "stay")
+        if memory.stay and not memory.keeps:
+            raise InputError(
+                "KMeans: ties='stay' needs rows that are read in this process: take ties='lower' on a cluster."
+            )
         while (moving := moved > 0).any():
-            found = rows.fold(Assignment.of, runs[moving])
+            found = rows.fold(Assignment.following, memory.searches(runs, moving), memory)
             inertia[moving] = found.inertia
             following = runs.copy()
             following[moving] = refilled(rows, found.means, found.weight)
             moved[moving] = found.moves(following[moving])
             best = int(inertia.argmin())
-            yield Step(
-                inertia[best],
-                gap=ratio(moved.max(), variance),
-                centers=runs[best],
-                following=following,
-                inertia=inertia.copy(),
-                moved=moved.copy(),
-            )
+            step = Step(inertia[best], gap=ratio(moved.max(), problem.variance), centers=runs[best], best=best)
+            step.state.update(following=following, inertia=inertia.copy(), moved=moved.copy())
+            if memory.stay:
+                step.state["labels"] = memory.labels.copy()
+            yield step
             runs = following
 
-    def _beginnings(self, rows: Rows) -> np.ndarray:
-        """Give the centres to begin with, of shape (restarts, k, p)."""
-        k, p = self.n_clusters, rows.n_features
+    def _beginnings(self, problem: ClusterProblem, start: Step | None) -> Generator[Step, None, np.ndarray]:
+        """Give the centres to begin with, of shape (restarts, k, p); those of k-means++ are drawn step by step."""
+        rows, k, p = problem.rows, self.n_clusters, problem.rows.n_features
         given = not (isinstance(self.init, str) or callable(self.init))
         tries = (1 if given or self.init == "k-means++" else 10) if self.n_init == "auto" else self.n_init
         if given:
             return _checked_centers(self.init, k, p)[None]
-        seed = seed_of(self.random_state)
+        seed = seed_of(self.random_state) if start is None else start.seed
         if callable(self.init):
             X = rows.array().X
             drawn = [self.init(X, k, random_state=generator(seed, "init", restart)) for restart in range(tries)]
             return np.stack([_checked_centers(centers, k, p) for centers in drawn])
-        if self.init not in ("k-means++", "random"):
+        if self.init == "random-domain":
+            return any_points(problem.summary.low, problem.summary.high, k, seed, tries)
+        if self.init == "random":
+            runs = any_rows(rows, k, seed, tries)
+        elif self.init == "k-means++":
+            for runs, cost in spread_out(rows, k, seed, tries, drawn=None if start is None else start.drawn):
+                if runs.shape[1] < k:
+                    best = int(cost.argmin())
+                    centers = filled_up(runs[best], k)
+                    yield Step(cost[best], centers=centers, best=best, drawn=runs, seed=seed, prepares=True)
+        else:
             raise ParameterError(
-                f"KMeans: init must be 'k-means++', 'random', an array or a callable, not {self.init!r}."
+                f"KMeans: init must be 'k-means++', 'random', 'random-domain', an array or a callable, not {self.init!r}."
             )
-        runs = []
-        for restart in range(tries):
-            centers, distinct = draw_centers(rows, k, seed, restart, uniform=self.init == "random")
-            runs.append(centers)
+        distinct = min(len(np.unique(centers, axis=0)) for centers in runs)
         if distinct < k:
             warnings.warn(
                 f"KMeans: only {distinct} different rows were found for n_clusters={k} clusters, so {k - distinct} of them "
@@ -198,19 +200,26 @@ class KMeans(Clusterer, Transformer, Iterative):
                 DegenerateWarning,
                 stacklevel=level_of_user(),
             )
-        return np.stack(runs)
+        return runs
 
-    def _finish(self, problem: RowsProblem, step: Step) -> None:
-        self.cluster_centers_ = step.centers
-        labels, costs = zip(*problem.rows.each(_labels_and_cost, self.cluster_centers_))
-        self.labels_ = np.concatenate(labels)
-        self.inertia_ = math.fsum(costs)
+    def _finish(self, problem: ClusterProblem, step: Step) -> None:
+        centers = step.centers
+        labels = step.state.get("labels")
+        if labels is None and step.gap is not None and 0 < step.gap <= self.tol:
+            # The means that the last pass found are no worse. They are kept if they are proven, too.
+            following = step.following[step.best].astype(problem.rows.dtype)
+            if problem.found(following).off <= self.tol * problem.variance:
+                centers = following
+        self.cluster_centers_ = centers.astype(problem.rows.dtype)
+        found = problem.found(self.cluster_centers_)
+        self.labels_ = found.labels if labels is None else labels[step.best].copy()
+        self.inertia_ = found.inertia
 
     def _assign(self, block: Block) -> np.ndarray:
-        return nearest(block.X, self.cluster_centers_)[0]
+        return Search.among(self.cluster_centers_).of(block.X)[0]
 
     def _change(self, block: Block) -> np.ndarray:
-        return np.sqrt(squares(block.X, self.cluster_centers_).T).astype(block.X.dtype)
+        return np.sqrt(squares(block.X, self.cluster_centers_)).astype(block.X.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns that ``transform`` gives: the distance to each centre.
@@ -233,68 +242,66 @@ class KMeans(Clusterer, Transformer, Iterative):
         """
         self._check_fitted()
         rows = complete(self._open(X, None, sample_weight, reset=False), self, once=True)
-        return -math.fsum(cost for _, cost in rows.each(_labels_and_cost, self.cluster_centers_))
+        return -float(rows.fold(Assignment.of, self.cluster_centers_[None].astype(np.float64)).inertia[0])
 
-    def _prove(self, problem: RowsProblem) -> list[Claim]:
-        rows, variance = problem.rows, float(problem.summary.variance.mean())
-        centers = self.cluster_centers_.astype(np.float64)
-        k, p = centers.shape
-        found = rows.fold(Assignment.of, centers[None])
-        inertia = float(found.inertia[0])
-        scatter = rows.fold(Moments.of_features) if k - 1 < p <= WIDEST_SPECTRUM else None
+    def _prove(self, problem: ClusterProblem) -> list[Claim]:
+        found, variance, tol = problem.found(self.cluster_centers_), problem.variance, self.tol
         rounding = 16 * float(np.finfo(self.cluster_centers_.dtype).eps)
-        noise = rounding**2 * float((found.spread + (centers**2).sum(axis=1)).sum())
         claims = [
-            Claim(
+            Claim.within(
                 "rows are with their nearest centre (excess, relative)",
-                ratio(max(rows.each(_excess, centers, self.labels_)), variance),
+                ratio(_excess_of(problem, self.cluster_centers_, self.labels_, found.labels), variance),
                 1e-12,
+                ratio(problem.rounding(found.assignment), variance),
             ),
             Claim(
                 "centres are the means of their rows (squared distance, relative)",
-                ratio(float(((found.means[0] - centers) ** 2).sum()), variance),
-                self.tol + ratio(noise, variance),
+                ratio(found.off, variance),
+                tol + ratio(rounding**2 * float(found.noise.sum()), variance),
             ),
             Claim(
                 "inertia_ is that of the data (difference, relative)",
-                ratio(abs(self.inertia_ - inertia), inertia),
+                ratio(abs(self.inertia_ - found.inertia), found.inertia),
                 1e-10,
             ),
         ]
-        if scatter is not None:
-            share = ratio(_spectral_bound(scatter.xx, k), inertia)
+        if found.least is not None:
+            share = ratio(found.least, found.inertia)
             claims.append(Claim("no clusters cost less than this share of inertia_", share, 1 + 1e-9))
+        if hasattr(self, "ending_"):
+            objective = np.array([record["objective"] for record in self.ending_.trace])
+            moved = (16 * EPS) ** 2 * float((found.assignment.weight[0] * found.noise).sum())
+            rise = float(np.diff(objective).max(initial=0.0))
+            sums = rounding_of(problem.rows.n_features + problem.summary.count) * float(objective[:1].sum())
+            claims.append(
+                Claim.within(
+                    "the objective never rose (largest rise, relative)",
+                    ratio(rise, found.inertia),
+                    0.0,
+                    ratio(moved + sums, found.inertia) if rise > 0 else 0.0,
+                )
+            )
         return claims
 
 
-def _labels_and_cost(block: Block, centers: np.ndarray) -> tuple[np.ndarray, float]:
-    labels, square = nearest(block.X, centers)
-    if block.weight is None:
-        return labels, float(square.sum())
-    used = block.weight > 0
-    return labels, float(block.weight[used] @ square[used])
+def _excess_of(problem: ClusterProblem, centers: np.ndarray, labels: Any, nearest: np.ndarray) -> float:
+    """Give the most by which a row is farther from the centre of its label than from the nearest, in squared distance."""
+    labels = np.asarray(labels)
+    if labels.shape != nearest.shape or labels.dtype.kind != "i":
+        return math.inf
+    if len(labels) and not 0 <= labels.min() <= labels.max() < len(centers):
+        return math.inf
+    if np.array_equal(labels, nearest):
+        return 0.0
+    return max(problem.rows.each(_excess, centers, labels))
 
 
 def _excess(block: Block, centers: np.ndarray, labels: np.ndarray) -> float:
-    """Give the most by which a row is farther from its own centre than from the nearest, in squared distance."""
-    own = np.asarray(labels)[block.start : block.start + len(block)]
-    if len(own) != len(block) or own.ndim != 1 or own.dtype.kind != "i":
-        return math.inf
-    if len(own) and not (own.min() >= 0 and own.max() < len(centers)):
-        return math.inf
-    best, square = nearest(block.X, centers)
-    wrong = (own != best) if block.weight is None else (own != best) & (block.weight > 0)
-    if not wrong.any():
-        return 0.0
-    apart = ((block.X[wrong].astype(np.float64) - centers[own[wrong]]) ** 2).sum(axis=1)
-    return float(max(0.0, (apart - square[wrong]).max()))
-
-
-def _spectral_bound(scatter: np.ndarray, k: int) -> float:
-    """Give a cost below which no k clusters can be: the scatter's trace less its k - 1 largest eigenvalues."""
-    value = np.linalg.eigvalsh(scatter)
-    least = float(value[: len(value) - (k - 1)].sum())
-    return least if least > 1e-12 * float(value[-1]) else 0.0
+    own = labels[block.start : block.start + len(block)]
+    best, square = Search.among(centers).of(block.X)
+    wrong = np.flatnonzero((own != best) & (block.weights > 0))
+    away = squares(block.X[wrong], centers)[np.arange(len(wrong)), own[wrong]]
+    return float((away - square[wrong]).max(initial=0.0))
 
 
 def _checked_centers(given: Any, k: int, p: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-r"""Where k-means begins: rows drawn far from one another.
+r"""Where k-means begins: rows drawn far from one another, any rows, or any points of the domain.
 
 k-means++ draws the first centre from the rows, and each further one with probability
 
@@ -9,149 +9,305 @@ The *greedy* variant draws several candidates at a time and keeps the one that l
 
 A draw takes the row at which the cumulated probability passes a uniform random number. The rows are cumulated in the order
 of a hash of their values (rounded to single precision), so which row that is depends neither on the order of the table, nor on
-its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in 4096 ranges of the hash,
-and a second one fetches the rows of a single range: nothing is stored per row, so files of any size are seeded too. Rows in
-memory keep their :math:`S` between draws.
+its blocks, nor on whether a row has weight two or is there twice. One pass adds up the probability in up to 4096 ranges of the hash, for
+each candidate, and the next one fetches the rows of a few ranges: two passes for each centre, which serve all restarts at once. Rows in
+memory keep :math:`S` and the range of their hash; of others nothing is stored, so files of any size are seeded too.
 
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.random import generator
-from qed.base.sources.block import Block
-from qed.base.sources.rows import Rows
-from qed.clustering.distances import nearest, squares, tiles
+from qed.base.sources.block import Block, is_sparse, join
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.clustering.assignment import MOST_MEMORY, NO_WEIGHT, places_of
+from qed.clustering.distances import FEW, STRIP, squares, squares_of_columns, turn
+from qed.clustering.hashing import hashes
+from qed.clustering.nearest import Search
 
-BUCKET_BITS = 12
+MOST_BITS = 12
 TIE = 1e-10
-HALF_A_UNIT, IN_SINGLE = np.uint64(1 << 28), ~np.uint64((1 << 29) - 1)
 
 
-def draw_centers(
-    rows: Rows, count: int, seed: int, restart: int = 0, *, trials: int | None = None, uniform: bool = False
-) -> tuple[np.ndarray, int]:
-    """Draw `count` rows to begin k-means with.
+def spread_out(
+    rows: Rows, count: int, seed: int, runs: int = 1, trials: int | None = None, drawn: np.ndarray | None = None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Draw `count` centres by k-means++ for each of some runs; after each draw give those drawn so far, and their costs.
 
-    Each restart of a seed draws anew; the same two always draw the same rows. One trial, or candidate, for each centre
-    is the method of the theory, the default is ``2 + int(log(count))``. With `uniform`, rows are drawn by weight alone,
-    among those that differ from those drawn before. Gives the centres, in float64, and how many of them differ: where
-    there are fewer different rows, the first one is repeated.
+    One trial, or candidate, for each centre is the method of the theory; the default is ``2 + int(log(count))``. From centres
+    `drawn` before, of shape (runs, m, p), it goes on as if it had not stopped. Where there are fewer different rows, the first
+    one is repeated.
 
     >>> from qed.base.sources.open import rows
-    >>> centers, distinct = draw_centers(rows([[0.0], [0.1], [9.0], [9.1]]), 2, seed=0)
-    >>> sorted(centers[:, 0].round().tolist())
+    >>> *_, (centers, cost) = spread_out(rows([[0.0], [0.1], [9.0], [9.1]]), 2, seed=0)
+    >>> sorted(centers[0, :, 0].round().tolist())
     [0.0, 9.0]
     """
-    trials = 1 if uniform else trials or 2 + int(np.log(count))
-    lottery = Lottery(rows, seed, restart, uniform)
-    for number in range(count):
-        chances = generator(seed, "centers", restart, number).random(trials if number else 1)
-        if not lottery.draw(chances):
-            break
-    centers = lottery.drawn.centers
-    again = np.zeros(count - len(centers), dtype=np.intp)
-    return np.concatenate([centers, centers[again]]), len(centers)
+    trials = trials or 2 + int(np.log(count))
+    lottery = Lottery(rows, seed, runs, drawn)
+    for number in range(lottery.centers.shape[1], count):
+        chances = [generator(seed, "centers", run, number).random(trials if number else 1) for run in range(runs)]
+        lottery.draw(np.array(chances))
+        yield lottery.centers, lottery.mass.sum(axis=1)
+
+
+def any_rows(rows: Rows, count: int, seed: int, runs: int = 1) -> np.ndarray:
+    """Draw `count` rows for each of some runs, by weight alone, among those that differ from those drawn before.
+
+    Rows are drawn in plenty, and those met again are passed over. Only where that leaves too few, those drawn are taken out
+    and the rest is drawn from. Gives an array of shape (runs, count, p).
+
+    >>> from qed.base.sources.open import rows
+    >>> sorted(any_rows(rows([[0.0], [0.0], [9.0]]), 2, seed=0)[0].ravel().tolist())
+    [0.0, 9.0]
+    """
+    lottery, plenty = Lottery(rows, seed, uniform=True), 2 * count + 8
+    chances = [generator(seed, "rows", run).random(plenty) for run in range(runs)]
+    found = []
+    for run, met in enumerate(lottery.rows_at(np.concatenate(chances)[None])[0].reshape(runs, plenty, -1)):
+        centers = _different(met, count)
+        rest = lottery
+        while len(centers) < count:
+            rest = Lottery(rows, seed, 1, centers[None], uniform=True)
+            if not rest.mass.any():
+                break
+            more = rest.rows_at(generator(seed, "rows", run, len(centers)).random((1, plenty)))[0]
+            centers = _different(np.concatenate([centers, more]), count)
+        found.append(filled_up(centers, count))
+    return np.stack(found)
+
+
+def filled_up(centers: np.ndarray, count: int) -> np.ndarray:
+    """Repeat the first centre until there are so many.
+
+    >>> filled_up(np.array([[1.0], [2.0]]), 4).ravel().tolist()
+    [1.0, 2.0, 1.0, 1.0]
+    """
+    return np.concatenate([centers, centers[np.zeros(count - len(centers), dtype=np.intp)]])
+
+
+def _different(rows: np.ndarray, count: int) -> np.ndarray:
+    """Give the first `count` rows that differ from those before."""
+    return np.array(list(dict.fromkeys(map(tuple, (rows + 0.0).tolist())))[:count])
+
+
+def any_points(low: np.ndarray, high: np.ndarray, count: int, seed: int, runs: int = 1) -> np.ndarray:
+    """Draw `count` points of a box for each of some runs, evenly. Gives an array of shape (runs, count, p).
+
+    >>> any_points(np.zeros(2), np.ones(2), 3, seed=0).shape
+    (1, 3, 2)
+    """
+    drawn = [generator(seed, "points", run).random((count, len(low))) for run in range(runs)]
+    return np.asarray(low + (high - low) * np.stack(drawn))
 
 
 class Lottery:
     """Rows that wait to be drawn, each with a mass that says how likely it is.
 
-    `mass` is the mass of all rows, by the range that their hash is in.
+    `centers`, of shape (runs, m, p), are those drawn so far, and `mass`, of shape (runs, ranges), is the mass of all rows, by the
+    range that their hash is in. With `uniform`, the mass of a row is its weight, or nothing where an equal one was drawn.
     """
 
-    def __init__(self, rows: Rows, seed: int, restart: int, uniform: bool) -> None:
-        salt = generator(seed, "order of rows", restart).integers(2**63, dtype=np.uint64)
-        self.rows, self.drawn = rows, Drawn(salt, uniform, np.empty((0, rows.n_features)))
-        self.mass = rows.fold(self.drawn.masses_with, self.drawn.centers[None])[0]
+    def __init__(
+        self, rows: Rows, seed: int, runs: int = 1, centers: np.ndarray | None = None, *, uniform: bool = False
+    ) -> None:
+        salt = generator(seed, "order of rows").integers(2**63, dtype=np.uint64)
+        drawn = np.empty((runs, 0, rows.n_features)) if centers is None else centers
+        count = rows.known_count()
+        bits = MOST_BITS if count is None else min(MOST_BITS, max(4, count.bit_length() // 2))
+        self.rows, self.waiting = rows, Waiting(salt, bits, uniform, drawn, 0, Kept(rows, runs))
+        self.mass = rows.fold(self.waiting.masses_with, drawn[:, None, :0])[:, 0]
+        self._known()
 
-    def draw(self, chances: np.ndarray) -> bool:
-        """Draw a candidate for each number of `chances` and keep the best of them; say whether there was any left to draw."""
-        total = self.mass.sum()
-        if not total > 0:
-            return False
-        candidates = self.rows_at(chances * total)
-        masses = self.rows.fold(self.drawn.masses_with, candidates[:, None])
-        cost = masses.sum(axis=1)
-        best = int(np.argmax(cost <= cost.min() * (1 + TIE)))
-        self.mass, center = masses[best], candidates[[best]]
-        closest = self.rows.map(self.drawn.closest_with, center) if self.rows.in_memory else None
-        self.drawn = replace(self.drawn, centers=np.concatenate([self.drawn.centers, center]), closest=closest)
-        return True
+    @property
+    def centers(self) -> np.ndarray:
+        return self.waiting.drawn
 
-    def rows_at(self, positions: np.ndarray) -> np.ndarray:
-        """Give the rows at which the cumulated mass passes `positions`."""
-        before = np.concatenate([[0.0], np.cumsum(self.mass)])
-        filled = np.flatnonzero(self.mass)
-        buckets = np.clip(np.searchsorted(before[1:], positions, side="right"), filled[0], filled[-1])
-        fetched = self.rows.fold(self.drawn.rows_in, np.unique(buckets))
-        keys, mass, values = (np.concatenate(part) for part in zip(*fetched))
-        order = np.lexsort((*values.T[::-1], keys))
-        keys, mass, values = keys[order], mass[order], values[order]
-        found = []
-        for bucket, position in zip(buckets, positions):
-            inside = np.flatnonzero(keys >> np.uint64(64 - BUCKET_BITS) == bucket)
-            passed = np.searchsorted(np.cumsum(mass[inside]), position - before[bucket], side="right")
-            found.append(values[inside[min(passed, len(inside) - 1)]])
-        return np.array(found)
+    def _known(self) -> None:
+        """Remember that the rows know all that was drawn: all of them have just been asked."""
+        self.waiting = replace(self.waiting, known=self.centers.shape[1])
+
+    def draw(self, chances: np.ndarray) -> None:
+        """Draw for each run a candidate for each of its numbers, of shape (runs, trials), and keep the best."""
+        candidates = self.rows_at(chances)
+        masses = self.rows.fold(self.waiting.masses_with, candidates[:, :, None])
+        self._known()
+        cost = masses.sum(axis=2)
+        best = np.argmax(cost <= cost.min(axis=1, keepdims=True) * (1 + TIE), axis=1)
+        run = np.arange(len(best))
+        self.mass = masses[run, best]
+        self.waiting = replace(
+            self.waiting, drawn=np.concatenate([self.centers, candidates[run, best][:, None]], axis=1)
+        )
+
+    def rows_at(self, chances: np.ndarray) -> np.ndarray:
+        """Give for each run the rows at which its cumulated mass passes shares of all of it, of shape (runs, shares, p).
+
+        Where a run has nothing left to draw, that is its first centre.
+        """
+        ends = np.cumsum(self.mass, axis=1)
+        positions = chances * ends[:, -1:]
+        ranges = np.empty(positions.shape, np.intp)
+        for run, mass in enumerate(self.mass):
+            filled = np.append(np.flatnonzero(mass), 0)
+            ranges[run] = np.searchsorted(ends[run], positions[run], side="right").clip(filled[0], filled[-2:].max())
+        wanted = np.zeros(self.waiting.ranges, dtype=bool)
+        wanted[ranges] = True
+        keys, masses, values = self._fetched(wanted)
+        cuts = np.searchsorted(keys >> self.waiting.shift, np.arange(len(wanted) + 1, dtype=np.uint64))
+        chosen = np.zeros(positions.shape, np.intp)
+        for (run, place), here in np.ndenumerate(ranges):
+            inside = np.cumsum(masses[run, cuts[here] : cuts[here + 1]])
+            passed = int(
+                np.searchsorted(inside, positions[run, place] - (ends[run, here] - self.mass[run, here]), side="right")
+            )
+            last = int(np.searchsorted(inside, inside[-1])) if len(inside) else 0
+            chosen[run, place] = min(cuts[here] + min(passed, last), max(len(keys) - 1, 0))
+        empty = ~(ends[:, -1] > 0)
+        found = np.zeros((*positions.shape, self.rows.n_features))
+        for run in range(len(found)):
+            found[run] = self.centers[run, 0] if empty[run] else _dense(values[chosen[run]])
+        return found
+
+    def _fetched(self, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Give hash, mass and values of the rows in some ranges, in the order of the hash and, among equals, of the values."""
+        kept, rows = self.waiting.kept, self.rows
+        if kept.keeps and isinstance(rows, ArrayRows):
+            chosen = kept.rows_in(wanted)
+            part = Block(rows.X, None, rows.weight).take(chosen)
+            parts = [self.waiting.fetched(part, kept.closest[:, chosen])]
+        else:
+            parts = rows.fold(self.waiting.rows_in, wanted)
+        keys, masses = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts], axis=1)
+        values = join([part[2] for part in parts])
+        order = np.lexsort((keys,) if is_sparse(values) else (*values.T[::-1], keys))
+        return keys[order], masses[:, order], values[order]
+
+
+def _dense(rows: Any) -> np.ndarray:
+    return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
+
+
+class Kept:
+    """What rows in memory keep between draws: the range of their hash, and for each run their squared distance from the centres."""
+
+    def __init__(self, rows: Rows, runs: int) -> None:
+        self.places = places_of(rows)
+        n = sum(count for _, count in self.places.values())
+        self.keeps = 0 < n * (8 * runs + 2) <= MOST_MEMORY
+        self.ranges = np.zeros(n if self.keeps else 0, np.uint16)
+        self.closest = np.full((runs, len(self.ranges)), np.inf)
+        self.hashed: set[int] = set()
+
+    @cached_property
+    def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the rows in the order of their ranges, and where each range begins."""
+        order = np.argsort(self.ranges, kind="stable")
+        return order, np.searchsorted(self.ranges[order], np.arange((1 << MOST_BITS) + 1))
+
+    def rows_in(self, wanted: np.ndarray) -> np.ndarray:
+        """Give the numbers of the rows in some ranges."""
+        order, cuts = self._in_order
+        return np.concatenate([order[cuts[here] : cuts[here + 1]] for here in np.flatnonzero(wanted)])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _nothing_kept, ()
+
+
+def _nothing_kept() -> Kept:
+    found = Kept.__new__(Kept)
+    found.keeps = False
+    return found
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Waiting:
     """The rows drawn so far, and what a block says about drawing one more."""
 
     salt: np.uint64
+    bits: int  # how many bits of the hash tell its range
     uniform: bool
-    centers: np.ndarray
-    closest: np.ndarray | None = None  # the squared distance of every row from the nearest centre, where that is kept
+    drawn: np.ndarray
+    known: int  # how many of them the distances that are kept know of
+    kept: Kept
+
+    @property
+    def ranges(self) -> int:
+        return 1 << self.bits
+
+    @property
+    def shift(self) -> np.uint64:
+        return np.uint64(64 - self.bits)
 
     def masses_with(self, block: Block, candidates: np.ndarray) -> np.ndarray:
-        """Give the mass by ranges of the hash as it would be with each of the `candidates` drawn."""
-        keys, before = self._keys(block), self._squares(block)
-        buckets = (keys >> np.uint64(64 - BUCKET_BITS)).astype(np.intp)
-        masses = []
-        for candidate in candidates:
-            after = np.minimum(before, squares(block.X, candidate)[0]) if len(candidate) else before
-            masses.append(np.bincount(buckets, self._mass(block, after), minlength=1 << BUCKET_BITS))
-        return np.array(masses)
+        """Give the mass by ranges of the hash as it would be with each of the `candidates`, of shape (runs, trials, 0 or 1, p).
 
-    def rows_in(self, block: Block, buckets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Give hash, mass and values of the rows whose hash is in some ranges."""
-        keys, mass = self._keys(block), self._mass(block, self._squares(block))
-        chosen = np.isin(keys >> np.uint64(64 - BUCKET_BITS), buckets) & (mass > 0)
-        return [(keys[chosen], mass[chosen], block.X[chosen].astype(np.float64))]
+        On the way, distances that are kept learn of the centres drawn since.
+        """
+        ranges, closest = self._ranges(block), self._closest(block)
+        runs, trials, extra, p = candidates.shape
+        masses, fresh = (
+            np.zeros((runs, trials, self.ranges)),
+            self.drawn[:, self.known :] if self.kept.keeps else self.drawn[:, :0],
+        )
+        for run in range(runs):
+            if extra and not self.uniform and not is_sparse(block.X) and len(block) * trials * p > FEW:
+                weight = NO_WEIGHT if block.weight is None else block.weight
+                lower_masses(
+                    *(np.ascontiguousarray(block.X), weight, np.ascontiguousarray(fresh[run])),
+                    *(np.ascontiguousarray(candidates[run, :, 0]), closest[run], ranges, masses[run]),
+                )
+                continue
+            for square in squares(block.X, fresh[run]).T:
+                np.minimum(closest[run], square, out=closest[run])
+            away = squares(block.X, candidates[run, :, 0]).T if extra else [closest[run]] * trials
+            for one, square in zip(masses[run], away):
+                one += np.bincount(ranges, self._mass(block, np.minimum(closest[run], square)), self.ranges)
+        return masses
 
-    def closest_with(self, block: Block, center: np.ndarray) -> np.ndarray:
-        """Give the squared distance of each row from the nearest centre, with one more of them."""
-        square: np.ndarray = squares(block.X, center)[0]
-        if self.closest is not None:
-            np.minimum(self.closest[block.start : block.start + len(block)], square, out=square)
-        return square
+    def rows_in(self, block: Block, wanted: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, Any]]:
+        """Give hash, mass for each run, and values of the rows whose hash is in some ranges."""
+        chosen = np.flatnonzero(wanted[self._ranges(block)])
+        part = block.take(chosen)
+        return [self.fetched(part, self._closest(block)[:, chosen] if self.kept.keeps else self._closest(part))]
 
-    def _keys(self, block: Block) -> np.ndarray:
-        """Give the hash of each row."""
-        keys = np.full(len(block), self.salt, dtype=np.uint64)
-        for place, columns in tiles(block.X):
-            columns += 0.0  # a negative zero becomes a zero: equal rows have equal hashes
-            # Rounded to float32: a copy in single precision is drawn from alike.
-            bits = columns.view(np.uint64) + HALF_A_UNIT
-            bits &= IN_SINGLE
-            stir(bits, keys[place])
-        return keys
+    def fetched(self, part: Block, closest: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Give the same of rows that were picked, with the distances that were kept of them."""
+        X = part.X if is_sparse(part.X) else np.asarray(part.X, dtype=np.float64)
+        if self.kept.keeps:
+            fresh = [squares(X, centers).min(axis=1, initial=np.inf) for centers in self.drawn[:, self.known :]]
+            closest = np.minimum(closest, fresh)
+        return hashes(X, self.salt), np.stack([self._mass(part, one) for one in closest]), X
 
-    def _squares(self, block: Block) -> np.ndarray:
-        """Give the squared distance of each row from the nearest centre; infinite before there is any."""
-        if len(self.centers) == 0:
-            return np.full(len(block), np.inf)
-        if self.closest is not None:
-            return self.closest[block.start : block.start + len(block)]
-        return nearest(block.X, self.centers)[1]
+    def _ranges(self, block: Block) -> np.ndarray:
+        """Give the range that the hash of each row is in."""
+        if not self.kept.keeps:
+            return (hashes(block.X, self.salt) >> self.shift).astype(np.uint16)
+        first = self.kept.places[block.start][0]
+        ranges = self.kept.ranges[first : first + len(block)]
+        if block.start not in self.kept.hashed:
+            ranges[:] = hashes(block.X, self.salt) >> self.shift
+            self.kept.hashed.add(block.start)
+        return ranges
+
+    def _closest(self, block: Block) -> np.ndarray:
+        """Give for each run the squared distance of each row from the nearest centre known of; infinite before there is any."""
+        if self.kept.keeps:
+            first = self.kept.places[block.start][0]
+            return self.kept.closest[:, first : first + len(block)]
+        runs, count, _ = self.drawn.shape
+        if not count:
+            return np.full((runs, len(block)), np.inf)
+        return np.stack([Search.among(centers).of(block.X)[1] for centers in self.drawn])
 
     def _mass(self, block: Block, closest: np.ndarray) -> np.ndarray:
         share = (closest > 0).astype(np.float64) if self.uniform else np.where(np.isinf(closest), 1.0, closest)
@@ -159,11 +315,31 @@ class Drawn:
 
 
 @kernel
-def stir(bits: Any, keys: Any) -> None:
-    """Stir the bits of each row's values into its key, column after column, by multiplying and folding (SplitMix64)."""
-    for j in range(len(bits)):
-        column = bits[j]
-        for i in range(len(keys)):
-            key = (keys[i] ^ column[i]) * np.uint64(0xBF58476D1CE4E5B9)
-            key = (key ^ (key >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
-            keys[i] = key ^ (key >> np.uint64(29))
+def lower_masses(
+    X: np.ndarray,
+    weight: np.ndarray,
+    fresh: np.ndarray,
+    candidates: np.ndarray,
+    closest: np.ndarray,
+    ranges: np.ndarray,
+    masses: np.ndarray,
+) -> None:
+    """Lower `closest` to the distances from fresh centres, and add it up by ranges of the hash as each candidate would lower it."""
+    columns, found = np.zeros((X.shape[1], STRIP)), np.empty(STRIP)
+    for start in range(0, len(X), STRIP):
+        stop = min(start + STRIP, len(X))
+        turn(X[start:stop], columns)
+        here = closest[start:stop]
+        for center in fresh:
+            squares_of_columns(columns, center, found)
+            for i in range(len(here)):
+                here[i] = min(here[i], found[i])
+        for t in range(len(candidates)):
+            squares_of_columns(columns, candidates[t], found)
+            mass = masses[t]
+            for i in range(start, stop):
+                square = min(closest[i], found[i - start])
+                if len(weight) == 0:
+                    mass[ranges[i]] += square
+                elif weight[i] > 0.0:
+                    mass[ranges[i]] += weight[i] * square

@@ -73,7 +73,8 @@ class Step:
     gap : float, optional
         How far this step is from its certificate, relative; the fit ends when it is at most ``tol``.
     **state
-        All that is needed to go on from here, as arrays and numbers; read as attributes.
+        All that is needed to go on from here, as arrays and numbers; read as attributes. ``prepares=True`` marks a step before the
+        first iteration, such as a draw of what to begin with: it has the number -1, and is not counted.
 
     Examples
     --------
@@ -102,6 +103,11 @@ class Step:
         if name.startswith("__") or name not in self.state:
             raise AttributeError(f"This step holds {sorted(self.state)}, not {name!r}.")
         return self.state[name]
+
+    @property
+    def prepares(self) -> bool:
+        """Whether this step comes before the first iteration."""
+        return bool(self.state.get("prepares", False))
 
     def __repr__(self) -> str:
         gap = "" if self.gap is None else f", gap={self.gap:.3g}"
@@ -318,7 +324,8 @@ class _Run:
         )
 
     def _see(self, step: Step) -> Halt | None:
-        self.number += 1
+        if not step.prepares:
+            self.number += 1
         step.number = self.number
         seconds = self._note(step)
         if not math.isfinite(step.objective):
@@ -346,7 +353,7 @@ class _Run:
         last = self.rule.keep == "last"
         if self.best is None or last or self._is_certified(step) or step.objective <= self.best.objective:
             self.best = step
-        if self.last is not None:
+        if self.last is not None and not step.prepares:
             self.still = self.still + 1 if self.rule.still(self.last, step) else 0
             self.rises = self.rises + 1 if step.objective > self.last.objective else 0
         self.scale = self.scale or abs(step.objective)

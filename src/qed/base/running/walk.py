@@ -51,7 +51,7 @@ class steps:
     def __next__(self) -> Step:
         with deferred(moments=False):
             step = next(self._generator)
-        self._number += 1
+        self._number += not step.prepares
         step.number = self._number
         return step
 

@@ -1,0 +1,129 @@
+"""What centres are looked for in: rows that were looked at, and what one pass says of a set of centres.
+
+The pass that labels the rows also gives what a proof needs: the means and costs of the clusters, and the scatter of all rows, whose
+spectrum bounds the cost of any clusters from below. It is made once for each set of centres.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from qed.base.errors import InputError
+from qed.base.models.checks import overflowed
+from qed.base.models.problem import RowsProblem
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.clustering.assignment import Assignment
+from qed.clustering.distances import rounding_of
+from qed.clustering.nearest import Frame
+from qed.stats.moments import Moments
+
+
+class ClusterProblem(RowsProblem):
+    """Rows to find `model.n_clusters` centres in."""
+
+    def __init__(self, rows: Rows, model: Any) -> None:
+        super().__init__(_by_rows(rows), model)
+        summary, k = self.summary, model.n_clusters
+        if summary.count < k:
+            raise InputError(
+                f"n_samples={summary.count} rows can not make n_clusters={k} clusters: "
+                "give more rows (of positive weight) or ask for fewer clusters."
+            )
+        width = summary.high - summary.low
+        with np.errstate(over="ignore", under="ignore"):
+            square = float((width**2).sum()) * max(1.0, float(summary.weight.max()))
+        if not math.isfinite(square):
+            raise overflowed(model)
+        if square == 0 and width.any():
+            raise InputError("The rows differ so little that squared distances vanish: multiply the columns by 1e150.")
+        self._last: Found | None = None
+
+    @cached_property
+    def variance(self) -> float:
+        """The mean variance of the columns."""
+        return float(self.summary.variance.mean())
+
+    @cached_property
+    def frame(self) -> Frame:
+        return Frame.around(self.summary.low, self.summary.high)
+
+    def rounding(self, found: Assignment) -> float:
+        """Bound what rounding can do to the difference of two squared distances of a row from centres that have rows."""
+        low, high, centers = self.summary.low, self.summary.high, found.centers[0][found.weight[0] > 0]
+        if self.rows.is_sparse:
+            reach = 2 * (np.maximum(abs(low), abs(high)) ** 2 + (centers**2).max(axis=0, initial=0.0)).sum()
+        else:
+            reach = (np.maximum(abs(low - centers), abs(high - centers)) ** 2).sum(axis=1).max(initial=0.0)
+        return 2 * rounding_of(self.rows.n_features) * float(reach)
+
+    def found(self, centers: np.ndarray) -> Found:
+        """Say what the rows have to say of centres, in one pass; the last answer is remembered."""
+        if self._last is None or not np.array_equal(self._last.assignment.centers[0], centers):
+            self._last = self.rows.fold(Found.of, np.asarray(centers, dtype=np.float64))
+        assert self._last is not None
+        return self._last
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one pass says of centres: who is nearest to them, and how all rows are scattered, where that is cheap."""
+
+    assignment: Assignment
+    scatter: Moments | None
+
+    @classmethod
+    def of(cls, block: Block, centers: np.ndarray) -> Found:
+        k, p = centers.shape
+        # With that many columns, the scatter takes no longer than a few passes of Lloyd's algorithm.
+        cheap = k - 1 < p <= max(32, 4 * k)
+        return cls(Assignment.of(block, centers[None]), Moments.of_features(block) if cheap else None)
+
+    def __add__(self, other: Found) -> Found:
+        both = None if self.scatter is None or other.scatter is None else self.scatter + other.scatter
+        return Found(self.assignment + other.assignment, both)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        return np.concatenate(self.assignment.labels)
+
+    @property
+    def inertia(self) -> float:
+        return float(self.assignment.inertia[0])
+
+    @property
+    def off(self) -> float:
+        """The sum of squared distances of the centres from the means of their rows."""
+        return float(((self.assignment.means - self.assignment.centers) ** 2).sum())
+
+    @property
+    def noise(self) -> np.ndarray:
+        """What rounding can do to the squared distance of each centre from the mean of its rows, for each squared unit of rounding."""
+        return np.asarray(self.assignment.spread[0] + (self.assignment.centers[0] ** 2).sum(axis=1))
+
+    @property
+    def least(self) -> float | None:
+        """A cost below which no clusters can be: the trace of the scatter less its k - 1 largest eigenvalues."""
+        if self.scatter is None:
+            return None
+        value = np.linalg.eigvalsh(self.scatter.xx)
+        least = float(value[: len(value) - (self.assignment.weight.shape[1] - 1)].sum())
+        return least if least > 1e-12 * float(value[-1]) else 0.0
+
+
+def _by_rows(rows: Rows) -> Rows:
+    """Give dense rows in memory in the order in which passes read them: a copy where they are stored by columns, as frames are."""
+    if (
+        not isinstance(rows, ArrayRows)
+        or not isinstance(rows.X, np.ndarray)
+        or rows.X.flags.c_contiguous
+        or rows.facts.is_mapped
+    ):
+        return rows
+    given = (rows.y, rows.weight, rows.feature_names, rows.size)
+    return ArrayRows(np.ascontiguousarray(rows.X), *given, target_names=rows.target_names, first=rows.first)
