@@ -8,7 +8,7 @@ import qed
 from qed.base.models.labels import coded, encode
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
-from qed.classification.likelihood import Likelihood
+from qed.classification.logistic.likelihood import Likelihood
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 

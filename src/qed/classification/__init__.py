@@ -5,7 +5,7 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "logistic": ["LogisticRegression"],
+        "logistic.regression": ["LogisticRegression"],
         "majority": ["MajorityClassifier"],
     },
 )

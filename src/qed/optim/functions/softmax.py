@@ -209,10 +209,10 @@ class SoftmaxLoss:
         from qed.optim.functions.logistic_kernel import logistic_rows
 
         X, p = np.ascontiguousarray(X), len(self.scale)
-        gradient, part, curvature = np.zeros(p + 1), np.empty(p + 1), np.empty(0 if kind == "none" else len(X))
+        gradient, curvature = np.zeros(p + 1), np.empty(len(X))
         constant = float(theta[0, p]) if self.intercept else 0.0
-        line = (X, codes, weight, self.shift, theta[0, :p] / self.scale, constant, part, gradient, curvature)
-        value, missed, least = logistic_rows(*line)
+        line = (codes, weight, self.shift, theta[0, :p] / self.scale, constant, gradient, curvature)
+        value, missed, least = logistic_rows(X, 0, len(X), *line)
         gradient[:p] /= self.scale
         pieces = {pair: self._piece(X, curvature, True) for pair in self.pairs(kind)}
         q = self.shape[1]

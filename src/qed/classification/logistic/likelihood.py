@@ -6,7 +6,7 @@ in coordinates in which all columns lie in :math:`[-1, 1]`. Newton's step solves
 Hessian :math:`H` of the first sum: by factorising it, or, where it is large, by conjugate gradients, a fold over the rows
 for each product.
 
-How far from the minimum a point can be at most follows from the same step (:mod:`qed.classification.excess`): the squared Newton decrement
+How far from the minimum a point can be at most follows from the same step (:mod:`qed.classification.logistic.gap`): the squared Newton decrement
 :math:`g^\top (H + \Lambda)^{-1} g` is a duality gap, with a penalty or without one, and costs no pass of its own.
 
 Nocedal and Wright (2006), Numerical Optimization, chapters 6 and 7.
@@ -19,29 +19,31 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import lapack
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.classification.curvature import UNIT, LowerBound, from_rows, from_sums
-from qed.classification.dependent import dependent_columns
-from qed.classification.excess import Rounding, magnitudes, roughly, sharply, summed, triangle_of
-from qed.classification.products import SparseSums, Sums
-from qed.classification.secants import Secants
-from qed.classification.stand_in import StandIn
+from qed.classification.logistic.hessian_bound import UNIT, LowerBound, from_rows, from_sums
+from qed.classification.logistic.dependent_columns import dependent_columns
+from qed.classification.logistic.gap import Rounding, magnitudes, roughly, sharply, summed, triangle_of
+from qed.classification.logistic.sums import Sums, TwoClassSums
+from qed.classification.logistic.secants import Secants
+from qed.classification.logistic.preconditioner import Preconditioner
 from qed.linalg.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
 from qed.optim.searches.downhill import downhill
 
-# Up to this many times the price of a gradient the Hessian is formed and factorised; blocks of it up to this many columns.
-FULL_PRICE = 2048
+# Up to this many times the price of a gradient the Hessian is formed and factorised; without a penalty, up to this many parameters.
+FULL_PRICE = 1024
 SPARSE_PRICE = 256
-WIDEST_BLOCK = 2048
+MOST_UNPENALISED = 4096
 # Leads smaller than this share of the largest are taken to be zero when a separating hyperplane is looked for.
 ON_THE_PLANE = 1e-7
-MOST_PRODUCTS = 500
+# A pivot of the Hessian, scaled to a diagonal of ones, that is smaller than this may be little but rounding.
+LEAST_PIVOT = 1e-5
 # The most operations that a QR decomposition of the rows may take.
 LARGEST_TRIANGLE = 1e11
 
@@ -134,7 +136,8 @@ class Likelihood:
         scale = np.where(width > 0, np.exp2(np.ceil(np.log2(np.maximum(width, 1e-150)))), 1.0)
         self.rows, self.count, self.centred, self.part = rows, summary.count, centred, part
         self.loss = SoftmaxLoss(coding_of(len(class_weight)), shift, scale, intercept, class_weight)
-        self.sums = SparseSums(rows, self.loss) if SparseSums.suits(rows, self.loss) else Sums(rows, self.loss)  # type: ignore[arg-type]
+        kind = TwoClassSums if TwoClassSums.suits(rows, self.loss) else Sums
+        self.sums = kind(rows, self.loss)  # type: ignore[arg-type]
         self.penalised = np.isfinite(C)
         self.factor = float(C) if self.penalised else 1.0
         slopes = 1.0 / scale**2 if self.penalised else np.zeros(len(scale))
@@ -146,19 +149,24 @@ class Likelihood:
         total = float(summary.weight.max(initial=0.0))
         self.squares = 1.01 * heaviest * np.append(squares, [total] * int(intercept))
         self.total = max(heaviest * total, 1e-300)
-        self.kind = self._kind()
+        self.factorised = self._is_factorised()
         self.tol = tol
         self._seen: Point | None = None
+        self._proven: tuple[Point, Newton] | None = None
         self._searched = False
-        self._stand_in = StandIn()
 
-    def _kind(self) -> str:
+    @cached_property
+    def preconditioner(self) -> Preconditioner:
+        """What conjugate gradients begin a step with."""
+        return Preconditioner(self)
+
+    def _is_factorised(self) -> bool:
+        """Whether forming and factorising the Hessian costs less than the products that conjugate gradients would take."""
         m, q = self.loss.shape
-        if len(self.loss.pairs("full")) * q <= (FULL_PRICE if self.centred else SPARSE_PRICE) or (
-            not self.penalised and m * q <= 2 * FULL_PRICE
-        ):
-            return "full"
-        return "blocks" if q <= WIDEST_BLOCK else "diagonal"
+        price = len(self.loss.pairs("full")) * q + m**3 * q * q / max(1, self.count)
+        return price <= (FULL_PRICE if self.centred else SPARSE_PRICE) or (
+            not self.penalised and m * q <= MOST_UNPENALISED
+        )
 
     def inside(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the inner coordinates of coefficients, of shape (m, q)."""
@@ -181,7 +189,7 @@ class Likelihood:
             return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
-        kind = "full" if self.part is None and self.kind == "full" else "none"
+        kind = "full" if self.part is None and self.factorised else "none"
         curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + 0.5 * float((self.ridge * theta**2).sum())
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
@@ -189,25 +197,52 @@ class Likelihood:
 
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:
         """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
-        with one_blas_thread:
-            bound = self.bound(point)
-            if self.kind != "full":
-                return self._conjugate(point, bound)
-            if bound is None:
-                return Newton(1.0, lambda: self._least_squares(point))
-            base = bound.norm(point.gradient)
-            step = None if self.part is not None else (bound.solve(point.gradient), base)
-            gap = self._gap(point, bound, base, step=step)
-            if self._searched and self.absent.any():
-                return Newton(gap, lambda: self._least_squares(point))
-            corrected = secants or Secants.none(self.loss.shape)
-            return Newton(gap, lambda: corrected.direction(bound.solve, point.gradient))
+        if self._proven is None or self._proven[0] is not point:
+            with one_blas_thread:
+                found = self._factor(point, secants) if self.factorised else self._conjugate(point)
+            self._proven = point, found
+        return self._proven[1]
+
+    def _factor(self, point: Point, secants: Secants | None) -> Newton:
+        direction = self._quickly(point) if self.part is None else None
+        if direction is not None and -float((point.gradient * direction).sum()) > self._near * point.objective:
+            return Newton(1.0, lambda: direction)
+        bound = self.bound(point)
+        if bound is None:
+            return Newton(1.0, lambda: self._least_squares(point))
+        base = bound.norm(point.gradient)
+        step = None if self.part is not None else (bound.solve(point.gradient), base)
+        gap = self._gap(point, bound, base, step=step)
+        if self._searched and self.absent.any():
+            return Newton(gap, lambda: self._least_squares(point))
+        corrected = secants or Secants.none(self.loss.shape)
+        return Newton(gap, lambda: corrected.direction(bound.solve, point.gradient))
+
+    @property
+    def _near(self) -> float:
+        """With less than this to gain, relative to the objective, a proof is worth its price."""
+        return max(10 * self.tol, 1e-9)
+
+    def _quickly(self, point: Point) -> np.ndarray | None:
+        """Give Newton's direction where the Hessian is far from singular, with no bound of what rounding did; else None."""
+        H = self.factor * self.loss.joined(point.curve.blocks)
+        H.flat[:: len(H) + 1] += np.tile(self.ridge, self.loss.shape[0])
+        length = np.sqrt(H.diagonal())
+        if not length.min() > 0:
+            return None
+        scaled = H / length
+        scaled /= length[:, None]
+        lower, failed = lapack.dpotrf(scaled, lower=1, overwrite_a=1)
+        if failed or not lower.diagonal().min() > LEAST_PIVOT:
+            return None
+        found, _ = lapack.dpotrs(lower, -point.gradient.ravel() / length, lower=1)
+        return np.asarray((found / length).reshape(point.gradient.shape))
 
     def bound(self, point: Point) -> LowerBound | None:
         """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
         m, q = self.loss.shape
         absent = np.tile(self.absent & (self.ridge == 0), m)
-        if self.kind != "full":
+        if not self.factorised:
             return self._separate(point)
         found = None if self.part is None else self._sampled(point, absent)
         if found is not None:
@@ -290,7 +325,7 @@ class Likelihood:
 
         rough = roughly(loss, point.curve.missed, self.squares, magnitude, sizes, self.factor)
         found = length(rough)
-        near = base**2 <= max(10 * self.tol, 1e-9) * point.objective
+        near = base**2 <= self._near * point.objective
         if near and not found <= 2 * base:
             most = min(found, 2 * base + 1e-3 * np.sqrt(point.objective))
             sharp = self.rows.fold(sharply, loss, point.theta, magnitude, sizes, self.factor, most)
@@ -305,10 +340,11 @@ class Likelihood:
         ridge = np.broadcast_to(self.ridge, self.loss.shape)
         return solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef.reshape(self.loss.shape)
 
-    def _conjugate(self, point: Point, bound: LowerBound | None) -> Newton:
+    def _conjugate(self, point: Point) -> Newton:
         """Bound the gap by the penalty alone; where that is not enough, by Newton's direction as well."""
+        bound = self.bound(point)
         plain = 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
-        if bound is not None and plain > self.tol and self.loss.intercept and self._is_near(point):
+        if bound is not None and plain > self.tol and self._has_more_to_say(point):
             bound = self._separate(point, self._least(point)) or bound
             plain = min(plain, self._gap(point, bound, bound.norm(point.gradient)))
         if plain <= self.tol:
@@ -322,10 +358,11 @@ class Likelihood:
         sharper = self._gap(point, bound, base, lost, (found.solution, float(np.sqrt(bent))))
         return Newton(min(plain, sharper), lambda: found.solution)
 
-    def _is_near(self, point: Point) -> bool:
-        """Whether the slopes of the columns would prove enough, if more were known of the constants."""
+    def _has_more_to_say(self, point: Point) -> bool:
+        """Whether the slopes of the columns would prove enough, if more were known of the constants, as of more than two classes."""
         columns = point.gradient[:, : len(self.loss.scale)] ** 2 / self.ridge[: len(self.loss.scale)]
-        return bool(2 * columns.sum() <= max(10 * self.tol, 1e-9) * point.objective)
+        enough = bool(2 * columns.sum() <= self._near * point.objective)
+        return enough and self.loss.intercept and len(self.loss.coding) > 1
 
     def _least(self, point: Point) -> float:
         """Bound the least eigenvalue of the constants' Hessian from below."""
@@ -335,18 +372,20 @@ class Likelihood:
 
     def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
-        precondition = self._stand_in(self, point)
+        precondition = self.preconditioner.at(point)
         promised = max(float((point.gradient * precondition(point.gradient)).sum()), 0.0)
         size = max(point.objective, 1e-300)
         # Far from the minimum a rough step will do, and near it none has to lead far below the tolerance.
         enough = 0.01 * np.sqrt(self.tol * size / max(promised, 1e-300))
-        return conjugate_gradients(
+        found = conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
             min(0.1, max(np.sqrt(promised / size), enough, EPS)),
-            MOST_PRODUCTS,
+            self.preconditioner.most,
             precondition,
         )
+        self.preconditioner.learn(found.iterations)
+        return found
 
     def descend(self, point: Point, direction: np.ndarray) -> Point:
         """Go along `direction`, at most to its end, until the objective is nearly as low as it gets on the way."""
@@ -370,7 +409,7 @@ class Likelihood:
 
         It is the inverse of the Hessian; None where that is singular, or too large to be formed. With how far rounding may move it.
         """
-        if self.kind != "full":
+        if not self.factorised:
             return None, 0.0
         with one_blas_thread:
             H = self.loss.joined(self._pieces(point))

@@ -34,10 +34,10 @@ from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.classification.beginning import dual_minimum, on_a_part, part_of, suits_dual
-from qed.classification.evidence import covariance_claim, likelihood_claims
-from qed.classification.likelihood import Likelihood
-from qed.classification.secants import Secants
+from qed.classification.logistic.beginning import dual_minimum, on_a_part, part_of, suits_dual
+from qed.classification.logistic.claims import covariance_claim, likelihood_claims
+from qed.classification.logistic.likelihood import Likelihood
+from qed.classification.logistic.secants import Secants
 from qed.stats.inference.coefficients import Inference
 
 
@@ -258,19 +258,19 @@ class ClassProblem(RowsProblem):
         numbered, C = coded(rows, self.classes), np.inf if model.C is None else float(model.C)
         given = (self.summary, factors, C, bool(model.fit_intercept), not rows.is_sparse)
         self.objective = Likelihood(numbered, *given, tol=model.tol)
-        if self.objective.kind != "diagonal" and self.objective.penalised:
-            each = len(self.objective.loss.coding) if self.objective.kind == "full" else 1
+        if self.objective.penalised:
+            each = len(self.objective.loss.coding) if self.objective.factorised else 1
             self.objective.part = part_of(numbered, self.summary, self.objective.ridge.size * each)
         self._given = given
 
     @property
     def solver(self) -> str:
         """How the minimum is found."""
-        if self.objective.part is not None and self.objective.kind == "full":
+        if self.objective.part is not None and self.objective.factorised:
             return "newton, curvature of some rows"
         if suits_dual(self.objective.rows, self.objective):
             return "newton, dual"
-        return "newton" if self.objective.kind == "full" else "newton, conjugate gradients"
+        return "newton" if self.objective.factorised else "newton, conjugate gradients"
 
     def beginning(self) -> tuple[np.ndarray, np.ndarray]:
         """Begin near the minimum where that is cheap; else with no slope, and with the constants that are best then."""
@@ -292,7 +292,7 @@ class ClassProblem(RowsProblem):
 
     def secants(self, start: Step | None) -> Secants | None:
         """Give what earlier steps tell about the curvature, where that of some rows stands for all; None where it is known."""
-        if self.objective.part is None or self.objective.kind != "full":
+        if self.objective.part is None or not self.objective.factorised:
             return None
         known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self._given[2]) else start.state
         return Secants.remembered(known.get("moves"), known.get("changes"), self.objective.loss.shape)

@@ -23,12 +23,13 @@ from qed.base.engine import add_pairwise, work
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import Summary
-from qed.classification.likelihood import Likelihood
+from qed.classification.logistic.likelihood import Likelihood
 from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
 
 # A part has at least so many rows for each parameter, and is at most this share of the rows; smaller tables are not worth it.
 ROWS_EACH, LARGEST_SHARE, SMALLEST_SHARE, LEAST_VALUES = 24, 4, 16, 1 << 20
-MOST_DUAL = 4000
+# A dual fit takes about n p + 5 n^2 operations for each row, products with the Hessian this many for each column.
+DUAL_STEPS, DUAL_WORTH = 5, 6000
 CHUNK_VALUES = 1 << 20
 MOST_UNLIKE = 3.0
 ROUNDS, NEAR = 12, 1e-3
@@ -67,15 +68,17 @@ def on_a_part(small: Likelihood, coef: np.ndarray, intercept: np.ndarray) -> tup
 
 
 def suits_dual(rows: Rows, objective: Likelihood) -> bool:
-    """Say whether there are fewer rows than columns, two classes and a penalty, and all is in memory."""
+    """Say whether rows are so few that their coordinates are the cheaper ones, with two classes and a penalty, and all in memory."""
+    n, p = rows.count(), rows.n_features
     return (
         isinstance(rows, ArrayRows)
         and isinstance(rows.X, np.ndarray)
         and not rows.facts.is_mapped
         and objective.penalised
         and len(objective.loss.coding) == 1
-        and objective.kind != "full"
-        and rows.count() <= min(MOST_DUAL, rows.n_features)
+        and not objective.factorised
+        and n <= p
+        and n * (1 + DUAL_STEPS * n / p) <= DUAL_WORTH
     )
 
 

@@ -1,7 +1,7 @@
 """Sums over the rows of a likelihood: its curve at some parameters, and products with its Hessian there.
 
 Any source is folded block by block. The chances of rows in memory are kept from the curve to the products, so that a product is two
-readings of the table and no exponentials; a sparse table in memory with two classes is read in compiled passes, once for each.
+readings of the table and no exponentials; a table in memory with two classes is read in compiled passes, once for each.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from qed.base.engine import add_pairwise, work
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.linalg.design import column_sums, gram_times
+from qed.optim.functions.logistic_kernel import bent_rows, logistic_rows, sparse_logistic_rows
 from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
 # Stored values of a task for a thread; with fewer in all, nothing is compiled.
@@ -53,31 +54,30 @@ class Sums:
         return np.asarray(self.rows.fold(self.loss.times_known, self.kept[1], self.rows.first, direction))
 
 
-class SparseSums(Sums):
-    """The sums over rows of a sparse table in memory, of two classes; the same for any number of threads."""
+class TwoClassSums(Sums):
+    """The sums over rows of a table in memory with two classes, in compiled passes; the same for any number of threads.
+
+    A dense table is laid out row by row, once.
+    """
 
     rows: ArrayRows
 
     def __init__(self, rows: ArrayRows, loss: SoftmaxLoss) -> None:
         super().__init__(rows, loss)
         X, weight = rows.X, loss.class_weight[np.asarray(rows.y)]
-        self.table = X.data, X.indices, X.indptr
+        self.table = (X.data, X.indices, X.indptr) if rows.is_sparse else (np.ascontiguousarray(X),)
         self.codes = np.asarray(rows.y)
         self.weight = weight if rows.weight is None else weight * rows.weight
-        size = max(1, TASK_VALUES * len(weight) // max(1, X.nnz))
+        size = max(1, TASK_VALUES * len(weight) // max(1, X.nnz if rows.is_sparse else X.size))
         self.parts = [(start, min(start + size, len(weight))) for start in range(0, len(weight), size)]
 
     @staticmethod
     def suits(rows: Rows, loss: SoftmaxLoss) -> bool:
         """Say whether rows are such a table, and large enough to compile a pass for."""
-        return (
-            isinstance(rows, ArrayRows)
-            and rows.is_sparse
-            and hasattr(rows.X, "nnz")
-            and not rows.facts.is_mapped
-            and len(loss.coding) == 1
-            and rows.X.nnz >= COMPILED_FROM
-        )
+        if not isinstance(rows, ArrayRows) or rows.facts.is_mapped or len(loss.coding) > 1:
+            return False
+        size = rows.X.nnz if hasattr(rows.X, "nnz") else rows.X.size if isinstance(rows.X, np.ndarray) else 0
+        return bool(size >= COMPILED_FROM)
 
     def curve(self, theta: np.ndarray, kind: str, directions: tuple[np.ndarray, ...] = ()) -> Curve:
         """Give the loss with its gradient; more is left to the fold."""
@@ -92,12 +92,9 @@ class SparseSums(Sums):
         return Curve(value, slope, {}, zero, missed, least, bent, none, none[:, 0])
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
-        p = len(self.loss.scale)
-        square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
-        bend = self._bend(theta)
-        column_sums(*self.table, bend, np.zeros(p), square, filled, counts)
-        found = self._scaled(np.append(square / self.loss.scale, bend.sum()))
-        return found
+        p, bend = len(self.loss.scale), self._bend(theta)
+        square: np.ndarray = add_pairwise(work(partial(self._squares, part, bend) for part in self.parts))
+        return self._scaled(np.append(square / self.loss.scale, bend.sum()))[:, : p + 1]
 
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         p = len(self.loss.scale)
@@ -117,15 +114,30 @@ class SparseSums(Sums):
         return np.append(found[:p] / self.loss.scale, found[p:])[None, : self.loss.shape[1]]
 
     def _slope(self, part: tuple[int, int], theta: np.ndarray, bend: np.ndarray) -> np.ndarray:
-        from qed.optim.functions.logistic_kernel import sparse_logistic_rows
-
         p = len(self.loss.scale)
         out, constant = np.zeros(p + 4), float(theta[0, p]) if self.loss.intercept else 0.0
-        line = (self.codes, self.weight, theta[0, :p] / self.loss.scale, constant, out[: p + 1], bend)
-        out[p + 1 :] = sparse_logistic_rows(*self.table, *part, *line)
+        line = (theta[0, :p] / self.loss.scale, constant, out[: p + 1], bend)
+        if self.rows.is_sparse:
+            out[p + 1 :] = sparse_logistic_rows(*self.table, *part, self.codes, self.weight, *line)
+        else:
+            out[p + 1 :] = logistic_rows(*self.table, *part, self.codes, self.weight, self.loss.shift, *line)
         return out
+
+    def _squares(self, part: tuple[int, int], bend: np.ndarray) -> np.ndarray:
+        """Give the sums of the squares of some rows' shifted values, times their curvature."""
+        p, (start, stop) = len(self.loss.scale), part
+        if not self.rows.is_sparse:
+            present = start + np.flatnonzero(bend[start:stop])
+            return np.asarray(bend[present] @ (self.table[0][present] - self.loss.shift) ** 2)
+        data, indices, indptr = self.table
+        square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
+        column_sums(data, indices, indptr[start : stop + 1], bend[start:stop], self.loss.shift, square, filled, counts)
+        return square
 
     def _product(self, part: tuple[int, int], bend: np.ndarray, constant: float, vector: np.ndarray) -> np.ndarray:
         out = np.zeros(len(vector) + 1)
-        out[-1] = gram_times(*self.table, bend, *part, -constant, vector, out)
+        if self.rows.is_sparse:
+            out[-1] = gram_times(*self.table, bend, *part, -constant, vector, out)
+        else:
+            bent_rows(*self.table, *part, bend, self.loss.shift, vector, constant, out)
         return out

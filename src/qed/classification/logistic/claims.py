@@ -6,8 +6,8 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.summary import Summary
-from qed.classification.excess import magnitudes
-from qed.classification.likelihood import Likelihood
+from qed.classification.logistic.gap import magnitudes
+from qed.classification.logistic.likelihood import Likelihood
 
 MOST_ALLOWED = 1e-9
 # Two sums over the same rows, in another order, differ by less.
