@@ -112,6 +112,8 @@ class Likelihood:
         Some of the rows, whose curvature stands for that of all.
     tol : float
         A gap that is small enough.
+    coding : ndarray, optional
+        How scores follow from parameters; that of `coding_of` by default.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class Likelihood:
         centred: bool,
         part: Rows | None = None,
         tol: float = 1e-14,
+        coding: np.ndarray | None = None,
     ) -> None:
         shift = np.zeros(len(summary.mean))
         if centred and intercept:
@@ -135,7 +138,7 @@ class Likelihood:
         # Powers of two, so that scaling rounds nothing.
         scale = np.where(width > 0, np.exp2(np.ceil(np.log2(np.maximum(width, 1e-150)))), 1.0)
         self.rows, self.count, self.centred, self.part = rows, summary.count, centred, part
-        self.loss = SoftmaxLoss(coding_of(len(class_weight)), shift, scale, intercept, class_weight)
+        self.loss = SoftmaxLoss(coding_of(len(class_weight)) if coding is None else coding, shift, scale, intercept, class_weight)
         kind = TwoClassSums if TwoClassSums.suits(rows, self.loss) else Sums
         self.sums = kind(rows, self.loss)  # type: ignore[arg-type]
         self.penalised = np.isfinite(C)
@@ -182,6 +185,10 @@ class Likelihood:
         coef = found[:, :p] / self.loss.scale
         return coef, found[:, p] - coef @ self.loss.shift if self.loss.intercept else np.zeros(len(coef))
 
+    def penalty(self, theta: np.ndarray) -> float:
+        """Give the penalty of inner coordinates."""
+        return 0.5 * float((self.ridge * theta**2).sum())
+
     def at(self, coef: np.ndarray, intercept: np.ndarray, direction: np.ndarray | None = None) -> Point:
         """Work out the objective and its derivatives; without a penalty, also whether `direction` separates the classes."""
         seen = self._seen
@@ -191,7 +198,7 @@ class Likelihood:
         lines = () if direction is None or self.penalised else (theta, direction)
         kind = "full" if self.part is None and self.factorised else "none"
         curve = self.sums.curve(theta, kind, lines)
-        objective = self.factor * curve.value + 0.5 * float((self.ridge * theta**2).sum())
+        objective = self.factor * curve.value + self.penalty(theta)
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
         return self._seen
 

@@ -19,6 +19,8 @@ from qed.optim.functions.softmax import Curve, SoftmaxLoss
 # Stored values of a task for a thread; with fewer in all, nothing is compiled.
 TASK_VALUES = 1 << 17
 COMPILED_FROM = 1 << 16
+# Of so many chances, half a gigabyte, none are kept.
+MOST_KEPT = 1 << 26
 
 
 class Sums:
@@ -47,7 +49,8 @@ class Sums:
 
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with a direction."""
-        if not isinstance(self.rows, ArrayRows) or self.rows.facts.is_mapped:
+        many = self.rows.count() * self.loss.coding.shape[1] > MOST_KEPT if isinstance(self.rows, ArrayRows) else True
+        if many or self.rows.facts.is_mapped:  # type: ignore[attr-defined]
             return np.asarray(self.rows.fold(self.loss.times, theta, direction))
         if self.kept is None or self.kept[0] is not theta:
             self.kept = theta, self.rows.map(self.loss.chances, theta)
