@@ -1,6 +1,6 @@
 r"""How far above its minimum a likelihood can be at most, with all that rounding may have hidden.
 
-Any probabilities :math:`q_i` in the place of the model's :math:`p_i` give a lower bound of the minimum. Those that Newton's exact step
+All probabilities :math:`q_i` in the place of the model's :math:`p_i` give a lower bound of the minimum. Those that Newton's exact step
 :math:`d = -A^{-1} g` predicts, :math:`q_i = p_i + D_i\, d^\top \tilde x_i`, show that
 
 .. math:: F(\theta) - \min F \;\le\; C \sum_i w_i \operatorname{KL}(q_i \,\|\, p_i) + \tfrac12\, d^\top \Lambda\, d \;\le\; g^\top A^{-1} g,

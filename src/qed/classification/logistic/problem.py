@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from qed.base.errors import InputError, NotAvailableError
+from qed.base.errors import InputError
 from qed.base.models.checks import overflowed
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.problem import RowsProblem
@@ -22,6 +22,7 @@ from qed.classification.logistic.beginning import (
 )
 from qed.classification.logistic.likelihood import Likelihood
 from qed.classification.logistic.secants import Secants
+from qed.classification.logistic.smooth_likelihood import SmoothLikelihood
 from qed.classification.logistic.sparse_likelihood import SparseLikelihood
 
 # With a share of sizes no gap is proven to be smaller than this, relative.
@@ -37,7 +38,7 @@ class Settings(Protocol):
     l1_ratio: float | None
     penalty: str | None
     fit_intercept: bool
-    class_weight: Any
+    class_weight: object
     tol: float
     max_iter: int
 
@@ -84,10 +85,10 @@ class ClassProblem(RowsProblem):
         self._refuse_what_has_no_end(model)
         given = (self.summary, factors, self.C, bool(model.fit_intercept), not rows.is_sparse)
         self.objective: Likelihood
-        if self.l1_ratio > 0 and self.C < np.inf:
+        if self.l1_ratio > 0 and np.inf > self.C:
             self.objective = SparseLikelihood(numbered, *given, self.l1_ratio, tolerance(model))
         else:
-            self.objective = Likelihood(numbered, *given, tol=model.tol)
+            self.objective = SmoothLikelihood(numbered, *given, tol=model.tol)
         if self.objective.penalised and self.l1_ratio == 0:
             each = len(self.objective.loss.coding) if self.objective.factorised else 1
             self.objective.part = part_of(numbered, self.summary, self.objective.ridge.size * each)
@@ -98,7 +99,7 @@ class ClassProblem(RowsProblem):
         """How the minimum is found."""
         if isinstance(self.objective, SparseLikelihood):
             columns = suits_columns(self.objective.rows, self.objective)
-            return "newton, working sets of columns" if columns else "newton, orthant by orthant"
+            return "newton, working sets of columns" if columns else "newton, proximal"
         if self.objective.part is not None and self.objective.factorised:
             return "newton, curvature of some rows"
         if suits_dual(self.objective.rows, self.objective):
@@ -116,7 +117,7 @@ class ClassProblem(RowsProblem):
         elif objective.part is not None:
             more = objective.count / objective.part.count()
             summary, factors, C, intercept_too, centred = self._given
-            small = Likelihood(objective.part, summary, factors, more * C, intercept_too, centred)
+            small = SmoothLikelihood(objective.part, summary, factors, more * C, intercept_too, centred)
             near = on_a_part(small, coef, intercept)
         elif suits_dual(objective.rows, objective):
             near = dual_minimum(objective.rows, objective, intercept)
@@ -159,7 +160,7 @@ class ClassProblem(RowsProblem):
         planes = 1 if k == 2 else k
         hours = min(model.max_iter, MOST_STEPS) * PRODUCTS_EACH * 4.0 * n * p * planes / SPEED / 3600
         if not self.rows.is_sparse and hours > MOST_SECONDS / 3600:
-            raise NotAvailableError(
+            raise InputError(
                 f"LogisticRegression would take about {hours:.0f} hours on {n:,} rows, {p:,} columns and {k:,} classes: join rare classes "
                 "or leave out columns, or give a smaller max_iter for a rough fit."
             )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
@@ -28,12 +28,14 @@ from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.roles import Classifier
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.claims import covariance_claim, likelihood_claims
 from qed.classification.logistic.problem import ClassProblem, strength_and_share, tolerance
+from qed.classification.logistic.search import path_search
 from qed.stats.inference.coefficients import Inference
 
 
@@ -49,8 +51,8 @@ class LogisticRegression(Classifier, Iterative):
         The share of the penalty that is on sizes: 0 for squares alone, 1 for sizes alone, which make coefficients zero, and in between
         for both (elastic net).
     penalty : {"deprecated", "l2", "l1", "elasticnet", None}, default="deprecated"
-        The same in scikit-learn's older words: "l2" is ``l1_ratio=0``, "l1" is ``l1_ratio=1``, "elasticnet" takes `l1_ratio` as it is, and None is
-        ``C=None``.
+        The same in scikit-learn's older words: "l2" is ``l1_ratio=0``, "l1" is ``l1_ratio=1``, "elasticnet" takes `l1_ratio` as it is,
+        and None is ``C=None``.
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
     class_weight : None, "balanced" or dict, default=None
@@ -184,6 +186,9 @@ class LogisticRegression(Classifier, Iterative):
         if not problem.objective.penalised:
             self.covariance_ = problem.objective.covariance(problem.objective.at(coef, intercept))[0]
 
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return path_search(self, question)
+
     def _disagreement(self) -> str:
         planes, k = len(self.coef_), len(self.classes_)
         return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
@@ -210,7 +215,7 @@ class LogisticRegression(Classifier, Iterative):
         """Standard errors, z and p values and intervals of the coefficients; for large samples, and without a penalty only."""
         self._check_fitted()
         C, _ = strength_and_share(self.C, self.l1_ratio, self.penalty)
-        if C < np.inf:
+        if np.inf > C:
             raise NotAvailableError(
                 f"Standard errors are not defined with C={self.C!r}: the penalty biases the coefficients towards zero. "
                 "Fit with C=None for inference."

@@ -1,21 +1,24 @@
-r"""The likelihood with a penalty on sizes: Newton's method in one orthant after another, and the duality gap.
+r"""The likelihood with a penalty on sizes: Newton's method, and the duality gap.
 
 .. math:: F(\theta) = C \sum_i w_i\, \ell_i(\theta) + \sum_j \bigl(a_j |\theta_j| + \tfrac12 \lambda_j \theta_j^2\bigr)
 
-While no coefficient changes its sign, :math:`F` is smooth. So Newton's step is solved for the coefficients that are not zero, and for
-those at zero that the slope pulls away from it; a search along the way there stops every coefficient that would change its sign at zero.
-Once the support is found this is Newton's method. With more than two classes every class has its own coefficients: sizes, unlike squares, know
-the difference.
+Where there are few parameters, the loss is replaced by its quadratic model, that is minimised together with the penalty, and a search goes
+along the way there (*proximal Newton*). Where there are many, :math:`F` is smooth while no coefficient changes its sign: Newton's step is
+solved, by conjugate gradients, for the coefficients that are not zero and for those at zero that the slope pulls away from it, and a search
+along the way stops every coefficient that would change its sign at zero. Once the support is found both are Newton's method. With more
+than two classes every class has its own coefficients: sizes, unlike squares, know the difference.
 
-Any probabilities :math:`q_i` in the place of the model's :math:`p_i` give a lower bound of the minimum,
+All probabilities :math:`q_i` in the place of the model's :math:`p_i` give a lower bound of the minimum,
 
 .. math:: F(\theta) - \min F \;\le\; C \sum_i w_i \operatorname{KL}(q_i \,\|\, p_i)
           + \sum_j \bigl(g_j(\theta_j) + g_j^*(u_j) - u_j \theta_j\bigr), \qquad u = C \sum_i w_i\, (e_{y_i} - q_i) \otimes \tilde x_i,
 
-if they predict every class as often as it occurs (for the constants) and no :math:`|u_j|` is above :math:`a_j` (where :math:`\lambda_j = 0`).
-The model's own :math:`p_i` do so nearly; a little of the shares of the classes, and then of what was seen, is mixed with them.
+if they predict every class as often as it occurs (for the constants) and no :math:`|u_j|` is above :math:`a_j` (where there is no
+:math:`\lambda_j`). The model's own :math:`p_i` do so nearly; a little of the shares of the classes, and then of what was seen, is mixed
+with them.
 
-Andrew and Gao (2007), Scalable training of L1-regularized log-linear models; Boyd and Vandenberghe (2004), Convex Optimization, section 5.
+Lee, Sun and Saunders (2014), Proximal Newton-type methods for minimizing composite functions; Andrew and Gao (2007), Scalable training
+of L1-regularized log-linear models; Boyd and Vandenberghe (2004), Convex Optimization, section 5.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import rel_entr
 
+from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -33,9 +37,13 @@ from qed.classification.logistic.gap import magnitudes, summed
 from qed.classification.logistic.likelihood import Likelihood, Newton, Point
 from qed.classification.logistic.secants import Secants
 from qed.linalg.conjugate import conjugate_gradients
+from qed.optim.functions.penalties import L1L2
 from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
+from qed.optim.sparse.quadratic import SparseQuadratic
 
-DECREASE, HALVINGS = 1e-4, 40
+DECREASE, HALVINGS = 1e-4, 30
+# Up to so many parameters the quadratic model is minimised with the penalty as it is, to this share of its value.
+MOST_MODELLED, INNER = 1024, 1e-13
 MOST_PRODUCTS = 200
 # With more than this left to gain, relative to the objective, no proof is tried.
 NEAR = 1e-3
@@ -94,6 +102,8 @@ class SparseLikelihood(Likelihood):
         return self._proven[1]
 
     def _direction(self, point: Point, slope: np.ndarray, diagonal: np.ndarray, promised: float) -> np.ndarray:
+        if slope.size <= MOST_MODELLED:
+            return self._to_minimum_of_model(point)
         free = (point.theta != 0) | (slope != 0)
         inverse = np.where(free, 1.0 / diagonal, 0.0)
         size = max(point.objective, 1e-300)
@@ -105,19 +115,46 @@ class SparseLikelihood(Likelihood):
             lambda v: v * inverse,
         ).solution
 
+    def _to_minimum_of_model(self, point: Point) -> np.ndarray:
+        """Give the way to the minimum of the quadratic model with the penalty as it is; constants follow the coefficients."""
+        with one_blas_thread:
+            H = self.factor * self.loss.joined(self.sums.curve(point.theta, "full").blocks)
+        flat = np.tile(self.sizes > 0, self.loss.shape[0])
+        unit, gradient = np.tile(self.loss.scale, self.loss.shape[0]), self.factor * point.curve.gradient.ravel()
+        across = H[np.ix_(flat, ~flat)] * unit[:, None]
+        inverse = np.linalg.pinv(H[np.ix_(~flat, ~flat)], hermitian=True)
+        gram = np.ascontiguousarray(H[np.ix_(flat, flat)] * unit[:, None] * unit - across @ inverse @ across.T)
+        pull = across @ (inverse @ gradient[~flat]) - gradient[flat] * unit
+        before = point.theta.ravel()[flat] / unit
+        model = SparseQuadratic(gram, pull, 0.0)
+        model.coef[:] = before
+        reach = self.factor * float(
+            np.sqrt(point.curve.missed * self.squares[: len(self.loss.scale)]) @ self.loss.scale
+        )
+        model.model_anew(pull, 2 * self.factor * point.curve.value, reach, gram)
+        model.solve(L1L2(self.l1_ratio, 1 - self.l1_ratio), INNER)
+        way, move = np.zeros(len(flat)), model.coef - before
+        way[flat] = move * unit
+        way[~flat] = -inverse @ (gradient[~flat] + across.T @ move)
+        return way.reshape(point.theta.shape)
+
     def descend(self, point: Point, direction: np.ndarray) -> Point:
-        """Go along `direction`, no coefficient further than to zero, until the objective has fallen enough."""
+        """Go along `direction` until the objective has fallen enough; in an orthant, no coefficient further than to zero."""
         slope, noise = self.slope(point), 8 * EPS * abs(point.objective)
         sign = np.where(point.theta != 0, np.sign(point.theta), -np.sign(slope))
+        steepest = -slope / np.maximum(self.factor * self.squares + self.ridge, 1e-300)
         # Where Newton's way leads nowhere, that of the steepest descent is tried.
-        for way in (direction, -slope / np.maximum(self.factor * self.squares + self.ridge, 1e-300)):
+        for way, bound in ((direction, slope.size > MOST_MODELLED), (steepest, True)):
             step = 1.0
             for _ in range(HALVINGS):
                 theta = point.theta + step * way
-                theta = self._centred(np.where((self.sizes > 0) & (theta * sign < 0), 0.0, theta))
-                found = self.at(*self.outside(theta))
-                gain = float((slope * (theta - point.theta)).sum())
-                if gain < 0 and found.objective <= point.objective + DECREASE * gain + noise:
+                if bound:
+                    theta = np.where((self.sizes > 0) & (theta * sign < 0), 0.0, theta)
+                move = theta - point.theta
+                longer = self.sizes * (np.abs(theta) - np.abs(point.theta))
+                gain = float((slope * move).sum() if bound else (point.gradient * move + longer).sum())
+                found = self.at(*self.outside(self._centred(theta)))
+                if gain <= noise and found.objective <= point.objective + DECREASE * gain + noise:
                     return found
                 step /= 2
         return point
@@ -184,7 +221,7 @@ def _class_sums(block: Block, loss: SoftmaxLoss) -> np.ndarray:
 def _divergence(
     block: Block, loss: SoftmaxLoss, theta: np.ndarray, shrunk: float, mixed: float, share: np.ndarray
 ) -> np.ndarray:
-    """Give how far probabilities, mixed with shares of the classes and with what was seen, are from those of the model; and by how much they moved."""
+    """Give how far probabilities, mixed with shares of the classes and with what was seen, are from the model's, and how they moved."""
     total = np.zeros(2)
     for x, codes, weight in loss.tiles(block):
         _, chance, residual = cross_entropy(loss.scores(x, theta), codes)

@@ -1,6 +1,6 @@
 """Sums over the rows of a likelihood: its curve at some parameters, and products with its Hessian there.
 
-Any source is folded block by block. The chances of rows in memory are kept from the curve to the products, so that a product is two
+Every source is folded block by block. The chances of rows in memory are kept from the curve to the products, so that a product is two
 readings of the table and no exponentials; a table in memory with two classes is read in compiled passes, once for each.
 """
 
@@ -49,12 +49,12 @@ class Sums:
 
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with a direction."""
-        many = self.rows.count() * self.loss.coding.shape[1] > MOST_KEPT if isinstance(self.rows, ArrayRows) else True
-        if many or self.rows.facts.is_mapped:  # type: ignore[attr-defined]
+        rows, n_classes = self.rows, self.loss.coding.shape[1]
+        if not isinstance(rows, ArrayRows) or rows.facts.is_mapped or rows.count() * n_classes > MOST_KEPT:
             return np.asarray(self.rows.fold(self.loss.times, theta, direction))
         if self.kept is None or self.kept[0] is not theta:
             self.kept = theta, self.rows.map(self.loss.chances, theta)
-        return np.asarray(self.rows.fold(self.loss.times_known, self.kept[1], self.rows.first, direction))
+        return np.asarray(self.rows.fold(self.loss.times_known, self.kept[1], rows.first, direction))
 
 
 class TwoClassSums(Sums):
@@ -68,7 +68,9 @@ class TwoClassSums(Sums):
     def __init__(self, rows: ArrayRows, loss: SoftmaxLoss) -> None:
         super().__init__(rows, loss)
         X, weight = rows.X, loss.class_weight[np.asarray(rows.y)]
-        self.table = (X.data, X.indices, X.indptr) if rows.is_sparse else (np.ascontiguousarray(X),)
+        self.table: tuple[np.ndarray, ...] = (
+            (X.data, X.indices, X.indptr) if rows.is_sparse else (np.ascontiguousarray(X),)
+        )
         self.codes = np.asarray(rows.y)
         self.weight = weight if rows.weight is None else weight * rows.weight
         size = max(1, TASK_VALUES * len(weight) // max(1, X.nnz if rows.is_sparse else X.size))
