@@ -20,7 +20,7 @@ from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.classification.logistic.hessian_bound import UNIT
 from qed.classification.logistic.secants import Secants
-from qed.classification.logistic.sums import Sums, TwoClassSums
+from qed.classification.logistic.sums import SmallSums, Sums, TwoClassSums
 from qed.linalg.normal import solve
 from qed.optim.functions.softmax import Curve, SoftmaxLoss, coding_of
 
@@ -125,8 +125,9 @@ class Likelihood(ABC):
         self.loss = SoftmaxLoss(
             coding_of(len(class_weight)) if coding is None else coding, shift, scale, intercept, class_weight
         )
-        kind = TwoClassSums if TwoClassSums.suits(rows, self.loss) else Sums
-        self.sums = kind(rows, self.loss)  # type: ignore[arg-type]
+        kinds: tuple[type[TwoClassSums | SmallSums], ...] = (TwoClassSums, SmallSums)
+        kind = next((one for one in kinds if one.suits(rows, self.loss)), Sums)
+        self.sums: Sums = kind(rows, self.loss)  # type: ignore[arg-type]
         self.penalised = np.isfinite(C)
         self.factor = float(C) if self.penalised else 1.0
         slopes = 1.0 / scale**2 if self.penalised else np.zeros(len(scale))

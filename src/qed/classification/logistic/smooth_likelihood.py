@@ -30,6 +30,8 @@ from qed.optim.searches.downhill import downhill
 
 # A pivot of the Hessian, scaled to a diagonal of ones, that is smaller than this may be little but rounding.
 LEAST_PIVOT = 1e-5
+# The next step will do for a proof where this one promises more, relative to the objective.
+HOPEFUL = 1e-12
 # The most operations that a QR decomposition of the rows may take.
 LARGEST_TRIANGLE = 1e11
 
@@ -52,7 +54,10 @@ class SmoothLikelihood(Likelihood):
 
     def _factor(self, point: Point, secants: Secants | None) -> Newton:
         direction = self._quickly(point) if self.part is None else None
-        if direction is not None and -float((point.gradient * direction).sum()) > self._near * point.objective:
+        if (
+            direction is not None
+            and -float((point.gradient * direction).sum()) > max(10 * self.tol, HOPEFUL) * point.objective
+        ):
             return Newton(1.0, lambda: direction)
         bound = self.bound(point)
         if bound is None:

@@ -6,7 +6,7 @@ readings of the table and no exponentials; a table in memory with two classes is
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -40,8 +40,22 @@ class Sums:
 
     def curve(self, theta: np.ndarray, kind: str, directions: tuple[np.ndarray, ...] = ()) -> Curve:
         """Give the loss with its derivatives; see `SoftmaxLoss.of`."""
-        found: Curve = self.rows.fold(self.loss.of, theta, kind, directions)
+        found: Curve
+        if not self._keeps or len(self.loss.coding) == 1:
+            found = self.rows.fold(self.loss.of, theta, kind, directions)
+            return found
+        rows, chances = self.rows, np.empty((self.rows.count(), self.loss.coding.shape[1]))
+        found = rows.fold(self.loss.of, theta, kind, directions, chances, rows.first)  # type: ignore[attr-defined]
+        self.kept = theta, chances
         return found
+
+    @cached_property
+    def _keeps(self) -> bool:
+        """Whether chances are kept: of rows in memory that all have a weight, if they are not too many."""
+        rows, n_classes = self.rows, self.loss.coding.shape[1]
+        if not isinstance(rows, ArrayRows) or rows.facts.is_mapped or rows.count() * n_classes > MOST_KEPT:
+            return False
+        return bool((rows.weight is None or rows.weight.all()) and self.loss.class_weight.all())
 
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Give the diagonal of the Hessian, of shape (m, q)."""
@@ -49,12 +63,47 @@ class Sums:
 
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with a direction."""
-        rows, n_classes = self.rows, self.loss.coding.shape[1]
-        if not isinstance(rows, ArrayRows) or rows.facts.is_mapped or rows.count() * n_classes > MOST_KEPT:
+        if not self._keeps:
             return np.asarray(self.rows.fold(self.loss.times, theta, direction))
         if self.kept is None or self.kept[0] is not theta:
             self.kept = theta, self.rows.map(self.loss.chances, theta)
-        return np.asarray(self.rows.fold(self.loss.times_known, self.kept[1], rows.first, direction))
+        first = self.rows.first  # type: ignore[attr-defined]
+        return np.asarray(self.rows.fold(self.loss.times_known, self.kept[1], first, direction))
+
+
+class SmallSums(Sums):
+    """The sums over rows of a small dense table in memory with two classes, for which nothing is compiled or cut into blocks."""
+
+    def __init__(self, rows: ArrayRows, loss: SoftmaxLoss) -> None:
+        super().__init__(rows, loss)
+        codes = np.asarray(rows.y)
+        weight = loss.class_weight[codes] if rows.weight is None else loss.class_weight[codes] * rows.weight
+        kept = slice(None) if weight.all() else weight > 0
+        X, self.weight, self.sign = rows.X[kept], weight[kept], 2.0 * codes[kept] - 1.0
+        self.table = np.ones((len(X), loss.shape[1]))
+        self.table[:, : len(loss.scale)] = (X - loss.shift) / loss.scale
+
+    @staticmethod
+    def suits(rows: Rows, loss: SoftmaxLoss) -> bool:
+        """Say whether rows are such a table."""
+        dense = isinstance(rows, ArrayRows) and not rows.facts.is_mapped and isinstance(rows.X, np.ndarray)
+        return dense and len(loss.coding) == 1 and rows.X.size < COMPILED_FROM  # type: ignore[attr-defined]
+
+    def curve(self, theta: np.ndarray, kind: str, directions: tuple[np.ndarray, ...] = ()) -> Curve:
+        """Give the loss with its derivatives; what separates the classes is left to the fold."""
+        if directions or kind not in ("full", "none"):
+            return super().curve(theta, kind, directions)
+        lead = self.sign * (self.table @ theta[0])
+        small = np.exp(-np.abs(lead))
+        certain = 1.0 / (1.0 + small)
+        wrong = np.where(lead >= 0, small * certain, certain)
+        value = float(self.weight @ (np.log1p(small) - np.minimum(lead, 0.0)))
+        pull, bend = self.weight * wrong, self.weight * (small * certain * certain)
+        blocks = {(1, 1): (self.table.T * bend) @ self.table} if kind == "full" else {}
+        least, none = float(bend.sum()), np.zeros((0, 2))
+        gradient = -((self.sign * pull) @ self.table)[None]
+        zero = np.zeros(self.loss.shape)
+        return Curve(value, gradient, blocks, zero, float(pull.sum()), least, np.full(2, least), none, none[:, 0])
 
 
 class TwoClassSums(Sums):

@@ -169,10 +169,19 @@ class SoftmaxLoss:
             return list(combinations_with_replacement(classes, 2))
         return [(k, k) for k in classes] if kind == "blocks" else []
 
-    def of(self, block: Block, theta: np.ndarray, kind: str = "none", directions: tuple[np.ndarray, ...] = ()) -> Curve:
+    def of(
+        self,
+        block: Block,
+        theta: np.ndarray,
+        kind: str = "none",
+        directions: tuple[np.ndarray, ...] = (),
+        chances: np.ndarray | None = None,
+        first: int = 0,
+    ) -> Curve:
         """Give the loss of a block at the parameters `theta`, its gradient, and the curvature of the `kind` asked for.
 
-        The kind is "full", "blocks", "diagonal" or "none".
+        The kind is "full", "blocks", "diagonal" or "none". The probabilities of all classes are written to `chances`, whose first
+        row is that of row number `first`, if it is given and all rows have a weight.
         """
         X, codes, weight = self._present(block)
         low, high = self._lines(X, codes, directions)
@@ -180,6 +189,8 @@ class SoftmaxLoss:
             return self._compiled(X, codes, weight, theta, kind, low, high)
         value, missed, least, gradient, diagonal = 0.0, 0.0, 0.0, np.zeros(self.shape), np.zeros(self.shape)
         chance, bent = np.empty((len(codes), self.coding.shape[1])), np.zeros(self.coding.shape[1])
+        if chances is not None:
+            chance = chances[block.start - first : block.start - first + len(block)]
         for place, x in self._tiles(X):
             heavy, own = weight[place], codes[place]
             loss, chance[place], residual = cross_entropy(self.scores(x, theta), own)
@@ -276,6 +287,8 @@ class SoftmaxLoss:
     def joined(self, pieces: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
         """Put the pieces of the full Hessian together: shape (m q, m q)."""
         m, q = self.shape
+        if m == 1:
+            return next(iter(pieces.values())).copy()
         codes = []
         for k, l in pieces:
             both = np.outer(self.coding[:, k], self.coding[:, l])
