@@ -28,7 +28,7 @@ from qed.stats.products import gram
 
 # Dense or sparse rows.
 Table = Any
-TILE_VALUES = 1 << 16
+TILE_VALUES = 1 << 18
 COMPILED_FROM = 1 << 16
 
 
@@ -249,23 +249,16 @@ class SoftmaxLoss:
         return total
 
     def chances(self, block: Block, theta: np.ndarray) -> np.ndarray:
-        """Give the probabilities of all classes for each row of a block, also for those that do not count."""
-        X, codes, counted = block.X, np.asarray(block.y), np.arange(len(block))
-        if block.weight is not None and not block.weight.all():
-            counted = np.flatnonzero(block.weight)
-            X, codes = X[counted], codes[counted]
-        found = np.zeros((len(block), self.coding.shape[1]))
-        for place, x in self._tiles(X):
-            found[counted[place]] = cross_entropy(self.scores(x, theta), codes[place])[1]
+        """Give the probabilities of all classes for each row of a block."""
+        found, codes = np.zeros((len(block), self.coding.shape[1])), np.asarray(block.y)
+        for place, x in self._tiles(block.X):
+            found[place] = cross_entropy(self.scores(x, theta), codes[place])[1]
         return found
 
     def times_known(self, block: Block, chances: np.ndarray, first: int, direction: np.ndarray) -> np.ndarray:
-        """Give the product of the Hessian with `direction`, where the chances of all rows are known."""
+        """Give the product of the Hessian with `direction`, where all rows have a weight and their chances are known."""
         X, _, weight = self._present(block)
         chance = chances[block.start - first : block.start - first + len(block)]
-        if len(weight) < len(chance):
-            factor = self.class_weight[np.asarray(block.y)]
-            chance = chance[(factor if block.weight is None else factor * block.weight) > 0]
         total = np.zeros(self.shape)
         for place, x in self._tiles(X):
             total += self._gathered(x, _moved(chance[place], self.scores(x, direction), weight[place]))
@@ -310,7 +303,7 @@ class SoftmaxLoss:
     @property
     def tile_rows(self) -> int:
         """How many dense rows are worked on at a time: they fit the cache."""
-        return min(1024, max(64, TILE_VALUES // max(1, len(self.scale))))
+        return min(4096, max(64, TILE_VALUES // max(1, len(self.scale))))
 
     def tiles(self, block: Block) -> Iterator[tuple[Table, np.ndarray, np.ndarray]]:
         """Give the shifted columns, the class numbers and the weights of the rows that count, tile by tile."""
