@@ -25,7 +25,7 @@ def workload() -> Workload:
     settings = {"C": 1.0, "tol": 3e-9, "max_iter": 1000}
     return Workload(
         "LogisticRegression, 60 000 x 100, ten classes",
-        "L2 penalty, C = 1; gradients of at most 3e-9 (scikit-learn, intelex), a proven gap of 1e-14 (qed). Objective: penalised loss over rows.",
+        "L2 penalty, C = 1; gradients of at most 3e-9 (peers), a proven gap of 1e-14 (qed). Objective: penalised loss over rows.",
         [
             Contestant("qed", lambda: qed.LogisticRegression(C=1.0).fit(X, y), judge),
             Contestant("scikit-learn-intelex", lambda: Intel(**settings).fit(X, y), judge),

@@ -23,8 +23,8 @@ def workload() -> Workload:
 
     return Workload(
         "LogisticRegression, 5 000 x 2 000, a penalty on sizes",
-        "A tenth of the penalty at which all coefficients are zero; tolerance 1e-7 (skglm), a proven gap of 1e-10 (qed). Objective: loss and "
-        "penalty over the number of rows.",
+        "A tenth of the penalty at which all coefficients are zero; tolerance 1e-7 (skglm), a proven gap of 1e-10 (qed). Objective: loss "
+        "and penalty over the number of rows.",
         [
             Contestant("qed", lambda: qed.LogisticRegression(C=1 / strength, l1_ratio=1.0).fit(X, y), judge),
             Contestant("skglm", lambda: SparseLogisticRegression(strength / len(y), tol=1e-7).fit(X, y), judge),

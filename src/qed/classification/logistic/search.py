@@ -59,16 +59,15 @@ def path_search(model: Candidate, question: Question[Candidate]) -> Answer | Non
 
 def _along(rows: Rows, models: Sequence[Candidate]) -> Iterator[Candidate]:
     """Give models that differ in C alone, fitted, from the smallest C on."""
-    path: SparsePath | None = None
-    place: Coefficients | None = None
-    for model in models:
-        problem = ClassProblem(rows, model)
-        objective = problem.objective
-        if isinstance(objective, SparseLikelihood) and suits_columns(objective.rows, objective):
-            path = path or SparsePath(objective.rows, objective)  # type: ignore[arg-type]
-            place = path.minimum(problem.C)
+    problem, path, place = ClassProblem(rows, models[0]), None, None
+    first = problem.objective
+    if isinstance(first, SparseLikelihood) and suits_columns(first.rows, first):
+        path = SparsePath(first.rows, first)  # type: ignore[arg-type]
+    for number, model in enumerate(models):
+        if path is not None:
+            place = path.minimum(strength_and_share(model.C, model.l1_ratio, model.penalty)[0])
         else:
-            place = _minimum(problem, place, model.max_iter)
+            place = _minimum(problem if number == 0 else ClassProblem(rows, model), place, model.max_iter)
         fitted = copy(model)
         fitted.classes_, (fitted.coef_, fitted.intercept_) = problem.classes, place
         yield fitted
