@@ -228,7 +228,7 @@ class SmoothLikelihood(Likelihood):
         found = conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
-            min(0.1, max(np.sqrt(promised / size), enough, EPS)),
+            min(0.3, max(np.sqrt(promised / size), enough, EPS)),
             self.preconditioner.most,
             precondition,
         )
