@@ -22,6 +22,8 @@ WORKLOADS = (
     "lasso_path_tall",
     "lasso_search",
     "logistic",
+    "logistic_classes",
+    "logistic_sizes",
     "kmeans",
     "kmeans_seeding",
     "omp",

@@ -8,7 +8,7 @@ import qed
 from qed.base.models.labels import coded, encode
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
-from qed.classification.likelihood import Likelihood
+from qed.classification.logistic.smooth_likelihood import SmoothLikelihood as Likelihood
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 
@@ -78,6 +78,8 @@ def test_the_gap_is_that_of_a_dual_point(k, C):
     """Build the dual point that Newton's step predicts and compare primal and dual, both by their definitions."""
     X, y, weight, objective = problem(k=k, C=C)
     point = near(objective, k, 3)
+    # Far from the minimum a proof is made only if it could be enough.
+    objective.tol = 1.0
     newton = objective.newton(point)
     factor, penalty = (C, 1.0) if np.isfinite(C) else (1.0, 0.0)
 

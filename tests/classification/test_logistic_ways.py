@@ -9,8 +9,8 @@ import qed
 from qed.base.errors import ConvergenceWarning
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
-from qed.classification import beginning
-from qed.classification.dependent import dependent_columns
+from qed.classification.logistic import beginning
+from qed.classification.logistic.dependent_columns import dependent_columns
 from qed.optim.functions import softmax
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 

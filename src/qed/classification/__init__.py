@@ -7,7 +7,7 @@ __getattr__, __dir__, __all__ = room(
     {
         "discriminant.linear": ["LinearDiscriminantAnalysis"],
         "discriminant.quadratic": ["QuadraticDiscriminantAnalysis"],
-        "logistic": ["LogisticRegression"],
+        "logistic.regression": ["LogisticRegression"],
         "majority": ["MajorityClassifier"],
         "naive_bayes.bernoulli": ["BernoulliNB"],
         "naive_bayes.categorical": ["CategoricalNB"],

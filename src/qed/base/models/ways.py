@@ -111,11 +111,6 @@ WAYS: dict[str, Way] = {
 
 RIDGE = {"solver": one_of("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")}
 LOGISTIC = {
-    "penalty": way(
-        Parameter("'l2', the penalty that is here, or C=None for none", lambda value: value in ("l2", "deprecated")),
-        "l2",
-    ),
-    "l1_ratio": way(Parameter("0, for the penalty is the squared one", lambda value: value is None or value == 0), 0.0),
     "dual": way(boolean(), False, "the way is chosen by the data, and the certificate says how good it was"),
     "intercept_scaling": way(number(0, above=True), 1, "the intercept is not penalised"),
     "multi_class": way(

@@ -28,7 +28,7 @@ from qed.stats.products import gram
 
 # Dense or sparse rows.
 Table = Any
-TILE_VALUES = 1 << 16
+TILE_VALUES = 1 << 18
 COMPILED_FROM = 1 << 16
 
 
@@ -169,10 +169,19 @@ class SoftmaxLoss:
             return list(combinations_with_replacement(classes, 2))
         return [(k, k) for k in classes] if kind == "blocks" else []
 
-    def of(self, block: Block, theta: np.ndarray, kind: str = "none", directions: tuple[np.ndarray, ...] = ()) -> Curve:
+    def of(
+        self,
+        block: Block,
+        theta: np.ndarray,
+        kind: str = "none",
+        directions: tuple[np.ndarray, ...] = (),
+        chances: np.ndarray | None = None,
+        first: int = 0,
+    ) -> Curve:
         """Give the loss of a block at the parameters `theta`, its gradient, and the curvature of the `kind` asked for.
 
-        The kind is "full", "blocks", "diagonal" or "none".
+        The kind is "full", "blocks", "diagonal" or "none". The probabilities of all classes are written to `chances`, whose first
+        row is that of row number `first`, if it is given and all rows have a weight.
         """
         X, codes, weight = self._present(block)
         low, high = self._lines(X, codes, directions)
@@ -180,6 +189,8 @@ class SoftmaxLoss:
             return self._compiled(X, codes, weight, theta, kind, low, high)
         value, missed, least, gradient, diagonal = 0.0, 0.0, 0.0, np.zeros(self.shape), np.zeros(self.shape)
         chance, bent = np.empty((len(codes), self.coding.shape[1])), np.zeros(self.coding.shape[1])
+        if chances is not None:
+            chance = chances[block.start - first : block.start - first + len(block)]
         for place, x in self._tiles(X):
             heavy, own = weight[place], codes[place]
             loss, chance[place], residual = cross_entropy(self.scores(x, theta), own)
@@ -209,10 +220,10 @@ class SoftmaxLoss:
         from qed.optim.functions.logistic_kernel import logistic_rows
 
         X, p = np.ascontiguousarray(X), len(self.scale)
-        gradient, part, curvature = np.zeros(p + 1), np.empty(p + 1), np.empty(0 if kind == "none" else len(X))
+        gradient, curvature = np.zeros(p + 1), np.empty(len(X))
         constant = float(theta[0, p]) if self.intercept else 0.0
-        line = (X, codes, weight, self.shift, theta[0, :p] / self.scale, constant, part, gradient, curvature)
-        value, missed, least = logistic_rows(*line)
+        line = (codes, weight, self.shift, theta[0, :p] / self.scale, constant, gradient, curvature)
+        value, missed, least = logistic_rows(X, 0, len(X), *line)
         gradient[:p] /= self.scale
         pieces = {pair: self._piece(X, curvature, True) for pair in self.pairs(kind)}
         q = self.shape[1]
@@ -238,23 +249,16 @@ class SoftmaxLoss:
         return total
 
     def chances(self, block: Block, theta: np.ndarray) -> np.ndarray:
-        """Give the probabilities of all classes for each row of a block, also for those that do not count."""
-        X, codes, counted = block.X, np.asarray(block.y), np.arange(len(block))
-        if block.weight is not None and not block.weight.all():
-            counted = np.flatnonzero(block.weight)
-            X, codes = X[counted], codes[counted]
-        found = np.zeros((len(block), self.coding.shape[1]))
-        for place, x in self._tiles(X):
-            found[counted[place]] = cross_entropy(self.scores(x, theta), codes[place])[1]
+        """Give the probabilities of all classes for each row of a block."""
+        found, codes = np.zeros((len(block), self.coding.shape[1])), np.asarray(block.y)
+        for place, x in self._tiles(block.X):
+            found[place] = cross_entropy(self.scores(x, theta), codes[place])[1]
         return found
 
     def times_known(self, block: Block, chances: np.ndarray, first: int, direction: np.ndarray) -> np.ndarray:
-        """Give the product of the Hessian with `direction`, where the chances of all rows are known."""
+        """Give the product of the Hessian with `direction`, where all rows have a weight and their chances are known."""
         X, _, weight = self._present(block)
         chance = chances[block.start - first : block.start - first + len(block)]
-        if len(weight) < len(chance):
-            factor = self.class_weight[np.asarray(block.y)]
-            chance = chance[(factor if block.weight is None else factor * block.weight) > 0]
         total = np.zeros(self.shape)
         for place, x in self._tiles(X):
             total += self._gathered(x, _moved(chance[place], self.scores(x, direction), weight[place]))
@@ -276,6 +280,8 @@ class SoftmaxLoss:
     def joined(self, pieces: dict[tuple[int, int], np.ndarray]) -> np.ndarray:
         """Put the pieces of the full Hessian together: shape (m q, m q)."""
         m, q = self.shape
+        if m == 1:
+            return next(iter(pieces.values())).copy()
         codes = []
         for k, l in pieces:
             both = np.outer(self.coding[:, k], self.coding[:, l])
@@ -297,7 +303,7 @@ class SoftmaxLoss:
     @property
     def tile_rows(self) -> int:
         """How many dense rows are worked on at a time: they fit the cache."""
-        return min(1024, max(64, TILE_VALUES // max(1, len(self.scale))))
+        return min(4096, max(64, TILE_VALUES // max(1, len(self.scale))))
 
     def tiles(self, block: Block) -> Iterator[tuple[Table, np.ndarray, np.ndarray]]:
         """Give the shifted columns, the class numbers and the weights of the rows that count, tile by tile."""

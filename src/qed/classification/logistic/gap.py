@@ -1,12 +1,12 @@
 r"""How far above its minimum a likelihood can be at most, with all that rounding may have hidden.
 
-Any probabilities :math:`q_i` in the place of the model's :math:`p_i` give a lower bound of the minimum. Those that Newton's exact step
+All probabilities :math:`q_i` in the place of the model's :math:`p_i` give a lower bound of the minimum. Those that Newton's exact step
 :math:`d = -A^{-1} g` predicts, :math:`q_i = p_i + D_i\, d^\top \tilde x_i`, show that
 
 .. math:: F(\theta) - \min F \;\le\; C \sum_i w_i \operatorname{KL}(q_i \,\|\, p_i) + \tfrac12\, d^\top \Lambda\, d \;\le\; g^\top A^{-1} g,
 
 if they are probabilities at all: if no score moves by more than one. Nothing here has to be computed exactly. With a lower bound of
-the Hessian (:mod:`qed.classification.curvature`) the right side is at most
+the Hessian (:mod:`qed.classification.logistic.hessian_bound`) the right side is at most
 
 .. math:: \Bigl( \|W g\| + \sum_j \varepsilon_j \|W e_j\| + \bigl(C \sum_i w_i\, \delta_i^\top D_i\, \delta_i\bigr)^{1/2} \Bigr)^2,
 
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.sources.block import Block
-from qed.classification.curvature import UNIT, LowerBound
+from qed.classification.logistic.hessian_bound import UNIT, LowerBound
 from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy, others
 
 

@@ -16,28 +16,26 @@ Cox (1958), The regression analysis of binary sequences.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from qed.base.attributes import floats, nothing, text
 from qed.base.certificate import Claim
-from qed.base.errors import InputError, NotAvailableError
-from qed.base.models.checks import overflowed
+from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
-from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
-from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Classifier
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import LOGISTIC, takes
-from qed.base.running.steps import Halt, Reason, Step
+from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.classification.beginning import dual_minimum, on_a_part, part_of, suits_dual
-from qed.classification.evidence import covariance_claim, likelihood_claims
-from qed.classification.likelihood import Likelihood
-from qed.classification.secants import Secants
+from qed.classification.logistic.claims import covariance_claim, likelihood_claims
+from qed.classification.logistic.problem import ClassProblem, strength_and_share, tolerance
+from qed.classification.logistic.search import path_search
 from qed.stats.inference.coefficients import Inference
 
 
@@ -49,6 +47,12 @@ class LogisticRegression(Classifier, Iterative):
     ----------
     C : float or None, default=1.0
         The weight of the data against the penalty; larger means longer coefficients. None (or infinity) means no penalty.
+    l1_ratio : float, default=0.0
+        The share of the penalty that is on sizes: 0 for squares alone, 1 for sizes alone, which make coefficients zero, and in between
+        for both (elastic net).
+    penalty : {"deprecated", "l2", "l1", "elasticnet", None}, default="deprecated"
+        The same in scikit-learn's older words: "l2" is ``l1_ratio=0``, "l1" is ``l1_ratio=1``, "elasticnet" takes `l1_ratio` as it is,
+        and None is ``C=None``.
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
     class_weight : None, "balanced" or dict, default=None
@@ -56,7 +60,8 @@ class LogisticRegression(Classifier, Iterative):
     tol : float, default=1e-14
         The fit ends when the objective is proven to be within this, relative, of its minimum. Near a minimum the objective is flat:
         coefficients are right to about the root of it, 1e-7 of their standard errors' size, and mostly much nearer, since the last
-        step overshoots. With 1e-8 they may be off in the fourth digit.
+        step overshoots. With 1e-8 they may be off in the fourth digit. With a share of sizes the gap of the dual problem proves it, and the
+        least is 1e-10.
     max_iter : int, default=100
         The most iterations.
 
@@ -65,7 +70,7 @@ class LogisticRegression(Classifier, Iterative):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     coef_ : ndarray of shape (1, p) or (n_classes, p)
-        Coefficients: of the second of two classes, or of each of more; those then sum to zero.
+        Coefficients: of the second of two classes, or of each of more; those then sum to zero, if the penalty is one of squares.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The constants.
     covariance_ : ndarray or None
@@ -83,7 +88,7 @@ class LogisticRegression(Classifier, Iterative):
 
     Notes
     -----
-    Minimises ``C * sum_i weight_i loss_i + 0.5 * ||coef||^2``, scikit-learn's objective.
+    Minimises ``C * sum_i weight_i loss_i + 0.5 * (1 - l1_ratio) * ||coef||^2 + l1_ratio * sum(|coef|)``, scikit-learn's objective.
 
     Examples
     --------
@@ -108,6 +113,8 @@ class LogisticRegression(Classifier, Iterative):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": number(0, above=True) | choice(None) | Parameter("infinity", lambda value: value == np.inf),
+        "l1_ratio": number(0, 1) | choice(None),
+        "penalty": choice("deprecated", "l2", "l1", "elasticnet", None),
         "fit_intercept": boolean(),
         "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
         "tol": number(0),
@@ -125,16 +132,23 @@ class LogisticRegression(Classifier, Iterative):
         self,
         C: float | None = 1.0,
         *,
+        l1_ratio: float | None = 0.0,
+        penalty: str | None = "deprecated",
         fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-14,
         max_iter: int = 100,
     ) -> None:
         self.C = C
+        self.l1_ratio = l1_ratio
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+
+    def _rule(self) -> Rule:
+        return replace(super()._rule(), tol=tolerance(self))
 
     def _problem(self, rows: Rows) -> ClassProblem:
         return ClassProblem(rows.cached(), self)
@@ -149,7 +163,7 @@ class LogisticRegression(Classifier, Iterative):
         while True:
             newton = objective.newton(point, secants)
             if start is None:
-                more = {} if secants is None else {**secants._asdict(), "C": self.C}
+                more = {} if secants is None else {**secants._asdict(), "C": problem.C}
                 yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept, **more)
             if point.separated is not None:
                 return Halt(
@@ -164,11 +178,16 @@ class LogisticRegression(Classifier, Iterative):
         self.classes_ = problem.classes
         coef, intercept = step.coef, step.intercept
         if len(self.classes_) > 2:
-            coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
+            intercept = intercept - intercept.mean()
+            # Squares are least when the coefficients of all classes sum to zero; sizes ask for another choice.
+            coef = coef - coef.mean(axis=0) if problem.l1_ratio == 0 else coef
         self.coef_, self.intercept_ = coef, intercept
         self.covariance_, self.solver_ = None, problem.solver
-        if self.C in (None, np.inf):
+        if not problem.objective.penalised:
             self.covariance_ = problem.objective.covariance(problem.objective.at(coef, intercept))[0]
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return path_search(self, question)
 
     def _disagreement(self) -> str:
         planes, k = len(self.coef_), len(self.classes_)
@@ -195,7 +214,8 @@ class LogisticRegression(Classifier, Iterative):
     def inference_(self) -> Inference:
         """Standard errors, z and p values and intervals of the coefficients; for large samples, and without a penalty only."""
         self._check_fitted()
-        if self.C not in (None, np.inf):
+        C, _ = strength_and_share(self.C, self.l1_ratio, self.penalty)
+        if np.inf > C:
             raise NotAvailableError(
                 f"Standard errors are not defined with C={self.C!r}: the penalty biases the coefficients towards zero. "
                 "Fit with C=None for inference."
@@ -226,7 +246,7 @@ class LogisticRegression(Classifier, Iterative):
     def _prove(self, problem: ClassProblem) -> list[Claim]:
         objective, place = problem.objective, (np.asarray(self.coef_), np.asarray(self.intercept_))
         noted = self.ending_.step.objective
-        claims = likelihood_claims(objective, problem.summary, problem.totals, *place, self.tol, noted)
+        claims = likelihood_claims(objective, problem.summary, problem.totals, *place, noted)
         if not objective.penalised and len(claims) > 1:
             claims.append(covariance_claim(objective, *place, self.covariance_))
         off = abs(self.n_iter_ - max(1, self.ending_.n_iter))
@@ -235,86 +255,6 @@ class LogisticRegression(Classifier, Iterative):
             Claim("iterations are as many as the fit noted (difference)", float(off), 0.0),
             Claim("classes are those of the target, in order (others)", float(problem.others), 0.0),
         ]
-
-
-class ClassProblem(RowsProblem):
-    """The likelihood of the classes of some rows.
-
-    The classes that are known already are given, or they are those of the rows; their weights are the `totals`.
-    """
-
-    def __init__(self, rows: Rows, model: LogisticRegression, classes: np.ndarray | None = None) -> None:
-        super().__init__(rows, model)
-        if not np.isfinite(self.summary.deviation).all():
-            raise overflowed(model)
-        found, totals = learn_classes(rows, type(model).__name__)
-        # Classes that are not in order are no classes of a fit; the proof says so.
-        ordered = classes is None or np.array_equal(np.unique(classes), classes)
-        self.classes = found if classes is None or not ordered else classes
-        self.others = 0 if ordered else len(found)
-        weight = dict(zip(found.tolist(), totals.tolist()))
-        self.totals = np.array([weight.get(label, 0.0) for label in self.classes.tolist()])
-        factors = class_factors(model.class_weight, self.classes, self.totals)
-        numbered, C = coded(rows, self.classes), np.inf if model.C is None else float(model.C)
-        given = (self.summary, factors, C, bool(model.fit_intercept), not rows.is_sparse)
-        self.objective = Likelihood(numbered, *given, tol=model.tol)
-        if self.objective.kind != "diagonal" and self.objective.penalised:
-            each = len(self.objective.loss.coding) if self.objective.kind == "full" else 1
-            self.objective.part = part_of(numbered, self.summary, self.objective.ridge.size * each)
-        self._given = given
-
-    @property
-    def solver(self) -> str:
-        """How the minimum is found."""
-        if self.objective.part is not None and self.objective.kind == "full":
-            return "newton, curvature of some rows"
-        if suits_dual(self.objective.rows, self.objective):
-            return "newton, dual"
-        return "newton" if self.objective.kind == "full" else "newton, conjugate gradients"
-
-    def beginning(self) -> tuple[np.ndarray, np.ndarray]:
-        """Begin near the minimum where that is cheap; else with no slope, and with the constants that are best then."""
-        coef, intercept = flat = self._flat()
-        objective = self.objective
-        if objective.part is not None:
-            more = objective.count / objective.part.count()
-            summary, factors, C, intercept_too, centred = self._given
-            small = Likelihood(objective.part, summary, factors, more * C, intercept_too, centred)
-            near = on_a_part(small, coef, intercept)
-        elif suits_dual(objective.rows, objective):
-            near = dual_minimum(objective.rows, objective, intercept)
-        else:
-            return flat
-        weight = self.totals * objective.loss.class_weight
-        share = weight / weight.sum() if objective.loss.intercept else np.full(len(weight), 1 / len(weight))
-        worst = -objective.factor * float(weight @ np.log(np.maximum(share, 1e-300)))
-        return near if objective.at(*near).objective <= worst else flat
-
-    def secants(self, start: Step | None) -> Secants | None:
-        """Give what earlier steps tell about the curvature, where that of some rows stands for all; None where it is known."""
-        if self.objective.part is None or self.objective.kind != "full":
-            return None
-        known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self._given[2]) else start.state
-        return Secants.remembered(known.get("moves"), known.get("changes"), self.objective.loss.shape)
-
-    def _flat(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give no slope, and the constants that are best then: the logarithms of the classes' shares."""
-        loss = self.objective.loss
-        share = np.log(np.maximum(self.totals * loss.class_weight, 1e-300))
-        intercept = share[1:] - share[:1] if len(share) == 2 else share - share.mean()
-        coef = np.zeros((len(intercept), len(loss.scale)))
-        return coef, intercept if loss.intercept else np.zeros(len(intercept))
-
-    def checked(self, start: Step) -> tuple[np.ndarray, np.ndarray]:
-        """Give the coefficients of a step, of this fit or of one with another C, or with an intercept that is no longer asked for."""
-        coef, intercept = np.asarray(start.coef, dtype=np.float64), np.asarray(start.intercept, dtype=np.float64)
-        wanted = (1 if len(self.classes) == 2 else len(self.classes), self.rows.n_features)
-        if coef.shape != wanted or intercept.shape != wanted[:1]:
-            raise InputError(
-                f"The step to begin with has coefficients of shape {coef.shape}, but these data need {wanted}: "
-                "give a step of a fit with the same columns and classes."
-            )
-        return coef, intercept if self.objective.loss.intercept else np.zeros(len(intercept))
 
 
 def _separation(classes: np.ndarray, lead: np.ndarray) -> str:

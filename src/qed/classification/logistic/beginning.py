@@ -19,17 +19,27 @@ from functools import partial
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from qed.base.engine import add_pairwise, work
+from qed.base.engine import add_pairwise, one_blas_thread, work
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import Summary
-from qed.classification.likelihood import Likelihood
+from qed.classification.logistic.likelihood import Likelihood
+from qed.classification.logistic.sparse_likelihood import SparseLikelihood
+from qed.optim.functions.losses import LogisticLoss
+from qed.optim.functions.penalties import L1L2
 from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
+from qed.optim.sparse.columns import columns_of
+from qed.optim.sparse.newton_set import NewtonSet
+from qed.optim.sparse.path import solve
+from qed.optim.sparse.scored import ScoredLoss
 
 # A part has at least so many rows for each parameter, and is at most this share of the rows; smaller tables are not worth it.
 ROWS_EACH, LARGEST_SHARE, SMALLEST_SHARE, LEAST_VALUES = 24, 4, 16, 1 << 20
-MOST_DUAL = 4000
+# A dual fit takes about n p + 5 n^2 operations for each row, products with the Hessian this many for each column.
+DUAL_STEPS, DUAL_WORTH = 5, 6000
 CHUNK_VALUES = 1 << 20
+# With fewer values in all, nothing is compiled.
+SMALLEST_TABLE = 1 << 16
 MOST_UNLIKE = 3.0
 ROUNDS, NEAR = 12, 1e-3
 
@@ -67,15 +77,17 @@ def on_a_part(small: Likelihood, coef: np.ndarray, intercept: np.ndarray) -> tup
 
 
 def suits_dual(rows: Rows, objective: Likelihood) -> bool:
-    """Say whether there are fewer rows than columns, two classes and a penalty, and all is in memory."""
+    """Say whether rows are so few that their coordinates are the cheaper ones, with two classes and a penalty, and all in memory."""
+    n, p = rows.count(), rows.n_features
     return (
         isinstance(rows, ArrayRows)
         and isinstance(rows.X, np.ndarray)
         and not rows.facts.is_mapped
         and objective.penalised
         and len(objective.loss.coding) == 1
-        and objective.kind != "full"
-        and rows.count() <= min(MOST_DUAL, rows.n_features)
+        and not objective.factorised
+        and n <= p
+        and n * (1 + DUAL_STEPS * n / p) <= DUAL_WORTH
     )
 
 
@@ -160,3 +172,39 @@ def dual_minimum(rows: Rows, objective: Likelihood, intercept: np.ndarray) -> tu
     """Give the minimum, found in coordinates of the rows."""
     dual = DualLikelihood(rows.array(), objective.loss, objective.factor)
     return dual.minimum(float(intercept[0]))
+
+
+def suits_columns(rows: Rows, objective: SparseLikelihood) -> bool:
+    """Say whether a sparse problem is solved column by column: two classes, in memory, and large enough to compile for."""
+    if not isinstance(rows, ArrayRows) or rows.facts.is_mapped or len(objective.loss.coding) > 1:
+        return False
+    dense = isinstance(rows.X, np.ndarray)
+    return (dense or hasattr(rows.X, "nnz")) and rows.count() * rows.n_features >= SMALLEST_TABLE
+
+
+class SparsePath:
+    """Sparse problems of two classes in memory, one strength of the penalty after another, on working sets of columns.
+
+    Parameters
+    ----------
+    rows : ArrayRows
+        Their target holds class numbers.
+    objective : SparseLikelihood
+        Gives weights, the penalty and the tolerance; its C is the first that can be asked for.
+    """
+
+    def __init__(self, rows: ArrayRows, objective: SparseLikelihood) -> None:
+        codes, loss = np.asarray(rows.y), objective.loss
+        weight = loss.class_weight[codes] if rows.weight is None else loss.class_weight[codes] * rows.weight
+        X, kept = rows.X, weight > 0
+        if not kept.all():
+            X, codes, weight = X[kept], codes[kept], weight[kept]
+        fit = ScoredLoss(LogisticLoss(), 2.0 * codes - 1.0, weight, intercept=loss.intercept)
+        self._problem = NewtonSet(columns_of(X, None, centered=loss.intercept), fit)
+        self._share, self._tol = objective.l1_ratio, 0.1 * objective.tol
+
+    def minimum(self, C: float) -> tuple[np.ndarray, np.ndarray]:
+        """Give coefficients and constant; the next that is asked for begins there."""
+        with one_blas_thread:
+            solve(self._problem, L1L2(self._share / C, (1 - self._share) / C), self._tol)
+        return self._problem.coef[None], np.array([self._problem.intercept])

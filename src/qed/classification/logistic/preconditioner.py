@@ -1,0 +1,131 @@
+r"""A cheap stand-in for the inverse Hessian of a likelihood, which conjugate gradients are preconditioned with.
+
+There are three of them, each dearer and better than the one before: the diagonal; for each class the products of the columns, once for
+all, times the mean curvature of the class; for each class its true block of the Hessian, from some or all of the rows. The first that is
+used is chosen by its price, in products with the Hessian. Where a step takes more products than the next stand-in would cost, as when
+columns are nearly dependent, that one is used from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from qed.base.sources.rows import Rows
+from qed.classification.logistic.sums import Sums
+from qed.optim.functions.softmax import Curve, SoftmaxLoss
+
+DIAGONAL, PRODUCTS, BLOCKS = 0, 1, 2
+# True blocks may cost as much as so many products with the Hessian, times four.
+PRODUCTS_WORTH = 32
+MANY_CLASSES = 32
+# Blocks are formed from the first step on up to so many columns, and at all up to so many.
+NARROW, NARROW_SPARSE, WIDEST = 512, 256, 4096
+# A product of matrices does so many more operations in a second than one with a vector.
+FASTER = 10
+MOST_PRODUCTS = 500
+Factor = tuple[np.ndarray, bool]
+
+
+class Objective(Protocol):
+    """What is asked of a likelihood."""
+
+    count: int
+    total: float
+    factor: float
+    ridge: np.ndarray
+    centred: bool
+    loss: SoftmaxLoss
+    sums: Sums
+    rows: Rows
+    part: Rows | None
+
+
+class Place(Protocol):
+    """What is asked of a point."""
+
+    @property
+    def theta(self) -> np.ndarray:
+        """The parameters."""
+
+    @property
+    def curve(self) -> Curve:
+        """The loss there."""
+
+
+class Preconditioner:
+    """Makes stand-ins for one likelihood; what does not depend on the point is kept."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+        self._products: np.ndarray | None = None
+        m, q = objective.loss.shape
+        narrow = m > 1 and q <= (NARROW if objective.centred else NARROW_SPARSE)
+        self.effort = DIAGONAL if not narrow else BLOCKS if self._is_cheap() else PRODUCTS
+
+    def _is_cheap(self) -> bool:
+        """Whether true blocks cost less than the products that they save."""
+        objective, (m, q) = self.objective, self.objective.loss.shape
+        some = objective.count if objective.part is None else objective.part.count()
+        return m < MANY_CLASSES and q * some <= PRODUCTS_WORTH * objective.count
+
+    @property
+    def most(self) -> int:
+        """How many products a step may take: as many as the next stand-in costs, twice, for from then on that is the cheaper one."""
+        q, n = self.objective.loss.shape[1], max(1, self.objective.count)
+        if self.effort == BLOCKS or q > WIDEST:
+            return MOST_PRODUCTS
+        slow = 1 if self.objective.centred else 8
+        return min(MOST_PRODUCTS, 16 + int(2 * slow * (q + q * q / (3 * n)) / (4 * FASTER)))
+
+    def learn(self, n_products: int) -> None:
+        """Do more from now on, if so many products were too many."""
+        if n_products >= self.most:
+            self.effort = min(BLOCKS, self.effort + 1)
+
+    def at(self, point: Place) -> Callable[[np.ndarray], np.ndarray]:
+        """Give the function that multiplies with the stand-in at a point."""
+        objective = self.objective
+        if self.effort == DIAGONAL:
+            diagonal = objective.factor * objective.sums.diagonal(point.theta) + objective.ridge
+            inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
+            return lambda residual: residual * inverse
+        factors, coding = self._factors(point), objective.loss.coding
+
+        def precondition(residual: np.ndarray) -> np.ndarray:
+            parts = coding.T @ residual if len(coding) > 1 else residual
+            found = np.empty_like(parts)
+            for factor, classes in factors:
+                found[classes] = cho_solve(factor, parts[classes].T).T
+            return np.asarray(coding @ found if len(coding) > 1 else found)
+
+        return precondition
+
+    def _factors(self, point: Place) -> list[tuple[Factor, np.ndarray]]:
+        """Factorise a stand-in for each class's block of the Hessian; give the factors, each with the classes that it is for."""
+        objective, loss = self.objective, self.objective.loss
+        some = objective.rows if objective.part is None else objective.part
+        more = 1.0 if objective.part is None else objective.count / max(1, some.count())
+        if self.effort == BLOCKS:
+            blocks = some.fold(loss.of, point.theta, "blocks").blocks
+            factors = (_factor(more * objective.factor * block, objective.ridge) for block in blocks.values())
+            return [(factor, np.array([number])) for number, factor in enumerate(factors)]
+        if self._products is None:
+            self._products = more * some.fold(loss.products)
+        # Classes whose share of the curvature is about the same have a factor in common.
+        share = np.clip(point.curve.bent / objective.total, 1e-12, 1.0)
+        rounded = np.exp2(np.round(np.log2(share)))[-len(loss.pairs("blocks")) :]
+        return [
+            (_factor(objective.factor * value * self._products, objective.ridge), np.flatnonzero(rounded == value))
+            for value in np.unique(rounded)
+        ]
+
+
+def _factor(block: np.ndarray, ridge: np.ndarray) -> Factor:
+    total = block + np.diag(ridge)
+    total[np.diag_indices_from(total)] += 1e-10 * total.diagonal() + 1e-300
+    lower, below = cho_factor(total, lower=True)
+    return np.asarray(lower), bool(below)

@@ -1,0 +1,94 @@
+"""Searching the strength of the penalty of logistic regression along one path for each fold.
+
+Candidates that differ in C alone are solved one after another, the strongest penalty first, each from the solution of the one before: a few
+steps each, and with a penalty on sizes all on the same working sets of columns. Nothing is proven on the way; the model that is chosen is
+fitted and proven like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import Protocol
+
+import numpy as np
+
+from qed.base.errors import InputError
+from qed.base.models.searching import Answer, Question, Table
+from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.classification.logistic.beginning import SparsePath, suits_columns
+from qed.classification.logistic.problem import ClassProblem, Settings, strength_and_share
+from qed.classification.logistic.sparse_likelihood import SparseLikelihood
+
+Coefficients = tuple[np.ndarray, np.ndarray]
+
+
+class Candidate(Settings, Protocol):
+    """What is asked of a model that is searched."""
+
+    classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def _decide(self, block: Block) -> np.ndarray: ...
+    def _probabilities(self, block: Block) -> np.ndarray: ...
+
+
+def path_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
+    """Score candidates along paths of C; None where a pass is dear, where some have no penalty, or where a fold can not be fitted."""
+    scorers = question.asking(model, "predict", "predict_proba", "decision_function")
+    strengths = [strength_and_share(one.C, one.l1_ratio, one.penalty)[0] for one in question.models]
+    if not scorers or len(strengths) < 2 or not question.rows.in_memory or np.isinf(strengths).any():
+        return None
+    table, found = question.table(scorers), question.families("C")
+    try:
+        for fold in question.folds:
+            block = question.training(fold).array()
+            training = ArrayRows(block.X, block.y, block.weight)
+            for members in found:
+                order = sorted(members, key=lambda c: strengths[c])
+                for candidate, fitted in zip(order, _along(training, [question.models[c] for c in order])):
+                    _judge(table, candidate, fold, question.held_out(fold), fitted)
+                    if question.train_scores:
+                        _judge(table, candidate, fold, training, fitted, train=True)
+    except InputError:
+        return None
+    return table.answer(f"{question.folds.words}, {len(found)} path{'s' if len(found) > 1 else ''} of C each")
+
+
+def _along(rows: Rows, models: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Give models that differ in C alone, fitted, from the smallest C on."""
+    problem, path, place = ClassProblem(rows, models[0]), None, None
+    first = problem.objective
+    if isinstance(first, SparseLikelihood) and suits_columns(first.rows, first):
+        path = SparsePath(first.rows, first)  # type: ignore[arg-type]
+    for number, model in enumerate(models):
+        if path is not None:
+            place = path.minimum(strength_and_share(model.C, model.l1_ratio, model.penalty)[0])
+        else:
+            place = _minimum(problem if number == 0 else ClassProblem(rows, model), place, model.max_iter)
+        fitted = copy(model)
+        fitted.classes_, (fitted.coef_, fitted.intercept_) = problem.classes, place
+        yield fitted
+
+
+def _minimum(problem: ClassProblem, start: Coefficients | None, max_iter: int) -> Coefficients:
+    """Give the minimum, from another one nearby if there is one."""
+    objective = problem.objective
+    point = objective.at(*(problem.beginning() if start is None else start))
+    for _ in range(max_iter):
+        newton = objective.newton(point)
+        if newton.gap <= objective.tol:
+            break
+        before, point = point, objective.descend(point, newton.direction)
+        if point is before:
+            break
+    return point.coef, point.intercept
+
+
+def _judge(table: Table, candidate: int, fold: int, rows: Rows, fitted: Candidate, *, train: bool = False) -> None:
+    scores = np.asarray(rows.map(fitted._decide))
+    number = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    answers = {"predict": fitted.classes_[number], "decision_function": scores, "classes_": fitted.classes_}
+    table.judge(candidate, fold, train=train, predict_proba=np.asarray(rows.map(fitted._probabilities)), **answers)

@@ -1,0 +1,253 @@
+r"""Newton's method for a likelihood with a squared penalty or none, and how far from the minimum a point can be at most.
+
+Newton's step solves :math:`(H + \Lambda)\,d = -g` with the true Hessian :math:`H` of the loss: by factorising it, or, where it is large, by
+conjugate gradients, a fold over the rows for each product.
+
+How far from the minimum a point can be at most follows from the same step (:mod:`qed.classification.logistic.gap`): the squared Newton
+decrement :math:`g^\top (H + \Lambda)^{-1} g` is a duality gap, with a penalty or without one, and costs no pass of its own.
+
+Nocedal and Wright (2006), Numerical Optimization, chapters 6 and 7.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack
+
+from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
+from qed.classification.logistic.dependent_columns import dependent_columns
+from qed.classification.logistic.gap import Rounding, magnitudes, roughly, sharply, summed, triangle_of
+from qed.classification.logistic.hessian_bound import UNIT, LowerBound, from_rows, from_sums
+from qed.classification.logistic.likelihood import Likelihood, Newton, Point
+from qed.classification.logistic.preconditioner import Preconditioner
+from qed.classification.logistic.secants import Secants
+from qed.linalg.conjugate import Conjugate, conjugate_gradients
+from qed.linalg.normal import solve
+from qed.optim.searches.downhill import downhill
+
+# A pivot of the Hessian, scaled to a diagonal of ones, that is smaller than this may be little but rounding.
+LEAST_PIVOT = 1e-5
+# The next step will do for a proof where this one promises more, relative to the objective.
+HOPEFUL = 1e-12
+# The most operations that a QR decomposition of the rows may take.
+LARGEST_TRIANGLE = 1e11
+
+
+class SmoothLikelihood(Likelihood):
+    """The objective with a squared penalty, or with none."""
+
+    @cached_property
+    def preconditioner(self) -> Preconditioner:
+        """What conjugate gradients begin a step with."""
+        return Preconditioner(self)
+
+    def newton(self, point: Point, secants: Secants | None = None) -> Newton:
+        """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
+        if self._proven is None or self._proven[0] is not point:
+            with one_blas_thread:
+                found = self._factor(point, secants) if self.factorised else self._conjugate(point)
+            self._proven = point, found
+        return self._proven[1]
+
+    def _factor(self, point: Point, secants: Secants | None) -> Newton:
+        direction = self._quickly(point) if self.part is None else None
+        if (
+            direction is not None
+            and -float((point.gradient * direction).sum()) > max(10 * self.tol, HOPEFUL) * point.objective
+        ):
+            return Newton(1.0, lambda: direction)
+        bound = self.bound(point)
+        if bound is None:
+            return Newton(1.0, lambda: self._least_squares(point))
+        base = bound.norm(point.gradient)
+        step = None if self.part is not None else (bound.solve(point.gradient), base)
+        gap = self._gap(point, bound, base, step=step)
+        if self._searched and self.absent.any():
+            return Newton(gap, lambda: self._least_squares(point))
+        corrected = secants or Secants.none(self.loss.shape)
+        return Newton(gap, lambda: corrected.direction(bound.solve, point.gradient))
+
+    @property
+    def _near(self) -> float:
+        """With less than this to gain, relative to the objective, a proof is worth its price."""
+        return max(10 * self.tol, 1e-9)
+
+    def _quickly(self, point: Point) -> np.ndarray | None:
+        """Give Newton's direction where the Hessian is far from singular, with no bound of what rounding did; else None."""
+        H = self.factor * self.loss.joined(point.curve.blocks)
+        H.flat[:: len(H) + 1] += np.tile(self.ridge, self.loss.shape[0])
+        length = np.sqrt(H.diagonal())
+        if not length.min() > 0:
+            return None
+        scaled = H / length
+        scaled /= length[:, None]
+        lower, failed = lapack.dpotrf(scaled, lower=1, overwrite_a=1)
+        if failed or not lower.diagonal().min() > LEAST_PIVOT:
+            return None
+        found, _ = lapack.dpotrs(lower, -point.gradient.ravel() / length, lower=1)
+        return np.asarray((found / length).reshape(point.gradient.shape))
+
+    def bound(self, point: Point) -> LowerBound | None:
+        """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
+        m, q = self.loss.shape
+        absent = np.tile(self.absent & (self.ridge == 0), m)
+        if not self.factorised:
+            return self._separate(point)
+        found = None if self.part is None else self._sampled(point, absent)
+        if found is not None:
+            return found
+        pieces = self.pieces(point)
+        found = self._summed(pieces, self.factor, absent)
+        if found is None and not self.penalised and not self._searched:
+            self._searched = True
+            gram = np.sum([piece for (k, l), piece in pieces.items() if k == l], axis=0)
+            self.absent = self.absent | dependent_columns(self.rows, gram, self.loss.shift, self.loss.scale)
+            return self.bound(point)
+        if found is None and self.count * (m + 1) * (m * q) ** 2 <= LARGEST_TRIANGLE:
+            triangle = self.rows.fold(triangle_of, self.loss, point.theta, self.factor).R
+            triangle = np.vstack([triangle, np.diag(np.sqrt(np.tile(self.ridge, m)))])
+            tile = min(self.count, self.loss.tile_rows)
+            rows, tiles = (m + 1) * tile + 2 * m * q, 2 + self.count / max(tile, 1)
+            found = from_rows(triangle, 4 * rows * m * q * tiles * UNIT, absent)
+        return found
+
+    def _sampled(self, point: Point, absent: np.ndarray) -> LowerBound | None:
+        """Give the bound that some of the rows are: with their curvature for that of all, and then less again."""
+        assert self.part is not None
+        more = self.count / max(1, self.part.count())
+        pieces = self.part.fold(self.loss.of, point.theta, "full").blocks
+        found = self._summed(pieces, more * self.factor, absent)
+        return None if found is None else found.weaker(np.sqrt(more))
+
+    def _summed(
+        self, pieces: dict[tuple[int, int], np.ndarray], factor: float, absent: np.ndarray
+    ) -> LowerBound | None:
+        """Give the bound that the pieces of a Hessian are, with the penalty."""
+        total = factor * self.loss.joined(pieces)
+        total[np.diag_indices_from(total)] += np.tile(self.ridge, self.loss.shape[0])
+        own = {k: np.sqrt(np.maximum(piece.diagonal(), 0.0)) for (k, l), piece in pieces.items() if k == l}
+        moved = np.abs(self.loss.coding[:, list(own)]) @ np.array(list(own.values()))
+        rounding = factor * (self.count + len(self.loss.coding) ** 2 + 32) * UNIT
+        return from_sums(total, moved.ravel(), rounding, absent)
+
+    def _separate(self, point: Point, least: float | None = None) -> LowerBound | None:
+        """Give the bound that the penalty is, with the curvature of the constants; None where there is no penalty."""
+        if not self.penalised:
+            return None
+        p = len(self.loss.scale)
+        root = np.sqrt(2 / self.ridge[:p]) if self.loss.intercept else np.sqrt(1 / self.ridge)
+        if self.loss.intercept:
+            # The columns' Hessian is at most this, in units of the penalty; so much of it may be spent on the constants.
+            steepest = self.factor * float(self.squares[:p] @ (1 / self.ridge[:p]))
+            curvature = self.factor * (point.curve.least if least is None else least) / max(1.0, steepest)
+            root = np.append(root, np.sqrt(2 / curvature) if curvature > 0 else np.inf)
+        whole = np.tile(root, self.loss.shape[0])
+        return LowerBound(whole, whole)
+
+    def _gap(
+        self,
+        point: Point,
+        bound: LowerBound,
+        base: float,
+        lost: np.ndarray | float = 0.0,
+        step: tuple[np.ndarray, float] | None = None,
+    ) -> float:
+        """Bound the relative distance of the objective from its minimum; at most one.
+
+        `base` is the length of Newton's step but for rounding, `lost` what rounding did to products that it was worked out with, by column;
+        `step` is the step where it was computed, with its length.
+        """
+        loss, shape = self.loss, self.loss.shape
+        magnitude, sizes = magnitudes(loss, point.coef, point.intercept), bound.sizes.reshape(shape)
+        unit, moved, solved = summed(loss, self.count, not self.centred), np.inf, 0.0
+        if step is not None:
+            change, solved = loss.coding.T @ step[0], step[1]
+            moved = float((change.max(axis=0) - change.min(axis=0)).sum())
+
+        def length(rounding: Rounding) -> float:
+            errors = 2 * unit * rounding.terms + 8 * UNIT * np.abs(self.ridge * point.theta)
+            return rounding.length(base, bound, errors + lost, moved, solved)
+
+        rough = roughly(loss, point.curve.missed, self.squares, magnitude, sizes, self.factor)
+        found = length(rough)
+        near = base**2 <= self._near * point.objective
+        if near and not found <= 2 * base:
+            most = min(found, 2 * base + 1e-3 * np.sqrt(point.objective))
+            sharp = self.rows.fold(sharply, loss, point.theta, magnitude, sizes, self.factor, most)
+            exact = length(sharp)
+            found = min(found, exact if exact <= most else np.inf)
+        value = point.objective - self.factor * point.curve.missed * 2 * rough.worst
+        return min(1.0, found**2 / value) if value > 0 else float(found > 0)
+
+    def _least_squares(self, point: Point) -> np.ndarray:
+        """Solve for Newton's direction without what rounding can not tell from zero: a way on, but no proof."""
+        H = self.factor * self.loss.joined(self.pieces(point))
+        ridge = np.broadcast_to(self.ridge, self.loss.shape)
+        return solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef.reshape(self.loss.shape)
+
+    def _conjugate(self, point: Point) -> Newton:
+        """Bound the gap by the penalty alone; where that is not enough, by Newton's direction as well."""
+        bound = self.bound(point)
+        plain = 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
+        if bound is not None and plain > self.tol and self._has_more_to_say(point):
+            bound = self._separate(point, self._least(point)) or bound
+            plain = min(plain, self._gap(point, bound, bound.norm(point.gradient)))
+        if plain <= self.tol:
+            return Newton(plain, lambda: self._solved(point).solution)
+        found = self._solved(point)
+        if bound is None:
+            return Newton(plain, lambda: found.solution)
+        bent = max(0.0, -float(((point.gradient + found.left) * found.solution).sum()))
+        lost = 4 * summed(self.loss, self.count, not self.centred) * np.sqrt(bent * self.factor * self.squares)
+        base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
+        sharper = self._gap(point, bound, base, lost, (found.solution, float(np.sqrt(bent))))
+        return Newton(min(plain, sharper), lambda: found.solution)
+
+    def _has_more_to_say(self, point: Point) -> bool:
+        """Whether the slopes of the columns would prove enough, if more were known of the constants, as of more than two classes."""
+        columns = point.gradient[:, : len(self.loss.scale)] ** 2 / self.ridge[: len(self.loss.scale)]
+        enough = bool(2 * columns.sum() <= self._near * point.objective)
+        return enough and self.loss.intercept and len(self.loss.coding) > 1
+
+    def _least(self, point: Point) -> float:
+        """Bound the least eigenvalue of the constants' Hessian from below."""
+        total = self.rows.fold(self.loss.constants, point.theta)
+        away = (self.count + 2 * len(total)) * UNIT * (self.total + float(np.trace(total)))
+        return max(float(np.linalg.eigvalsh(total)[0]) - len(total) * away, point.curve.least)
+
+    def _solved(self, point: Point) -> Conjugate:
+        """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
+        precondition = self.preconditioner.at(point)
+        promised = max(float((point.gradient * precondition(point.gradient)).sum()), 0.0)
+        size = max(point.objective, 1e-300)
+        # Far from the minimum a rough step will do, and near it none has to lead far below the tolerance.
+        enough = 0.01 * np.sqrt(self.tol * size / max(promised, 1e-300))
+        found = conjugate_gradients(
+            lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
+            -point.gradient,
+            min(0.3, max(np.sqrt(promised / size), enough, EPS)),
+            self.preconditioner.most,
+            precondition,
+        )
+        self.preconditioner.learn(found.iterations)
+        return found
+
+    def descend(self, point: Point, direction: np.ndarray) -> Point:
+        """Go along `direction`, at most to its end, until the objective is nearly as low as it gets on the way."""
+        coef, intercept = self.outside(direction)
+
+        def at(step: float) -> Point:
+            return self.at(point.coef + step * coef, point.intercept + step * intercept, direction)
+
+        def slope(found: Point) -> float:
+            return float((found.gradient * direction).sum())
+
+        noise = 8 * EPS * abs(point.objective)
+        found = downhill(
+            at, slope, slope(point), lambda found: found.objective - point.objective,
+            noise=noise, longest=1.0, rounding=noise,
+        )  # fmt: skip
+        return found or point
