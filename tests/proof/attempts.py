@@ -64,6 +64,12 @@ MODELS = {
 # Models of the registry that have no judge here, and why.
 WITHOUT = {
     "LogisticRegression": "judged in test_logistic_proof.py, on data with classes",
+    "LinearDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
+    "QuadraticDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
+    "GaussianNB": "judged in test_generative.py, on data with classes",
+    "BernoulliNB": "judged in test_generative.py, on counts",
+    "MultinomialNB": "judged in test_generative.py, on counts",
+    "CategoricalNB": "judged in test_generative.py, on counts",
     "FeatureMap": "a user's own function: nothing is claimed but that rows keep their features in other company",
     "Search": "the certificate is that of the model inside",
     "RandomSearch": "the certificate is that of the model inside",

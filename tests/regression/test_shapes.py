@@ -8,7 +8,7 @@ import qed
 from qed.base.errors import DegenerateWarning
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
-from qed.linalg.least_eigenvalue import least_eigenvalue
+from qed.linalg.iterative.least_eigenvalue import least_eigenvalue
 from qed.regression.linear import problem as choices
 from qed.regression.linear.equations import GramEquations, RowEquations
 from qed.regression.linear.iterative import IterativeEquations

@@ -7,7 +7,7 @@ __getattr__, __dir__, __all__ = room(
     {
         "functions.composite": ["Composite", "penalised"],
         "functions.conditioning": ["condition_number", "descent_iterations", "ridge_condition"],
-        "qed.linalg.conjugate": ["Conjugate", "conjugate_gradients"],
+        "qed.linalg.iterative.conjugate": ["Conjugate", "conjugate_gradients"],
         "functions.convexity": ["Findings", "Witness", "check_convexity", "check_smoothness", "check_strong_convexity"],
         "solvers.coordinate": ["CoordinateDescent"],
         "functions.critical": ["CriticalPoint", "classify"],

@@ -22,8 +22,8 @@ from qed.base.numbers import EPS, largest_share
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, join
 from qed.linalg.design import DenseDesign, SparseDesign
+from qed.linalg.iterative.sparse_gram import sparse_gram
 from qed.linalg.sharing import products_of_rows
-from qed.linalg.sparse_gram import sparse_gram
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.moments import Moments, roundings_of
 from qed.stats.products import present_rows, typical_row

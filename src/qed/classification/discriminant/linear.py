@@ -274,8 +274,9 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
             return [Claim(says, np.inf, bound)]
         kept = np.linalg.qr(spread.whitening * spread.length[:, None], mode="complete")[0]
         out = kept[:, spread.rank :] / spread.length[:, None]
-        varied, size = problem.rows.fold(_along, self.classes_, self.means_, out)
-        share = np.sqrt(np.divide(varied, size, out=np.zeros(missing), where=size > 0))
+        level, weight = problem.rows.fold(_levels_along, self.classes_, out)
+        level = np.divide(level, weight, out=np.zeros_like(level), where=weight > 0)
+        share = np.sqrt(problem.rows.fold(_along, self.classes_, out, level) / problem.statistic.weights.sum())
         return [Claim(says, float(share.max(initial=0.0)), bound)]
 
     def _direction_claims(self, spread: Spread, seen: ByClass) -> list[Claim]:
@@ -302,12 +303,22 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         ]
 
 
-def _along(block: Block, classes: np.ndarray, means: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Add up the squares of the rows, from the means of their classes, along directions; and the squares of what these are sums of."""
-    away = np.asarray(block.X, dtype=np.float64) - means[encode(block.y, classes, block.weight)]
-    return np.array(
-        [block.weights @ (away @ directions) ** 2, block.weights @ (np.abs(away) @ np.abs(directions)) ** 2]
-    )
+def _levels_along(block: Block, classes: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Add up, class by class, where the rows lie along directions, and weights: rows count by what rounding can do to them."""
+    X, code = np.asarray(block.X, dtype=np.float64), encode(block.y, classes, block.weight)
+    trust = np.minimum(1 / np.maximum(np.abs(X) @ np.abs(directions), 1e-150), 1e150) ** 2 * block.weights[:, None]
+    sums = np.zeros((2, len(classes), directions.shape[1]))
+    np.add.at(sums[0], code, trust * (X @ directions))
+    np.add.at(sums[1], code, trust)
+    return sums
+
+
+def _along(block: Block, classes: np.ndarray, directions: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Add up the squares of what rows differ by from the level of their class, each as a share of what it is a difference of."""
+    X, level = np.asarray(block.X, dtype=np.float64), levels[encode(block.y, classes, block.weight)]
+    size = np.abs(X) @ np.abs(directions) + np.abs(level)
+    share = np.divide(X @ directions - level, size, out=np.zeros(level.shape), where=size > 0)
+    return np.asarray(block.weights @ share**2)
 
 
 def _side(directions: np.ndarray) -> np.ndarray:

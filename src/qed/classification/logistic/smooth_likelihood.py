@@ -24,7 +24,7 @@ from qed.classification.logistic.hessian_bound import UNIT, LowerBound, from_row
 from qed.classification.logistic.likelihood import Likelihood, Newton, Point
 from qed.classification.logistic.preconditioner import Preconditioner
 from qed.classification.logistic.secants import Secants
-from qed.linalg.conjugate import Conjugate, conjugate_gradients
+from qed.linalg.iterative.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
 from qed.optim.searches.downhill import downhill
 

@@ -36,7 +36,7 @@ from qed.base.summary import Summary
 from qed.classification.logistic.gap import magnitudes, summed
 from qed.classification.logistic.likelihood import Likelihood, Newton, Point
 from qed.classification.logistic.secants import Secants
-from qed.linalg.conjugate import conjugate_gradients
+from qed.linalg.iterative.conjugate import conjugate_gradients
 from qed.optim.functions.penalties import L1L2
 from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
 from qed.optim.sparse.quadratic import SparseQuadratic

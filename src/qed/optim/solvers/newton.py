@@ -26,7 +26,7 @@ from scipy.linalg import cho_solve, lapack
 
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.running.steps import Halt, Reason, Step
-from qed.linalg.conjugate import conjugate_gradients
+from qed.linalg.iterative.conjugate import conjugate_gradients
 from qed.optim.functions.objective import Objective
 from qed.optim.searches.flat import safe_length
 from qed.optim.searches.methods import Armijo, Search

@@ -19,7 +19,7 @@ from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.linalg.least_eigenvalue import Distance
+from qed.linalg.iterative.least_eigenvalue import Distance
 from qed.linalg.normal import Normal, Standing
 from qed.linalg.root import Root
 from qed.stats.centred import Centred

@@ -4,8 +4,8 @@ r"""Least squares without any matrix: conjugate gradients on the sparse rows.
 
 in coordinates in which all columns have length one: :math:`O(\mathrm{nnz})` for each of some twenty products. With a penalty, strong
 convexity proves how near the end is, :math:`\|g\|^2 / \alpha`. Without one the least eigenvalue of the scaled products does, which
-a few random vectors bound from below (:mod:`qed.linalg.least_eigenvalue`); for that some of the rows are enough, as all together can
-only have larger ones. Where the columns are so alike that this would take longer than to form the equations, another way takes over.
+a few random vectors bound from below (:mod:`qed.linalg.iterative.least_eigenvalue`); for that some of the rows are enough, as all
+together can only have larger ones. Where the columns are so alike that this would take longer than to form the equations, another way takes over.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from scipy.sparse import csr_array
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
-from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import SparseDesign
-from qed.linalg.iterative_rows import IterativeRows
-from qed.linalg.least_eigenvalue import Distance, LeastEigenvalue, least_eigenvalue
+from qed.linalg.iterative.conjugate import conjugate_gradients
+from qed.linalg.iterative.least_eigenvalue import Distance, LeastEigenvalue, least_eigenvalue
+from qed.linalg.iterative.rows import IterativeRows
 from qed.linalg.normal import Solution, Standing
 from qed.linalg.root import Root
 from qed.regression.linear.equations import GramEquations, KeptEquations, RowEquations

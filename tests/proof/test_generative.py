@@ -1,4 +1,4 @@
-"""What discriminants claim of their coefficients and distances is at least the truth, in exact fractions."""
+"""What discriminants and naive Bayes claim of their coefficients, distances and counts is at least the truth, in exact fractions."""
 
 import warnings
 from fractions import Fraction
@@ -118,4 +118,40 @@ def test_a_class_of_one_row_is_said_and_strengthened():
     with pytest.warns(qed.base.errors.DegenerateWarning, match="'few' is singular, because its 1 rows are too few"):
         model = qed.QuadraticDiscriminantAnalysis().fit(X, y)
     assert model.strengthened_.tolist() == [True, False]
+    assert model.certificate_ and qed.certify(model, X, y)
+
+
+@settings(max_examples=60, deadline=None)
+@given(kind=st.sampled_from(TABLES), seed=st.integers(0, 2**32 - 1))
+def test_means_and_variances_of_gaussian_naive_bayes_are_right_where_proven(kind, seed):
+    X, y, weight = labelled(kind, seed)
+    model = fitted(qed.GaussianNB, X, y, weight)
+    if model is None or not model.certificate_:
+        return
+    for k in (0, 1):
+        total, mean, scatter = exact_moments(X[y == k], weight[y == k])
+        for j, level in enumerate(mean):
+            variance = float(scatter[j][j] / total)
+            size = abs(float(level)) + variance**0.5
+            assert abs(float(Fraction(float(model.theta_[k, j])) - level)) <= 1e-12 * size
+            # A variance is a sum of squares of differences, each of which rounds by the size of the column.
+            blur = 1e-12 * (variance + variance**0.5 * size) + (1e-12 * size) ** 2
+            assert abs(model.var_[k, j] - model.epsilon_ - variance) <= blur + 1e-12 * model.epsilon_
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_counts_are_exact(seed):
+    random = np.random.default_rng(seed)
+    X, y = random.poisson(2.0, (30, 4)).astype(float), random.integers(0, 3, 30)
+    y[:3] = 0, 1, 2
+    for kind in (qed.BernoulliNB, qed.MultinomialNB):
+        model = kind().fit(X, y)
+        marked = X > 0 if kind is qed.BernoulliNB else X
+        np.testing.assert_array_equal(model.feature_count_, [marked[y == k].sum(axis=0) for k in range(3)])
+        assert model.certificate_ and qed.certify(model, X, y)
+    model = qed.CategoricalNB().fit(X, y)
+    for j, found in enumerate(model.category_count_):
+        wanted = [np.bincount(X[y == k, j].astype(int), minlength=found.shape[1]) for k in range(3)]
+        np.testing.assert_array_equal(found, wanted)
     assert model.certificate_ and qed.certify(model, X, y)

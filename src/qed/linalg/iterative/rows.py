@@ -3,7 +3,7 @@ r"""The shortest coefficients that fit all rows of a sparse table with fewer row
 .. math:: w = A^\top u, \qquad A A^\top u = b.
 
 Only products with the sparse rows are taken. Where random vectors bound the least eigenvalue of the products of the rows
-(:mod:`qed.linalg.least_eigenvalue`), these are independent: the least error is zero, what is left of the residual tells how far
+(:mod:`qed.linalg.iterative.least_eigenvalue`), these are independent: the least error is zero, what is left of the residual tells how far
 :math:`w` is from the shortest solution, and :math:`\|w - A^\top u\|` how far it leads out of the span of the rows. With centred rows
 the roots :math:`\rho` of the weights are a null vector of :math:`A A^\top`, to which the target is orthogonal; one more term
 :math:`\rho\rho^\top` makes the matrix definite and changes nothing else.
@@ -17,9 +17,9 @@ import numpy as np
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
-from qed.linalg.conjugate import conjugate_gradients
 from qed.linalg.design import SparseDesign
-from qed.linalg.least_eigenvalue import LeastEigenvalue, least_eigenvalue
+from qed.linalg.iterative.conjugate import conjugate_gradients
+from qed.linalg.iterative.least_eigenvalue import LeastEigenvalue, least_eigenvalue
 from qed.linalg.normal import Solution
 
 # Conjugate gradients end when their residual is this small, relative to the target.
