@@ -171,7 +171,7 @@ def test_holes_in_lists_of_mixed_rows():
     assert found.tolist() == [["a", "b"], ["c", "b"]]
 
 
-@pytest.mark.parametrize("strategy", [*STRATEGIES, np.max], ids=str)
+@pytest.mark.parametrize("strategy", [*STRATEGIES, np.max], ids=[*STRATEGIES, "function"])
 @pytest.mark.parametrize("indicator", [False, True])
 def test_sparse_tables_are_filled_like_dense_ones(strategy, indicator):
     rng = np.random.default_rng(0)

@@ -5,7 +5,8 @@ r"""Least squares without any matrix: conjugate gradients on the sparse rows.
 in coordinates in which all columns have length one: :math:`O(\mathrm{nnz})` for each of some twenty products. With a penalty, strong
 convexity proves how near the end is, :math:`\|g\|^2 / \alpha`. Without one the least eigenvalue of the scaled products does, which
 a few random vectors bound from below (:mod:`qed.linalg.iterative.least_eigenvalue`); for that some of the rows are enough, as all
-together can only have larger ones. Where the columns are so alike that this would take longer than to form the equations, another way takes over.
+together can only have larger ones. Where the columns are so alike that this would take longer than to form the equations, another way
+takes over.
 """
 
 from __future__ import annotations
