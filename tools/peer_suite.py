@@ -34,6 +34,7 @@ ACCEPTED = HERE / "peer_suite.toml"
 FILES = (
     *(f"linear_model/tests/test_{name}.py" for name in ("base", "coordinate_descent", "huber", "logistic", "omp")),
     *("linear_model/tests/test_ridge.py", "linear_model/tests/test_sparse_coordinate_descent.py"),
+    *("tests/test_discriminant_analysis.py", "tests/test_naive_bayes.py"),
     *("tests/test_kernel_ridge.py", "tests/test_kernel_approximation.py", "cluster/tests/test_k_means.py"),
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     "impute/tests/test_impute.py",
@@ -49,7 +50,7 @@ PACKAGES = frozenset(
     "sklearn." + name
     for name in (
         *("linear_model", "cluster", "preprocessing", "impute", "metrics", "metrics.cluster", "model_selection"),
-        *("kernel_ridge", "kernel_approximation"),
+        *("kernel_ridge", "kernel_approximation", "discriminant_analysis", "naive_bayes"),
     )
 )
 

@@ -18,7 +18,7 @@ BLOCK = Block(X, Y)
 
 
 def test_the_worked_numbers():
-    model = qed.LogisticRegression(C=None, tol=1e-20).fit(X, Y)
+    model = qed.LogisticRegression(C=None, tol=1e-10).fit(X, Y)
     np.testing.assert_allclose([model.coef_[0, 0], model.intercept_[0]], BEST, atol=5e-9)
     assert model.ending_.step.objective == pytest.approx(LEAST, rel=1e-15)
     assert model.ending_.reason is Reason.CERTIFIED and model.certificate_

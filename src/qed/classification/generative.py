@@ -29,9 +29,9 @@ class Generative(OnePassClassifier):
     def _check_statistic(self, problem: StatisticProblem) -> None:
         refuse_amounts(self, problem.statistic.classes.tolist())
 
-    def _learn_classes(self, seen: ByClass) -> None:
-        """Set ``classes_``; refuse a single one."""
-        if len(seen.classes) < 2:
+    def _learn_classes(self, seen: ByClass, least: int = 2) -> None:
+        """Set ``classes_``; refuse fewer than `least`."""
+        if len(seen.classes) < least:
             raise InputError(
                 f"{type(self).__name__} needs at least two classes, but the target has only one class, "
                 f"{seen.classes.tolist()[0]!r}: give rows of another class too."
@@ -56,6 +56,16 @@ class Generative(OnePassClassifier):
     @abstractmethod
     def _joint(self, block: Block) -> np.ndarray:
         """Give the logarithm of prior times density, up to the same constant for all classes; of shape (n, n_classes)."""
+
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """Give the logarithm of prior times density for every row and class, but for a constant that all classes share.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        return np.asarray(self._apply(self._joint, X))
 
     def _decide(self, block: Block) -> np.ndarray:
         joint = self._joint(block).astype(block.X.dtype, copy=False)

@@ -238,13 +238,13 @@ def _count_right(block: Block, choose: Any) -> np.ndarray:
 class OnePassClassifier(Classifier, OnePass):
     """A classifier in closed form: what it has to know of its rows is a statistic, such as `ByClass`."""
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Add rows to those already learned from: the result is that of a fit on all of them.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in ``fit``.
+            As in ``fit``; scikit-learn's classifiers take the classes before the weights.
         classes : array-like, optional
             All classes there may be; a label that is none of them is refused. The model knows those that it has seen, in
             whichever call, so this need not be given.

@@ -57,9 +57,9 @@ def strength_and_share(C: float | None, l1_ratio: float | None, penalty: str | N
 
 
 def tolerance(model: Settings) -> float:
-    """Give the relative distance from the minimum that a fit has to prove."""
+    """Give the relative distance from the minimum that a fit has to prove: the square of what coefficients may be off."""
     share = strength_and_share(model.C, model.l1_ratio, model.penalty)[1]
-    return max(model.tol, LEAST_GAP) if share > 0 else model.tol
+    return max(model.tol**2, LEAST_GAP) if share > 0 else model.tol**2
 
 
 class ClassProblem(RowsProblem):
@@ -88,7 +88,7 @@ class ClassProblem(RowsProblem):
         if self.l1_ratio > 0 and np.inf > self.C:
             self.objective = SparseLikelihood(numbered, *given, self.l1_ratio, tolerance(model))
         else:
-            self.objective = SmoothLikelihood(numbered, *given, tol=model.tol)
+            self.objective = SmoothLikelihood(numbered, *given, tol=tolerance(model))
         if self.objective.penalised and self.l1_ratio == 0:
             each = len(self.objective.loss.coding) if self.objective.factorised else 1
             self.objective.part = part_of(numbered, self.summary, self.objective.ridge.size * each)

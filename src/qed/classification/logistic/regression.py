@@ -57,11 +57,10 @@ class LogisticRegression(Classifier, Iterative):
         Whether to fit a constant, which is not penalised.
     class_weight : None, "balanced" or dict, default=None
         Factors of the rows' weights by class; "balanced" gives all classes the same total.
-    tol : float, default=1e-14
-        The fit ends when the objective is proven to be within this, relative, of its minimum. Near a minimum the objective is flat:
-        coefficients are right to about the root of it, 1e-7 of their standard errors' size, and mostly much nearer, since the last
-        step overshoots. With 1e-8 they may be off in the fourth digit. With a share of sizes the gap of the dual problem proves it, and the
-        least is 1e-10.
+    tol : float, default=1e-7
+        About how far coefficients may be off, as a share of their standard errors' size. Near a minimum the objective is flat, so the fit
+        ends when the objective is proven to be within the square of this, relative, of its minimum; mostly it is much nearer, since
+        the last step overshoots. With a share of sizes the gap of the dual problem proves it, and 1e-5 is the least.
     max_iter : int, default=100
         The most iterations.
 
@@ -136,7 +135,7 @@ class LogisticRegression(Classifier, Iterative):
         penalty: str | None = "deprecated",
         fit_intercept: bool = True,
         class_weight: Any = None,
-        tol: float = 1e-14,
+        tol: float = 1e-7,
         max_iter: int = 100,
     ) -> None:
         self.C = C

@@ -90,7 +90,7 @@ class CountingNB(Generative):
 
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
-        self._learn_classes(seen)
+        self._learn_classes(seen, least=1)
         self.class_count_ = seen.weights
         self.class_log_prior_ = np.minimum(log_priors(self._priors(seen)), 0.0)
         self.feature_count_ = np.array([part.total for part in seen])

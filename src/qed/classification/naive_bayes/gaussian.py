@@ -97,7 +97,7 @@ class GaussianNB(Generative):
 
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
-        self._learn_classes(seen)
+        self._learn_classes(seen, least=1)
         self.class_prior_, self.class_count_ = self._shares(seen, self.priors), seen.weights
         self.theta_, variance, self.epsilon_ = self._estimates(seen)
         self.var_ = variance + self.epsilon_
