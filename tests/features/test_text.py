@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import qed
 from qed.base.errors import DegenerateError, InputError, NotFittedError, ParameterError
-from qed.features.text.terms import WORD, Cutter
+from qed.stats.terms import WORD, Cutter
 from tests.features.messages import LABELS, MESSAGES
 from tests.proof.mutations import changed, numbers_of, put
 

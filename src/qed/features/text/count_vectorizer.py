@@ -39,7 +39,7 @@ from qed.base.sources.rows import Rows
 from qed.features.tables.levels import column_of
 from qed.features.tables.table import TableTransformer
 from qed.features.text.documents import documents_of, texts_of
-from qed.features.text.terms import WORD, Cutter, TermCounts
+from qed.stats.terms import WORD, Cutter, TermCounts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

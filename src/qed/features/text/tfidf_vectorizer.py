@@ -22,7 +22,7 @@ from qed.base.models.problem import TableProblem
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.features.text.count_vectorizer import CountVectorizer
-from qed.features.text.terms import WORD
+from qed.stats.terms import WORD, rarity, row_norms, weigh
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -125,7 +125,7 @@ class TfidfVectorizer(CountVectorizer):
                 f"The term {self.terms_[int(there.argmin())]!r} of the vocabulary is in no document, so that its weight would "
                 "be infinite: give smooth_idf=True, or leave it out."
             )
-        return np.log((self.n_documents_ + more) / there) + 1.0
+        return rarity(self.document_counts_, self.n_documents_, more)
 
     def _weighed(self, counts: csr_array) -> csr_array:
         kind = np.float32 if np.dtype(self.dtype) == np.float32 else np.float64
@@ -169,28 +169,3 @@ class Worst(tuple[float, float]):
 
     def __add__(self, other: Worst) -> Worst:  # type: ignore[override]
         return Worst(*map(max, self, other))
-
-
-def weigh(counts: csr_array, idf: np.ndarray | None, norm: str | None, *, logarithm: bool = False) -> csr_array:
-    """Weigh counts, in place: their logarithms where wanted, times the weight of the term, over the length of the document.
-
-    >>> from scipy import sparse
-    >>> weigh(sparse.csr_array([[3.0, 4.0]]), None, "l2").toarray()
-    array([[0.6, 0.8]])
-    """
-    if logarithm:
-        counts.data = np.log(counts.data, out=counts.data) + 1
-    if idf is not None:
-        counts.data *= idf[counts.indices]
-    if norm is not None:
-        length = row_norms(counts, norm)
-        counts.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(counts.indptr))
-    return counts
-
-
-def row_norms(matrix: csr_array, norm: str) -> np.ndarray:
-    """Give the length of each row: the root of the sum of squares (l2), or the sum of sizes (l1)."""
-    size = np.abs(matrix.data.astype(np.float64))
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    total = np.bincount(rows, size**2 if norm == "l2" else size, matrix.shape[0])
-    return np.sqrt(total) if norm == "l2" else total

@@ -232,7 +232,7 @@ class _Run:
 
     def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
         """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
-        asked = repr([getattr(encoder, name) for name in ("numeric", "categorical", "dates", "drop")])
+        asked = repr([getattr(encoder, name) for name in ("numeric", "categorical", "dates", "text", "drop")])
         if asked not in self.known:
             self.known[asked] = inspect_folds(self.table, self.folds, encoder)
         return FoldEncoder(self.table, self.folds, encoder, self.known[asked])

@@ -152,3 +152,37 @@ class TermCounts:
         """Give the weight of the documents that have each of some terms."""
         there = np.append(self.documents, 0.0)
         return there[np.fromiter(map(self.places.get, terms, repeat(-1)), np.int64)]
+
+
+def rarity(documents: np.ndarray, n: float, more: float = 1.0) -> np.ndarray:
+    """Give the weight of terms that are in some of n documents, counted as if there were `more` documents with all of them.
+
+    >>> rarity(np.array([3.0, 1.0]), 3.0).round(2)
+    array([1.  , 1.69])
+    """
+    return np.log((n + more) / (documents + more)) + 1.0
+
+
+def weigh(counts: csr_array, idf: np.ndarray | None, norm: str | None, *, logarithm: bool = False) -> csr_array:
+    """Weigh counts, in place: their logarithms where wanted, times the weight of the term, over the length of the document.
+
+    >>> from scipy import sparse
+    >>> weigh(sparse.csr_array([[3.0, 4.0]]), None, "l2").toarray()
+    array([[0.6, 0.8]])
+    """
+    if logarithm:
+        counts.data = np.log(counts.data, out=counts.data) + 1
+    if idf is not None:
+        counts.data *= idf[counts.indices]
+    if norm is not None:
+        length = row_norms(counts, norm)
+        counts.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(counts.indptr))
+    return counts
+
+
+def row_norms(matrix: csr_array, norm: str) -> np.ndarray:
+    """Give the length of each row: the root of the sum of squares (l2), or the sum of sizes (l1)."""
+    size = np.abs(matrix.data.astype(np.float64))
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    total = np.bincount(rows, size**2 if norm == "l2" else size, matrix.shape[0])
+    return np.sqrt(total) if norm == "l2" else total
