@@ -76,6 +76,7 @@ def compare(
     model: Annotated[str, typer.Option(help="Where to save the best model.")] = "best.qed",
     task: Annotated[str | None, typer.Option(help="regression or classification; decided from the target.")] = None,
     scoring: Annotated[str | None, typer.Option(help="The score, such as r2, accuracy or neg_log_loss.")] = None,
+    positive: Annotated[str | None, typer.Option(help="The positive class, for f1, precision, recall ...")] = None,
     cv: Annotated[int, typer.Option(min=2, help="The number of folds.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="The seed of folds and models.")] = 0,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be given again.")] = None,
@@ -95,20 +96,20 @@ def compare(
             cv=cv,
             seed=seed,
             scoring=scoring,
+            positive=positive,
             report=None if no_report else report,
             model=model,
-            command=_again(data, target, task, scoring, cv, seed, drop or []),
+            command=_again(
+                data, drop or [], target=target, task=task, scoring=scoring, positive=positive, cv=cv, seed=seed
+            ),
             progress=progress,
         )
     commands.results.write_comparison(found, json=json, quiet=quiet)
 
 
-def _again(
-    data: str, target: str | None, task: str | None, scoring: str | None, cv: int, seed: int, drop: list[str]
-) -> str:
+def _again(data: str, drop: list[str], **options: str | int | None) -> str:
     """Write the command that makes the same comparison again."""
-    options = {"--target": target, "--task": task, "--scoring": scoring, "--cv": cv, "--seed": seed}
-    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
     return shlex.join(["qed", "compare", data, *words, *(word for name in drop for word in ("--drop", name))])
 
 

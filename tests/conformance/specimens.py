@@ -34,12 +34,15 @@ NEEDS = {
 
 
 def estimators() -> dict[str, type]:
-    """Give all public estimator classes by name."""
+    """Give all public estimator classes by name, but those that read documents and no table: tests/features/test_text.py is theirs."""
     found = {name: getattr(qed, name) for name in dir(qed) if name[0].isupper()}
     return {
         name: kind
         for name, kind in sorted(found.items())
-        if inspect.isclass(kind) and issubclass(kind, Estimator) and not inspect.isabstract(kind)
+        if inspect.isclass(kind)
+        and issubclass(kind, Estimator)
+        and not inspect.isabstract(kind)
+        and not issubclass(kind, qed.CountVectorizer)
     }
 
 

@@ -5,11 +5,12 @@ from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
+import pandas
 import pytest
 
 import qed
 from qed.base import lazy
-from qed.base.errors import InputError
+from qed.base.errors import InputError, ParameterError
 from qed.base.sources.rows import ArrayRows
 from qed.features.tables.inspection import Inspection
 from qed.selection.comparing.comparison import compare
@@ -250,3 +251,48 @@ def test_baselines_say_what_they_should():
     np.testing.assert_allclose(model.predict_proba([[9.0]]), [[0.4, 0.6]])
     with pytest.raises(InputError, match="missing labels"):
         qed.MajorityClassifier().fit(qed.rows({"a": [1.0, 2.0], "y": ["x", None]}, target="y"))
+
+
+def test_models_for_some_columns_contend_on_these_only():
+    generator = np.random.default_rng(0)
+
+    def names(X):
+        return {one.name for one in contenders("classification", *X.shape, X=X)}
+
+    flags, counts = generator.integers(0, 2, (50, 4)).astype(float), generator.poisson(0.4, (50, 4)).astype(float)
+    bernoulli, multinomial = "Bernoulli naive Bayes", "Multinomial naive Bayes"
+    assert names(flags) & {bernoulli, multinomial} == {bernoulli}
+    assert names(counts) & {bernoulli, multinomial} == {multinomial}
+    assert not names(generator.standard_normal((50, 4))) & {bernoulli, multinomial}
+    assert not names(np.c_[flags, 20 + flags[:, 0] / 2]) & {bernoulli, multinomial}
+
+
+def test_whatever_goes_wrong_in_one_model_the_others_are_compared(room_of_trees, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("no luck")
+
+    monkeypatch.setattr(Stump, "_solve", fail)
+    X, y = qed.data.load("iris").Xy()
+    found = compare(X, y, cv=2)
+    last = found.entries[-1]
+    assert last.name == "Stump" and last.failure.startswith("ZeroDivisionError") and "no luck" in last.failure
+    assert found.best.model is not None
+
+
+def test_a_score_of_one_class_knows_which():
+    X, y = qed.data.load("breast_cancer").Xy()
+    scores = {name: compare(X, y, cv=2, scoring="f1", positive=name).best.score for name in ("benign", "malignant")}
+    assert scores["benign"] != scores["malignant"]
+    assert compare(X, y, cv=2, scoring="f1").best.score == scores["malignant"]
+    with pytest.raises(ParameterError, match="one of two, not 'bening': the target has 'benign', 'malignant'"):
+        compare(X, y, positive="bening", scoring="f1")
+
+
+@pytest.mark.parametrize("positive", ["Yes", None])
+def test_the_command_line_names_the_positive_class(run, tmp_path, positive):
+    X, y = qed.data.load("iris").Xy()
+    table = pandas.DataFrame(np.asarray(X)).add_prefix("x").assign(two=np.where(np.asarray(y) == y[0], "No", "Yes"))
+    table.to_csv(tmp_path / "table.csv", index=False)
+    words = ["compare", tmp_path / "table.csv", "-t", "two", "--no-report", "--scoring", "f1", "--cv", 2]
+    done = run(*words, "--model", tmp_path / "m.qed", *(["--positive", positive] if positive else []))
+    assert done.exit_code == 0 and "Linear discriminant analysis" in done.output

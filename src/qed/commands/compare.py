@@ -82,6 +82,7 @@ def compare(
     cv: int = 5,
     seed: int = 0,
     scoring: str | None = None,
+    positive: str | None = None,
     report: str | None = None,
     model: str | None = None,
     command: str = "",
@@ -97,7 +98,9 @@ def compare(
         _check_place(path)
     source = read(data, target, drop)
     given = rows(source.table.append_column(target, _arrow(source.y)), target=target) if target else rows(source.table)
-    found = run(given, task=task, cv=cv, scoring=scoring, seed=seed, progress=_part(progress, 0.0, 0.85))
+    found = run(
+        given, task=task, cv=cv, scoring=scoring, positive=positive, seed=seed, progress=_part(progress, 0.0, 0.85)
+    )
     if found.best.model is None:
         raise InputError(f"No model could be fitted. {found.best.name}: {found.best.failure}")
     if model is not None:

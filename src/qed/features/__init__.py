@@ -5,6 +5,8 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "text.count_vectorizer": ["CountVectorizer"],
+        "text.tfidf_vectorizer": ["TfidfVectorizer"],
         "tables.encoder": ["ColumnEncoder"],
         "maps.feature_map": ["FeatureMap"],
         "maps.fourier": ["RandomFourierFeatures"],

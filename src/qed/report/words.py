@@ -64,10 +64,11 @@ def plus_minus(value: float, error: float, decimals: int | None = None) -> str:
 def setting_words(setting: Mapping[str, Any]) -> str:
     """Write a setting of parameters.
 
-    >>> setting_words({"alpha": 17.78279, "k": 3})
-    'alpha=17.78, k=3'
+    >>> setting_words({"alpha": 17.78279, "k": 3}), setting_words({"shrinkage": None})
+    ('alpha=17.78, k=3', 'no shrinkage')
     """
-    return ", ".join(f"{name}={number(v) if isinstance(v, float) else v}" for name, v in setting.items())
+    words = {name: number(value) if isinstance(value, float) else str(value) for name, value in setting.items()}
+    return ", ".join(f"no {name}" if setting[name] is None else f"{name}={value}" for name, value in words.items())
 
 
 def seconds_words(seconds: float) -> str:

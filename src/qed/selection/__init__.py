@@ -20,6 +20,7 @@ __getattr__, __dir__, __all__ = room(
             "matthews_corrcoef",
         ],
         "metrics.clusters": ["adjusted_rand_score", "silhouette_samples", "silhouette_score"],
+        "metrics.decision": ["best_threshold", "calibration_curve"],
         "metrics.multilabel": ["hamming_loss"],
         "metrics.precision": [
             "f1_score",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +24,7 @@ from qed.base.models.scoring import OnSingleRows
 from qed.base.models.ways import also_called
 from qed.base.saving.known import savable
 from qed.base.sources.layout import did_you_mean
-from qed.selection.inputs import Numbers
+from qed.selection.inputs import Label, Numbers
 from qed.selection.metrics import classification as by_label
 from qed.selection.metrics import precision as by_class
 from qed.selection.metrics import probability as by_probability
@@ -131,6 +131,32 @@ class Scorer:
     def on_single_rows(self) -> OnSingleRows:
         """What the score is on one row, but for its sign; None where that is something else."""
         return None if self.options or self.function is None else by_number.ON_SINGLE_ROWS.get(self.function)
+
+    @property
+    def has_positive(self) -> bool:
+        """Whether the score judges one of two classes, the positive one."""
+        named = self.function is not None and "pos_label" in inspect.signature(self.function).parameters
+        return named and self.options.get("average", "binary") == "binary"
+
+    def with_positive(self, label: Label) -> Scorer:
+        """Give the same scorer with another positive class.
+
+        Parameters
+        ----------
+        label : int or str
+            The positive one of two classes.
+
+        Examples
+        --------
+        >>> get_scorer("f1").with_positive("spam").options
+        {'pos_label': 'spam'}
+        """
+        if not self.has_positive:
+            known = ", ".join(name for name, one in sorted(SCORERS.items()) if one.has_positive)
+            raise ParameterError(
+                f"Scorer {self.name!r} treats all classes alike: no class is the positive one, as it is for {known}."
+            )
+        return replace(self, options={**self.options, "pos_label": label})
 
     def asks(self, model: object) -> str | None:
         """Name the method of a model that is asked; None where it has none of those that would do."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags
@@ -151,6 +152,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _search(self, question: Question[Self]) -> Answer | None:
         """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""
         return None
+
+    @classmethod
+    def _contends_on(cls, X: np.ndarray) -> bool:
+        """Say whether a comparison should try the model on such columns, encoded and not scaled; most models take any numbers."""
+        return True
 
     def _disagreement(self) -> str:
         """Say in what the fitted attributes disagree with each other or with the parameters, where `attributes` can not tell."""

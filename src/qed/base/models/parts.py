@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _is_fitted
 
 from qed.base.errors import InputError, NotAvailableError, NotFittedError
@@ -40,7 +41,9 @@ def parts_of(model: object, X: object) -> list[tuple[str, object, object]]:
         raise InputError(
             f"{name} is no fitted model of qed, so there are no claims to check: give a model, or a pipeline or search of models."
         )
-    if isinstance(X, Rows) or is_path(X) or is_dask(X):
+    # A list of words names files, unless what reads it asks for documents.
+    documents = isinstance(X, (list, tuple)) and not get_tags(_first(steps)).input_tags.two_d_array
+    if isinstance(X, Rows) or (is_path(X) and not documents) or is_dask(X):
         raise InputError(
             "A pipeline of scikit-learn reads tables in memory: give X and y as arrays or frames, or take qed.TableModel."
         )
@@ -51,6 +54,11 @@ def parts_of(model: object, X: object) -> list[tuple[str, object, object]]:
             f"The pipeline ends with {last}, which is no model of qed and makes no claims: end it with one."
         )
     return found
+
+
+def _first(steps: list[tuple[str, Step | str | None]]) -> Step | str | None:
+    """Give the first step that does something."""
+    return next((part for _, part in steps if part is not None and not isinstance(part, str)), steps[-1][1])
 
 
 def _best(model: object) -> object:

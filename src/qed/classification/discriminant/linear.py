@@ -118,6 +118,7 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         "priors": PRIORS,
         "n_components": integer(1, kind="model") | choice(None),
     }
+    compare_encoder: ClassVar[Mapping[str, bool]] = {"full_rank": True}
     compare_grid: ClassVar[Mapping[str, Any]] = {"shrinkage": [None, 0.01, 0.1, 0.5]}
 
     covariance_: np.ndarray

@@ -103,6 +103,7 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
         "priors": PRIORS,
         "reg_param": number(0, 1, kind="model"),
     }
+    compare_encoder: ClassVar[Mapping[str, bool]] = {"full_rank": True}
     compare_grid: ClassVar[Mapping[str, Any]] = {"shrinkage": [0.001, 0.01, 0.1, 0.5]}
 
     covariance_: np.ndarray

@@ -80,7 +80,12 @@ class BernoulliNB(CountingNB):
         "absent_alpha": number(0, kind="model") | choice(None),
         "prior_alpha": number(0, kind="model"),
     }
+    compare_grid: ClassVar[Mapping[str, list[float]]] = CountingNB.compare_grid
     compare_name: ClassVar[str] = "Bernoulli naive Bayes"
+
+    @classmethod
+    def _contends_on(cls, X: np.ndarray) -> bool:
+        return bool(((X == 0) | (X == 1)).all())
 
     def __init__(
         self,

@@ -54,6 +54,7 @@ class CountingNB(Generative):
         "class_prior": numbers("model") | choice(None),
     }
     compare_grid: ClassVar[Mapping[str, list[float]]] = {"alpha": [0.01, 0.1, 1.0, 10.0]}
+    compare_scale: ClassVar[bool] = False
 
     alpha: ArrayLike
     fit_prior: bool

@@ -11,6 +11,7 @@ McCallum and Nigam (1998), A comparison of event models for naive Bayes text cla
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,7 +64,14 @@ class MultinomialNB(CountingNB):
     """
 
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
+    compare_grid: ClassVar[Mapping[str, list[float]]] = CountingNB.compare_grid
     compare_name: ClassVar[str] = "Multinomial naive Bayes"
+
+    @classmethod
+    def _contends_on(cls, X: np.ndarray) -> bool:
+        # Counts, or the weights of words: nothing below zero, most of it zero, and no measurements.
+        counts = (X >= 0).all(axis=0) & ((X <= 1).all(axis=0) | (np.floor(X) == X).all(axis=0))
+        return bool(counts.all() and 2 * np.count_nonzero(X) <= X.size and not ((X == 0) | (X == 1)).all())
 
     def __init__(self, *, alpha: ArrayLike = 1.0, fit_prior: bool = True, class_prior: ArrayLike | None = None) -> None:
         self.alpha = alpha

@@ -1,4 +1,4 @@
-"""How one column of a table becomes columns of numbers: as a number, as levels, or as a date.
+"""How one column of a table becomes columns of numbers: as a number, as levels, as a date, or as the words of free text.
 
 These are the parts that a fitted `ColumnEncoder` is made of: values that say what was learned about a column, write its
 new columns, and name them.
@@ -12,14 +12,16 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from qed.base.attributes import booleans, each, floats, integers, labels, one_of
+from qed.base.attributes import booleans, each, floats, integers, labels, names, one_of
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
 from qed.features.tables.slots import Slots
-from qed.features.tables.values import PARTS, dates_of, numbers_of
+from qed.features.tables.values import PARTS, dates_of, documents_in, numbers_of
+from qed.stats.terms import WORD, Cutter, weigh
 
 OTHER = "other"
 MISSING = "missing"
+WORDS = Cutter(lowercase=True, pattern=WORD, ngrams=(1, 1))
 
 
 @savable
@@ -177,7 +179,44 @@ class LevelColumn:
         out[known, slot[known]] = 1.0
 
 
-Column = NumberColumn | DateColumn | LevelColumn
+@savable
+@dataclass(frozen=True)
+class TextColumn:
+    """A column of free text: the terms that are in many rows, each weighed by how rare it is, in a row of length one.
+
+    >>> note = TextColumn(0, np.array(["lunch", "you"], dtype=object), np.array([2.0, 1.0]))
+    >>> out = np.zeros((2, 2))
+    >>> note.write(pa.array(["You, at lunch?", None]), out, "'note'", 0)
+    >>> note.labels("note"), out.round(2).tolist()
+    (['note_lunch', 'note_you'], [[0.89, 0.45], [0.0, 0.0]])
+    """
+
+    attributes: ClassVar = {
+        "place": integers(),
+        "terms": names("_"),
+        "rarity": floats("_", above=0),
+        "marked": booleans(),
+    }
+    place: int
+    terms: np.ndarray  # the words that have a column, in the order of the alphabet
+    rarity: np.ndarray  # what each of them weighs
+    marked: bool = False  # whether a column of zeros and ones says where text was missing
+
+    def labels(self, name: str) -> list[str]:
+        """Name the new columns."""
+        return [f"{name}_{term}" for term in self.terms] + [f"{name}_{MISSING}"] * self.marked
+
+    def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
+        """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
+        places = {term: place for place, term in enumerate(self.terms)}
+        _, counts = WORDS.count(documents_in(column, name, start), places)
+        made = weigh(counts.astype(np.float64), self.rarity, "l2")
+        out[np.repeat(np.arange(len(column)), np.diff(made.indptr)), made.indices] = made.data
+        if self.marked:
+            out[:, -1] = np.asarray(column.is_null())
+
+
+Column = NumberColumn | DateColumn | LevelColumn | TextColumn
 
 
 def writes_as(column: Column, other: Column, values: pa.Array) -> bool:

@@ -1,20 +1,23 @@
 r"""A table of numbers, text, booleans and dates as a matrix of numbers with names.
 
 Each column becomes columns of its own, :math:`x_j \mapsto \phi_j(x_j) \in \mathbb R^{m_j}`: numbers stay numbers, their
-holes filled and marked; text becomes one column of zeros and ones for each common level; dates become their parts. One
+holes filled and marked; text becomes one column of zeros and ones for each common level, or, where it is free text, the
+weighed counts of its common words; dates become their parts. One
 pass over the rows learns all that is needed: a `Summary` of the numbers and a count of the levels, bounded in size
-whatever the table. Medians, and dates written as text, take more passes. What was decided is said in plain words, a
+whatever the table. Medians, free text, and dates written as text, take more passes. What was decided is said in plain words, a
 line for each column, and every decision can be overruled.
 """
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import each, of, text
+from qed.base.attributes import each, of
+from qed.base.attributes import text as sentence
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.parameters import Parameter, array, boolean, choice, integer, number, numeric_type
@@ -26,11 +29,11 @@ from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
 from qed.features.stream import with_columns
-from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn, writes_as
+from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn, TextColumn, writes_as
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
-from qed.features.tables.proof import decision_claim, learned_amounts, level_claim, matrix_claims, only
+from qed.features.tables.proof import decision_claim, learned_amounts, level_claim, matrix_claims, only, text_claim
 from qed.features.tables.table import TableTransformer
 
 _COLUMNS = Parameter("a list of columns, or None", lambda value: value is None or array().accepts(value), "model")
@@ -46,7 +49,8 @@ class ColumnEncoder(TableTransformer):
     - text and categories become one column of zeros and ones for each level. Levels rarer than `min_frequency`, and
       those beyond the `max_levels` most frequent, share the column ``other``. Missing values are a level. A column in
       which more than half of the values differ (and there are more than ten) is taken for an identifier and left out,
-      as is one without a single common level;
+      as is one without a single common level; but where such values have three words or more on average, it is free
+      text: the words in at least `min_frequency` of the rows, at most `max_terms`, become columns of tf-idf;
     - dates, also if written as text like ``2024-02-29``, become year, month, day of the week (Monday is 0), day of the
       year, and days since the first date; durations become days, times of the day hours;
     - whole numbers are numbers, however few of them differ: name those that are codes in `categorical`;
@@ -54,8 +58,9 @@ class ColumnEncoder(TableTransformer):
 
     Parameters
     ----------
-    numeric, categorical, dates, drop : list of str or int, optional
-        Columns (by name or number) to be read as numbers, levels or dates, or to be left out, whatever they look like.
+    numeric, categorical, dates, text, drop : list of str or int, optional
+        Columns (by name or number) to be read as numbers, levels, dates or free text, or to be left out, whatever they look
+        like.
     impute : {'mean', 'median'}, default='mean'
         What holes in numbers are filled with. Medians take some passes more.
     indicator : bool, default=True
@@ -66,6 +71,8 @@ class ColumnEncoder(TableTransformer):
         The share of rows, or the number of rows, that a level needs for a column of its own.
     max_levels : int, default=50
         The largest number of levels of a column that get a column of their own.
+    max_terms : int, default=200
+        The largest number of words of a column of free text that get a column of their own.
     unknown : {'other', 'zeros', 'error'}, default='other'
         Where levels go that ``fit`` has not seen: to ``other`` where there is such a column and to zeros where not; to
         zeros; or nowhere.
@@ -79,7 +86,7 @@ class ColumnEncoder(TableTransformer):
     decisions_ : list of str
         One line for each column of the table: what became of it, and why.
     columns_ : list
-        The parts that encode the columns that are kept: `NumberColumn`, `LevelColumn` or `DateColumn`.
+        The parts that encode the columns that are kept: `NumberColumn`, `LevelColumn`, `DateColumn` or `TextColumn`.
     certificate_ : Certificate
         That the fillings and levels are those of the data; `qed.certify` also encodes the data and checks the matrix.
 
@@ -109,13 +116,14 @@ class ColumnEncoder(TableTransformer):
 
     attributes: ClassVar = {
         "reading_": of(Reading),
-        "decisions_": each(text(), "features"),
-        "columns_": each(of(NumberColumn, DateColumn, LevelColumn)),
+        "decisions_": each(sentence(), "features"),
+        "columns_": each(of(NumberColumn, DateColumn, LevelColumn, TextColumn)),
     }
     parameters: ClassVar = {
         "numeric": _COLUMNS,
         "categorical": _COLUMNS,
         "dates": _COLUMNS,
+        "text": _COLUMNS,
         "drop": _COLUMNS,
         "impute": choice("mean", "median", kind="model"),
         "indicator": boolean(),
@@ -126,6 +134,7 @@ class ColumnEncoder(TableTransformer):
             "model",
         ),
         "max_levels": integer(1, kind="model"),
+        "max_terms": integer(1, kind="model"),
         "unknown": choice("other", "zeros", "error", kind="model"),
         "full_rank": boolean(),
         "dtype": numeric_type(),
@@ -137,12 +146,14 @@ class ColumnEncoder(TableTransformer):
         numeric: Any = None,
         categorical: Any = None,
         dates: Any = None,
+        text: Any = None,
         drop: Any = None,
         impute: str = "mean",
         indicator: bool = True,
         scale: bool = False,
         min_frequency: float = 0.01,
         max_levels: int = 50,
+        max_terms: int = 200,
         unknown: str = "other",
         full_rank: bool = False,
         dtype: Any = np.float64,
@@ -150,12 +161,14 @@ class ColumnEncoder(TableTransformer):
         self.numeric = numeric
         self.categorical = categorical
         self.dates = dates
+        self.text = text
         self.drop = drop
         self.impute = impute
         self.indicator = indicator
         self.scale = scale
         self.min_frequency = min_frequency
         self.max_levels = max_levels
+        self.max_terms = max_terms
         self.unknown = unknown
         self.full_rank = full_rank
         self.dtype = dtype
@@ -196,9 +209,8 @@ class ColumnEncoder(TableTransformer):
         """Say what the columns are read as, by their types and by what was asked for."""
         schema = rows.facts.schema or first_block(rows).X.schema
         names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
-        asked = asked_kinds(
-            names, rows.n_features, number=self.numeric, levels=self.categorical, date=self.dates, drop=self.drop
-        )
+        lists = {"number": self.numeric, "levels": self.categorical, "date": self.dates, "text": self.text}
+        asked = asked_kinds(names, rows.n_features, **lists, drop=self.drop)
         return Reading.of(schema, asked)
 
     def _solve(self, problem: TableProblem) -> None:
@@ -216,15 +228,18 @@ class ColumnEncoder(TableTransformer):
         problem.seen = inspection, evidence
 
     def _disagreement(self) -> str:
-        kinds = {NumberColumn: ("number", "flag"), DateColumn: ("date",), LevelColumn: ("levels",)}
+        kinds = {
+            NumberColumn: ("number", "flag"),
+            DateColumn: ("date",),
+            LevelColumn: ("levels",),
+            TextColumn: ("text",),
+        }
         wrong = [one.place for one in self.columns_ if one.place not in self.reading_.places(*kinds[type(one)])]
         right = len(self.reading_.kinds) == self.n_features_in_ and not wrong
         return "" if right else "columns_ are not those of reading_"
 
     def _wishes(self) -> Wishes:
-        return Wishes(
-            self.impute, self.indicator, self.scale, self.min_frequency, self.max_levels, self.unknown, self.full_rank
-        )
+        return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
 
     def _quoted(self) -> tuple[str, ...]:
         return tuple(self._named(j) for j in range(self.n_features_in_))
@@ -316,9 +331,8 @@ class ColumnEncoder(TableTransformer):
         inspection, evidence = problem.seen
         places, fill = learned_amounts(self.columns_, self.reading_)
         claims = matrix_claims(self, problem.rows) if problem.source == "data" else []
-        claims.append(
-            level_claim(self.columns_, Decider(self.reading_, inspection, inspection.amounts.mean, self._wishes()))
-        )
+        decider = Decider(self.reading_, inspection, inspection.amounts.mean, self._wishes())
+        claims += [level_claim(self.columns_, decider), *text_claim(self.columns_, decider)]
         if len(places):
             claims += WAYS[self.impute].claims(fill, only(evidence, places))
         return claims

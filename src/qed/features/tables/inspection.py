@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from qed.base.attributes import each, integers, one_of
 from qed.base.errors import ParameterError
@@ -16,10 +18,14 @@ from qed.base.sources.block import Block
 from qed.base.sources.layout import did_you_mean, kind_of
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
+from qed.features.tables.columns import WORDS
 from qed.features.tables.levels import Levels, column_of
-from qed.features.tables.values import PARTS, dates_of, is_amount, is_date, numbers_of, reads_as_dates
+from qed.features.tables.values import PARTS, dates_of, documents_in, is_amount, is_date, numbers_of, reads_as_dates
+from qed.stats.terms import TermCounts
 
 MOST_LEVELS = 10_000
+# So many words on average make a column of different values free text.
+FEW_WORDS, FEW_ROWS = 3, 10
 
 
 @savable
@@ -27,11 +33,12 @@ MOST_LEVELS = 10_000
 class Reading:
     """What each column of a table is read as.
 
-    Its kind is number, flag, date, levels, drop (as asked), or other (nested or binary: can not be read).
+    Its kind is number, flag, date, levels, text (free text, whose words count), drop (as asked), or other (nested or binary: can not
+    be read).
     """
 
     attributes: ClassVar = {
-        "kinds": each(one_of("number", "flag", "date", "levels", "drop", "other")),
+        "kinds": each(one_of("number", "flag", "date", "levels", "text", "drop", "other")),
         "asked": each(integers()),
         "parsed": each(integers()),
     }
@@ -56,9 +63,10 @@ class Reading:
             numbers.index(place) if place in numbers else len(numbers) + len(PARTS) * self.places("date").index(place)
         )
 
-    def with_dates(self, places: Sequence[int]) -> Reading:
-        """Read some columns of text as dates."""
-        kinds = tuple("date" if j in places else kind for j, kind in enumerate(self.kinds))
+    def with_dates(self, places: Sequence[int], texts: Sequence[int] = ()) -> Reading:
+        """Read some columns of text as dates, and others as free text."""
+        better = {**dict.fromkeys(places, "date"), **dict.fromkeys(texts, "text")}
+        kinds = tuple(better.get(j, kind) for j, kind in enumerate(self.kinds))
         return Reading(kinds, self.asked, self.parsed | frozenset(places))
 
 
@@ -72,10 +80,31 @@ def _kind(type: pa.DataType) -> str:
     return "levels" if kind_of(type) in ("text", "category") else "other"
 
 
+def words_in(column: pa.Array, weight: np.ndarray | None = None) -> float:
+    """Count what stands between spaces in a column of text, by the weight of its rows.
+
+    >>> words_in(pa.array(["see you soon", None, "ok"]))
+    4.0
+    """
+    if kind_of(column.type) != "text":
+        return 0.0
+    found = pc.count_substring_regex(column, r"\S+").fill_null(0).to_numpy(zero_copy_only=False)
+    return float(found.sum() if weight is None else found @ weight)
+
+
+def _is_null(block: Block, place: int) -> np.ndarray:
+    return np.asarray(column_of(block.X, place).is_null())
+
+
+def _terms(block: Block, place: int, name: str) -> TermCounts:
+    texts = documents_in(column_of(block.X, place), name, block.start)
+    return TermCounts.of(*WORDS.count(texts), block.weight)
+
+
 def asked_kinds(names: Sequence[str], n_columns: int, **lists: Any) -> dict[int, str]:
     """Say what the user asked of which column.
 
-    The lists are the columns to be read as each kind: ``number``, ``levels``, ``date``, ``drop``.
+    The lists are the columns to be read as each kind: ``number``, ``levels``, ``date``, ``text``, ``drop``.
 
     >>> asked_kinds(["age", "zip"], 2, levels=["zip"], drop=[0])
     {1: 'levels', 0: 'drop'}
@@ -110,6 +139,9 @@ class Inspection:
     amounts: Summary  # of the numbers and flags, and then of the parts of the dates
     levels: Levels  # of the categorical columns
     as_dates: np.ndarray  # which of these read as dates throughout
+    words: np.ndarray  # how many words each of these has in all rows
+    texts: tuple[TermCounts, ...]  # the terms of the columns of free text
+    empty: np.ndarray  # how many rows of these are missing, by weight
 
     @classmethod
     def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Inspection:
@@ -122,16 +154,30 @@ class Inspection:
             Summary.of(Block(amounts(block, reading, names), weight=block.weight)),
             Levels.of(block, places, MOST_LEVELS),
             np.array([reads_as_dates(column_of(block.X, j)) for j in places], dtype=bool),
+            np.array([words_in(column_of(block.X, j), block.weight) for j in places], dtype=np.float64),
+            tuple(_terms(block, j, names[j]) for j in reading.places("text")),
+            np.array([block.weights @ _is_null(block, j) for j in reading.places("text")]),
         )
 
     def reading(self, reading: Reading) -> Reading:
-        """Read as dates what turned out to be dates written as text."""
-        dates = []
+        """Read as dates what turned out to be dates written as text, and as free text what has words and hardly a value twice."""
+        dates, texts = [], []
         for k, j in enumerate(reading.places("levels")):
             something = k in self.levels.full or any(value is not None for value in self.levels.values(k))
-            if self.as_dates[k] and something and j not in reading.asked:
+            if not something or j in reading.asked:
+                continue
+            if self.as_dates[k]:
                 dates.append(j)
-        return reading.with_dates(dates) if dates else reading
+            elif self._is_free_text(k):
+                texts.append(j)
+        return reading.with_dates(dates, texts) if dates or texts else reading
+
+    def _is_free_text(self, k: int) -> bool:
+        """Say whether a column has so many levels that it can not be categorical, and values of several words."""
+        if k in self.levels.full:
+            return bool(self.words[k] >= FEW_WORDS * self.weight)
+        there = [weight for value, weight in zip(self.levels.values(k), self.levels.weights(k)) if value is not None]
+        return len(there) > max(FEW_ROWS, sum(there) / 2) and bool(self.words[k] >= FEW_WORDS * sum(there))
 
     def __add__(self, other: Inspection) -> Inspection:
         return Inspection(
@@ -140,6 +186,9 @@ class Inspection:
             self.amounts + other.amounts,
             self.levels + other.levels,
             self.as_dates & other.as_dates,
+            self.words + other.words,
+            tuple(map(add, self.texts, other.texts)),
+            self.empty + other.empty,
         )
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn
-from qed.features.tables.inspection import MOST_LEVELS, Inspection, Reading
+from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn, TextColumn
+from qed.features.tables.inspection import FEW_ROWS, MOST_LEVELS, Inspection, Reading
 from qed.features.tables.levels import array_of
 from qed.features.tables.values import PARTS
-
-FEW_ROWS = 10
+from qed.stats.terms import rarity
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,7 @@ class Wishes:
     max_levels: int
     unknown: str
     full_rank: bool
+    max_terms: int
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class Decider:
             column, says = self.decide_levels(place, name)
         elif kind == "date":
             column, says = self._date(place)
+        elif kind == "text":
+            column, says = self.decide_text(place)
         else:
             column, says = self._number(place, kind)
         return column, f"{name}: {says if column is not None else 'left out, ' + says}"
@@ -130,7 +132,7 @@ class Decider:
             return None, f"it is always {next(iter(weights))!r}"
         if not asked and len(weights) > max(FEW_ROWS, sum(weights.values()) / 2):
             return None, f"it has {len(weights)} levels in {sum(weights.values()):g} rows (an identifier?)"
-        common = self._common(weights)
+        common = self._common(weights, self.wishes.max_levels)
         if not common and not holes:
             return None, f"each of its {len(weights)} levels is rare (an identifier, or free text?)"
         rare = [level for level in weights if level not in common]
@@ -138,12 +140,25 @@ class Decider:
         column = LevelColumn(place, levels, array_of(rare), self.wishes.full_rank, self.wishes.unknown)
         return column, _about_levels(len(common), len(rare), bool(holes), self.wishes.full_rank)
 
-    def _common(self, weights: dict[Any, float]) -> set[Any]:
-        """Give the levels that have a column of their own: frequent enough, and among the most frequent."""
+    def decide_text(self, place: int) -> tuple[TextColumn | None, str]:
+        """Decide about a column of free text: its words in enough rows, the most frequent where there are too many."""
+        k = self.reading.places("text").index(place)
+        seen, holes = self.inspection.texts[k], self.inspection.empty[k]
+        documents = {term: float(seen.documents[seen.places[term]]) for term in sorted(seen.places)}
+        terms = np.array(sorted(self._common(documents, self.wishes.max_terms)), dtype=object)
+        if not len(terms):
+            return None, f"each of its {len(documents)} words is rare (an identifier?)"
+        marked = bool(holes) and self.wishes.indicator
+        column = TextColumn(place, terms, rarity(seen.documents_with(terms), seen.weight), marked)
+        says = f"free text, as its {len(terms)} most common words, weighed by how rare they are (tf-idf)"
+        return column, says + (f"; {holes:g} missing, marked in a column of its own" if marked else "")
+
+    def _common(self, weights: dict[Any, float], most: int) -> set[Any]:
+        """Give the levels or words that have a column of their own: frequent enough, and among the most frequent."""
         share = isinstance(self.wishes.min_frequency, (float, np.floating))
         least = self.wishes.min_frequency * self.inspection.weight if share else self.wishes.min_frequency
         enough = [level for level, weight in weights.items() if weight >= least]
-        return set(sorted(enough, key=lambda level: -weights[level])[: self.wishes.max_levels])
+        return set(sorted(enough, key=lambda level: -weights[level])[:most])
 
 
 def _about_levels(common: int, rare: int, holes: bool, full_rank: bool) -> str:

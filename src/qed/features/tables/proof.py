@@ -14,7 +14,7 @@ from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.proof import worst_of
 from qed.features.stream import with_columns
-from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn
+from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn, TextColumn
 from qed.features.tables.inspection import Reading
 from qed.features.tables.plan import Decider
 from qed.features.tables.slots import keys
@@ -58,6 +58,22 @@ def level_claim(columns: list[Column], decider: Decider) -> Claim:
     return Claim("levels, common and rare ones, are those of the data", float(wrong), 0.0)
 
 
+def text_claim(columns: list[Column], decider: Decider) -> list[Claim]:
+    """Claim that the words of free text, and what they weigh, are those of the data; nothing where there is no such column."""
+    wrong, off, some = 0, 0.0, False
+    for column in columns:
+        if isinstance(column, TextColumn):
+            again, some = decider.decide_text(column.place)[0], True
+            if again is None or not np.array_equal(again.terms, column.terms):
+                wrong += 1
+            else:
+                off = max(off, largest_share(column.rarity, again.rarity, 0.0))
+    return [
+        Claim("columns of free text whose words are not those of the data", float(wrong), 0.0),
+        Claim("words weigh what their rarity says (difference, relative)", off, ALIKE),
+    ] * some
+
+
 def decision_claim(columns: list[Column], again: list[Column]) -> Claim:
     """Claim that the data, looked at again, are encoded in the same way: by the largest relative difference of any number."""
     says = "columns_ are what the data ask for (difference, relative)"
@@ -65,7 +81,7 @@ def decision_claim(columns: list[Column], again: list[Column]) -> Claim:
         return Claim(says, np.inf, ALIKE)
     off = 0.0
     for column, other in zip(columns, again):
-        size = 0.0 if isinstance(other, LevelColumn) else np.abs(other.shift) + np.abs(other.scale)
+        size = np.abs(other.shift) + np.abs(other.scale) if isinstance(other, (NumberColumn, DateColumn)) else 0.0
         for field in fields(column):
             then, now = getattr(column, field.name), getattr(other, field.name)
             if field.name in ("fill", "shift", "scale", "origin"):
@@ -126,6 +142,6 @@ def _scaled(column: Column, start: int) -> np.ndarray:
 
 def _offset(column: Column) -> np.ndarray:
     """Say how far from zero the numbers are, in units of their spread: so many digits the shift may cost."""
-    if isinstance(column, LevelColumn) or (isinstance(column, NumberColumn) and not column.kept):
+    if isinstance(column, (LevelColumn, TextColumn)) or (isinstance(column, NumberColumn) and not column.kept):
         return np.zeros(0)
     return np.atleast_1d(np.abs(column.shift) / column.scale)

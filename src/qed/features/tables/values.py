@@ -83,6 +83,17 @@ def reads_as_dates(column: pa.Array) -> bool:
     return True
 
 
+def documents_in(column: pa.Array, name: str, start: int) -> list[str]:
+    """Give a column of free text as a list, with nothing in place of what is missing.
+
+    >>> documents_in(pa.array(["see you", None]), "'note'", 0)
+    ['see you', '']
+    """
+    if kind_of(column.type) != "text" and not pa.types.is_null(column.type):
+        raise strange_kind(column, kind_of(column.type), "text", name, start)
+    return ["" if text is None else text for text in column.to_pylist()]
+
+
 def _parsed(column: pa.Array, type: pa.DataType, name: str, start: int, wanted: str) -> pa.Array:
     try:
         return column.cast(type)

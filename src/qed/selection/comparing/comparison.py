@@ -111,6 +111,7 @@ def compare(
     task: str | None = None,
     cv: int = 5,
     scoring: str | None = None,
+    positive: object = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -128,6 +129,9 @@ def compare(
         The number of folds, drawn at random, with the classes in equal shares.
     scoring : str, optional
         The name of a scorer; R², accuracy or the silhouette when not given.
+    positive : label, optional
+        The positive one of two classes, for scores such as f1, precision or recall; when not given it is 1, or the greater one
+        where 1 is no label.
     seed : int, default=0
         The seed of the folds and of models that draw.
     progress : callable, optional
@@ -150,6 +154,7 @@ def compare(
     task, why = check_task(task, y, (table.target_names or ("y",))[0])
     folds = _folds(task, cv, seed, table.count(), y)
     scorer, scoring = _scorer(task, scoring)
+    scorer = _with_positive(scorer, positive, y)
     run = _Run(task, table, y, folds, scorer, progress or _silent)
     return Comparison(task, why, scoring, run.leaderboard(seed), table, folds, seed)
 
@@ -176,6 +181,24 @@ def _scorer(task: str, scoring: str | None) -> tuple[Callable[..., float], str]:
     if name not in fits:
         raise ParameterError(f"{name!r} does not score {task}: choose one of {', '.join(sorted(fits))}.")
     return scorer, name
+
+
+def _with_positive(scorer: Callable[..., float], positive: object, y: np.ndarray | None) -> Callable[..., float]:
+    """Give a scorer with its positive class: the one named, as it is or as text, or else 1, or the greater where that is no label."""
+    if not isinstance(scorer, Scorer):
+        if positive is None:
+            return scorer
+        raise ParameterError("Clusters have no positive class: leave it out.")
+    if positive is None and not scorer.has_positive:
+        return scorer
+    labels = [] if y is None else np.unique(y).tolist()
+    if positive is None:
+        return scorer.with_positive(labels[1]) if len(labels) == 2 and 1 not in labels else scorer
+    chosen = [label for label in labels if label == positive or str(label) == str(positive)]
+    if len(labels) != 2 or not chosen:
+        words = ", ".join(map(repr, labels[:8])) + (" ..." if len(labels) > 8 else "")
+        raise ParameterError(f"The positive class must be one of two, not {positive!r}: the target has {words}.")
+    return scorer.with_positive(chosen[0])
 
 
 def _judges_numbers(scorer: Scorer) -> bool:
@@ -223,16 +246,18 @@ class _Run:
         """Give the models that take part, those together that see the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            width = len(self._encoder(ColumnEncoder()).fitted(None).get_feature_names_out())
+            encoder = self._encoder(ColumnEncoder())
+            X = encoder.matrix(encoder.fitted(None))
         n_classes = len(set(self.y.tolist())) if self.task == "classification" and self.y is not None else 1
         groups: dict[Encoding, list[Contender]] = {}
-        for one in contenders(self.task, self.table.count(), width, n_classes if n_classes > 2 else 1, seed):
+        outputs = n_classes if n_classes > 2 else 1
+        for one in contenders(self.task, len(X), X.shape[1], outputs, seed, X=X):
             groups.setdefault(one.encoding, []).append(one)
         return list(groups.values())
 
     def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
         """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
-        asked = repr([getattr(encoder, name) for name in ("numeric", "categorical", "dates", "drop")])
+        asked = repr([getattr(encoder, name) for name in ("numeric", "categorical", "dates", "text", "drop")])
         if asked not in self.known:
             self.known[asked] = inspect_folds(self.table, self.folds, encoder)
         return FoldEncoder(self.table, self.folds, encoder, self.known[asked])
@@ -287,15 +312,17 @@ class _Run:
 
     @contextmanager
     def _caught(self, name: str) -> Iterator[None]:
-        """Keep what a fit warns of for the leaderboard, and a refusal of one model from ending the others."""
+        """Keep what a fit warns of for the leaderboard, and what goes wrong in one model from ending the others."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 yield
-            except QedError as error:
+            except Exception as error:
+                # Whatever goes wrong in one model, the others are still to be compared.
                 if name == "encoding":
                     raise
-                self.failures[name] = str(error)
+                kind = "" if isinstance(error, QedError) else f"{type(error).__name__}: "
+                self.failures[name] = kind + " ".join(str(error).split())
         self.notes.setdefault(name, []).extend(str(warning.message) for warning in caught)
 
 

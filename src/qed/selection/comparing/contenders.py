@@ -2,8 +2,9 @@
 
 A regressor, classifier or clusterer takes part, whatever room it lives in, by having ``compare_grid``, the values of its parameters to
 choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
-with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, and in ``compare_name`` what it wants to be called.
-So a new model joins every leaderboard by one line in its own file.
+with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_scale`` that columns are not to be
+scaled, and in ``compare_name`` what it wants to be called. A model for some columns only, such as counts, says in ``_contends_on(X)``
+whether the encoded columns are such. So a new model joins every leaderboard by one line in its own file.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from qed.base.lazy import public_classes
-from qed.base.models.estimator import Estimator
 from qed.base.models.roles import Classifier, Clusterer, Regressor
 from qed.base.models.ways import ways_of
 from qed.features.maps.polynomial import monomial_count
@@ -22,7 +24,7 @@ from qed.selection.comparing.table_model import TableModel
 from qed.selection.searching.candidates import candidates_of, made_with
 
 ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Classifier, "clustering": Clusterer}
-Encoding = tuple[int, tuple[tuple[str, Any], ...]]
+Encoding = tuple[int, bool, tuple[tuple[str, Any], ...]]
 MOST_PRODUCTS, MOST_WORK = 300, 2e9
 DEGREES = {1: "", 2: " on squares and products", 3: " on products of three"}
 
@@ -36,6 +38,7 @@ class Contender:
     degree: int  # products of so many columns are made
     grid: dict[str, list[Any]]  # the values of parameters to choose from; empty where there is nothing to choose
     wishes: dict[str, Any] = field(default_factory=dict)  # parameters of the encoder that it wants otherwise than usual
+    scale: bool = True  # whether it sees columns of mean zero and variance one
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
@@ -44,7 +47,8 @@ class Contender:
 
     def table_model(self, setting: dict[str, Any] | None = None) -> TableModel:
         """Give the model for raw tables, unfitted, with a setting of its parameters."""
-        return TableModel(made_with(self.model, setting or {}), encoder=self.encoder, degree=self.degree)
+        model = made_with(self.model, setting or {})
+        return TableModel(model, encoder=self.encoder, degree=self.degree, scale=self.scale)
 
     @property
     def encoder(self) -> ColumnEncoder:
@@ -54,20 +58,26 @@ class Contender:
     @property
     def encoding(self) -> Encoding:
         """What tells contenders apart that see different columns."""
-        return self.degree, tuple(sorted(self.wishes.items()))
+        return self.degree, self.scale, tuple(sorted(self.wishes.items()))
 
 
-def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed: int = 0) -> list[Contender]:
+def contenders(
+    task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed: int = 0, *, X: np.ndarray | None = None
+) -> list[Contender]:
     """List the models for a task, the simplest first.
 
     The size is that of the encoded table, with the number of outputs that there are coefficients for (the classes beyond
-    two): products of columns are made only where coefficients stay few and fits short.
+    two): products of columns are made only where coefficients stay few and fits short. `X` is the table itself; without
+    it, models for some columns only are left out.
 
     >>> [contender.name for contender in contenders("regression", 1000, 5)][:2]
     ['Mean (baseline)', 'Linear regression']
     """
     found = []
+    columns = np.full((1, n_columns), 0.5) if X is None else X
     for kind in _kinds(task):
+        if not kind._contends_on(columns):
+            continue
         model = kind()
         if "random_state" in model.get_params().keys() - ways_of(model):
             model.set_params(random_state=seed)
@@ -79,7 +89,8 @@ def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed:
             if degree > 1 and n_rows * products**2 > MOST_WORK:
                 continue
             wishes = dict(getattr(kind, "compare_encoder", {}))
-            found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, wishes))
+            scale = getattr(kind, "compare_scale", True)
+            found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, wishes, scale))
     return sorted(found, key=lambda contender: (contender.degree, len(contender.candidates) > 1))
 
 
@@ -89,9 +100,11 @@ def _kinds(task: str) -> list[Any]:
     return sorted(taking_part, key=lambda kind: not _is_baseline(kind))
 
 
-def _is_baseline(kind: type[Estimator]) -> bool:
+def _is_baseline(kind: Any) -> bool:
     tags = kind().__sklearn_tags__()
-    return any(part is not None and part.poor_score for part in (tags.regressor_tags, tags.classifier_tags))
+    return not kind.compare_grid and any(
+        part is not None and part.poor_score for part in (tags.regressor_tags, tags.classifier_tags)
+    )
 
 
 def _name(kind: type) -> str:

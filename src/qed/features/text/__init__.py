@@ -1,0 +1,1 @@
+"""Text as numbers: words that are counted, and what a word is worth."""
