@@ -8,8 +8,9 @@ unit :math:`u` has :math:`y_i u^\top x_i \ge \gamma > 0` for all rows, each of t
 :math:`M\gamma \le \|w\| \le R\sqrt M`, and there are at most :math:`(R/\gamma)^2` pulls, in whatever order rows come.
 
 The same line read backwards proves that nothing separates the classes: with :math:`a_i` pulls of row i, **no plane has a margin above**
-:math:`\|\sum a_i y_i x_i\| / \sum a_i = \|w\| / M`. Where no plane separates them, :math:`\|w\|` stays bounded while :math:`M` grows, so this falls to
-nothing; weights that come back to where they were give zero at once, Farkas' proof. A pass costs :math:`O(np)` for each plane.
+:math:`\|\sum a_i y_i x_i\| / \sum a_i = \|w\| / M`. Where no plane separates them, :math:`\|w\|` stays bounded while :math:`M` grows,
+so this falls to nothing; weights that come back to where they were give zero at once, Farkas' proof. A pass costs :math:`O(np)` for
+each plane.
 
 Rosenblatt (1958); Novikoff (1962), On convergence proofs on perceptrons; Freund and Schapire (1999) for the averaged and the kernel form.
 """
@@ -196,7 +197,7 @@ class Perceptron(Classifier, Iterative):
 
     def _rule(self) -> Rule:
         # Passes end where no row is wrong; `tol` is for the proof that this can not be.
-        return Rule(tol=0.0, max_iter=self.max_iter, keep=self.keeps)
+        return Rule(tol=0.0, max_iter=self.max_iter, keep="last")
 
     def _problem(self, rows: Rows) -> Visits:
         return Visits(rows.cached(), self)
@@ -206,7 +207,11 @@ class Perceptron(Classifier, Iterative):
 
     def _steps(self, problem: Visits, start: Step | None = None) -> Generator[Step, None, Halt]:
         if start is None:
-            planes, wrong, given_up = problem.beginning(), np.full(problem.planes, np.inf), np.zeros(problem.planes, bool)
+            planes, wrong, given_up = (
+                problem.beginning(),
+                np.full(problem.planes, np.inf),
+                np.zeros(problem.planes, bool),
+            )
             seed, epoch, saved, came_back = seed_of(self.random_state), 0, None, np.zeros(problem.planes, bool)
         else:
             planes = Planes(start.weights, start.told, start.time)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from qed.classification.perceptron.visits import visit_dense, visit_gram, visit_
 if TYPE_CHECKING:
     from qed.classification.perceptron.model import Perceptron
 
+Kernel: TypeAlias = Any
+Table: TypeAlias = Any
 # Rows that are copied into the order of a pass at a time.
 BATCH = 4096
 # With so few values, and for so few passes, plain Python is faster than loading what was compiled.
@@ -110,17 +112,13 @@ class Visits(RowsProblem):
         few = epoch < FEW_PASSES and planes.weights.size * len(order) <= FEW_VALUES
         if self.gram is not None:
             run = interpreted(visit_gram) if few else visit_gram
-            given = (self.gram, order, self.codes, self.weight, planes.weights, planes.told)
-            return replace(planes, time=run(*given, active, strict, scaled, planes.time))
+            known = (self.gram, order, self.codes, self.weight, planes.weights, planes.told)
+            return replace(planes, time=run(*known, active, strict, scaled, planes.time))
         for rows in _cut(order):
             X, told = self.held.X[rows], np.zeros((2, self.planes, len(rows)))
             given = (self.codes[rows], self.weight[rows], planes.weights, told, active, self.unit, strict, scaled)
-            if is_sparse(X):
-                run = interpreted(visit_sparse) if few else visit_sparse
-                table = (X.data.astype(np.float64), X.indices.astype(np.int64), X.indptr.astype(np.int64))
-            else:
-                run, table = interpreted(visit_dense) if few else visit_dense, (np.ascontiguousarray(X, np.float64),)
-            planes.time = run(*table, *given, planes.time)
+            kernel, table = _stored(X)
+            planes.time = (interpreted(kernel) if few else kernel)(*table, *given, planes.time)
             planes.told[:, :, rows] += told
         return planes
 
@@ -173,6 +171,13 @@ class Visits(RowsProblem):
 
 def _cut(order: np.ndarray) -> Iterator[np.ndarray]:
     return (order[start : start + BATCH] for start in range(0, len(order), BATCH))
+
+
+def _stored(X: Table) -> tuple[Kernel, tuple[np.ndarray, ...]]:
+    """Give the kernel for rows as they are stored, and their arrays."""
+    if is_sparse(X):
+        return visit_sparse, (X.data.astype(np.float64), X.indices.astype(np.int64), X.indptr.astype(np.int64))
+    return visit_dense, (np.ascontiguousarray(X, np.float64),)
 
 
 def _linear(block: Block, coef: np.ndarray) -> np.ndarray:

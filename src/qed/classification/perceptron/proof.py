@@ -1,8 +1,9 @@
 r"""What the corrections of a perceptron prove, computed from its public numbers and the rows.
 
 The planes are sums of pulls, :math:`w = \sum a_i y_i x_i` with :math:`a_i \ge 0`. Where all rows are right, there were at most
-:math:`(R/\gamma)^2` of them, with the margin :math:`\gamma` of the plane found. Where some are wrong, :math:`\|w\| / \sum a_i` is an upper bound on
-the margin of *any* plane, and it has to be small. Sums of n terms are off by at most :math:`n u` times the sum of the terms' sizes.
+:math:`(R/\gamma)^2` of them, with the margin :math:`\gamma` of the plane found. Where some are wrong, :math:`\|w\| / \sum a_i` is an
+upper bound on the margin of *any* plane, and it has to be small. Sums of n terms are off by at most :math:`n u` times the sum of the
+terms' sizes.
 """
 
 from __future__ import annotations
@@ -69,15 +70,23 @@ def perceptron_claims(model: Perceptron, problem: Visits) -> list[Claim]:
     spare = updates - pulled
     unsaid = np.abs(spare) if not model.average else np.maximum(-spare, 0.0)
     return [
-        Claim.within("planes are the sums of their corrections (distance, relative to their sizes)", off, 0.0, rounding),
+        Claim.within(
+            "planes are the sums of their corrections (distance, relative to their sizes)", off, 0.0, rounding
+        ),
         Claim("corrections pull to the side of their row (the other way, at most)", _largest(-amounts), 0.0),
-        Claim("updates_ are the corrections (difference, relative)", _largest(unsaid / np.maximum(pulled, 1e-300)), rounding),
+        Claim(
+            "updates_ are the corrections (difference, relative)",
+            _largest(unsaid / np.maximum(pulled, 1e-300)),
+            rounding,
+        ),
         Claim(
             "a plane could still have this margin where rows are wrong (relative to the longest row)",
             _largest(possible),
             model.least_margin + 2 * rounding,
         ),
-        Claim("corrections, as a share of (longest row / margin)^2, where all rows are right", _largest(share), 1 + 1e-9),
+        Claim(
+            "corrections, as a share of (longest row / margin)^2, where all rows are right", _largest(share), 1 + 1e-9
+        ),
     ]
 
 

@@ -33,7 +33,16 @@ def lateness(pulls: float, time: float) -> float:
 
 @kernel
 def visit_dense(
-    X: Any, codes: Any, weight: Any, W: Any, told: Any, active: Any, unit: float, strict: bool, scaled: bool, time: float
+    X: Any,
+    codes: Any,
+    weight: Any,
+    W: Any,
+    told: Any,
+    active: Any,
+    unit: float,
+    strict: bool,
+    scaled: bool,
+    time: float,
 ) -> float:
     """Visit dense rows in their order; `W` (with the intercepts last) and `told` are changed in place.
 
@@ -110,7 +119,16 @@ def visit_sparse(
 
 @kernel
 def visit_gram(
-    gram: Any, order: Any, codes: Any, weight: Any, scores: Any, told: Any, active: Any, strict: bool, scaled: bool, time: float
+    gram: Any,
+    order: Any,
+    codes: Any,
+    weight: Any,
+    scores: Any,
+    told: Any,
+    active: Any,
+    strict: bool,
+    scaled: bool,
+    time: float,
 ) -> float:
     """Do the same by similarities alone: a pull changes the scores of all rows, and a row that is right costs nothing."""
     for i in order:
