@@ -14,6 +14,6 @@ __getattr__, __dir__, __all__ = room(
         "naive_bayes.gaussian": ["GaussianNB"],
         "naive_bayes.multinomial": ["MultinomialNB"],
         "perceptron.model": ["Perceptron"],
-        "separability": ["Separation", "separating_plane"],
+        "separability": ["Separation", "plane_distance", "separating_plane"],
     },
 )

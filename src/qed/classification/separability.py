@@ -15,6 +15,7 @@ Boyd and Vandenberghe (2004), Convex Optimization, sections 5.8 and 8.6.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -22,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.certificate import Certificate, Claim
-from qed.base.errors import InputError
+from qed.base.errors import ConvergenceWarning, InputError
 from qed.base.numbers import EPS
-from qed.optim import solve_qp
+from qed.optim import QuadraticMinimum, solve_qp
 
 # Fractions of so many unknowns are still computed in no time.
 MOST_EXACT = 40
@@ -37,8 +38,8 @@ class Separation:
     Attributes
     ----------
     is_separable : bool or None
-        Whether some plane has every row strictly on its side. Where `is_exact` is False, no means that none does with a margin of a
-        billionth of the spread; None where rounding leaves even that open.
+        Whether some plane has every row strictly on its side; None where rounding leaves it open. Of more than 38 columns, where fractions
+        take too long, no means that none does with a margin of a billionth of the spread.
     coef : ndarray of shape (p,) or None
         The plane of the largest margin, where there is one: ``coef @ x + intercept`` is positive for the second class.
     intercept : float
@@ -63,6 +64,37 @@ class Separation:
     multipliers: np.ndarray = field(repr=False)
     is_exact: bool
     certificate: Certificate = field(repr=False)
+
+
+def plane_distance(X: ArrayLike, coef: ArrayLike, intercept: float = 0.0) -> np.ndarray:
+    """Give the distances of points from the plane ``coef @ x + intercept = 0``, positive on the side to which `coef` points.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, p)
+        The points.
+    coef : array_like of shape (p,)
+        What the plane is at right angles to; its length does not matter.
+    intercept : float, default=0.0
+        The constant.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The distances.
+
+    Examples
+    --------
+    >>> plane_distance([[5.0, 5.0], [1.0, 0.5]], [3.0, 4.0], -5.0)
+    array([6., 0.])
+    """
+    normal = np.asarray(coef, dtype=np.float64).ravel()
+    length = float(np.linalg.norm(normal))
+    if not length > 0:
+        raise InputError(
+            "A plane needs coefficients that are not all zero: there is nothing that it is at right angles to."
+        )
+    return np.asarray((np.atleast_2d(np.asarray(X, dtype=np.float64)) @ normal + intercept) / length)
 
 
 def separating_plane(X: ArrayLike, y: ArrayLike) -> Separation:
@@ -91,16 +123,27 @@ def separating_plane(X: ArrayLike, y: ArrayLike) -> Separation:
     (False, array([0.25, 0.25, 0.25, 0.25]), True)
     """
     table, sign = _checked(X, y)
-    centre = (table.max(axis=0) / 2 + table.min(axis=0) / 2) if len(table) else np.zeros(table.shape[1])
-    moved = table - centre
-    scale = float(np.abs(moved).max(initial=0.0)) or 1.0
-    multipliers = _farkas(moved / scale, sign)
+    rows, lengths = _comparable(table)
+    multipliers = _farkas(rows, sign)
     exact = None if multipliers is None else _exact(table, sign, multipliers)
     if exact is not None:
         return _conflict(table, sign, exact, True)
     # What the simplex method found may be due to its tolerance: a plane that is proven to separate settles it.
-    found = _plane(table, sign, moved / scale, centre, scale)
-    return found if multipliers is None or found.is_separable else _conflict(table, sign, multipliers, False)
+    found = _plane(table, sign)
+    return found if multipliers is None or found.is_separable else _conflict(table, sign, multipliers / lengths, False)
+
+
+def _comparable(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give rows with a constant in units in which no column and no row is larger than others, and the lengths that they had.
+
+    Neither changes whether planes separate them, nor, but for a factor of each, the multipliers.
+    """
+    moved = X - np.median(X, axis=0)
+    size = np.median(np.abs(moved), axis=0)
+    size = np.where(size > 0, size, np.abs(moved).max(axis=0))
+    rows = np.column_stack([moved / np.where(size > 0, size, 1.0), np.ones(len(X))])
+    lengths = np.linalg.norm(rows, axis=1)
+    return rows / lengths[:, None], lengths
 
 
 def _checked(X: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -125,7 +168,7 @@ def _farkas(X: np.ndarray, sign: np.ndarray) -> np.ndarray | None:
     from scipy.optimize import linprog
 
     n = len(X)
-    rows = np.vstack([(X * sign[:, None]).T, sign, np.ones(n)])
+    rows = np.vstack([(X * sign[:, None]).T, np.ones(n)])
     right = np.append(np.zeros(len(rows) - 1), 1.0)
     found = linprog(np.zeros(n), A_eq=rows, b_eq=right, bounds=(0, None), method="highs-ds")
     return np.maximum(np.asarray(found.x), 0.0) if found.status == 0 else None
@@ -205,34 +248,40 @@ def _conflict(X: np.ndarray, sign: np.ndarray, multipliers: np.ndarray, exact: b
         Claim("no plane has a margin above this", most, 1e-9 * spread + 4 * (len(X) + X.shape[1] + 4) * EPS * size),
     ]
     certificate = Certificate(claims)
-    return Separation(
-        False if certificate else None, None, 0.0, 0.0, 0.0 if exact else most, multipliers, exact, certificate
-    )
+    known = exact or (bool(certificate) and X.shape[1] + 2 > MOST_EXACT)
+    return Separation(False if known else None, None, 0.0, 0.0, 0.0 if exact else most, multipliers, exact, certificate)
 
 
-def _plane(X: np.ndarray, sign: np.ndarray, scaled: np.ndarray, centre: np.ndarray, scale: float) -> Separation:
+def _plane(X: np.ndarray, sign: np.ndarray) -> Separation:
     """Make the answer that a plane separates the classes, as far as its margins prove it."""
-    n, p = X.shape
-    found = solve_qp(
-        np.diag(np.append(np.ones(p), 0.0)), np.zeros(p + 1), -sign[:, None] * np.hstack([scaled, np.ones((n, 1))]), -np.ones(n), tol=1e-10,
-    )  # fmt: skip
+    p = X.shape[1]
+    centre = X.max(axis=0) / 2 + X.min(axis=0) / 2
+    scale = float(np.abs(X - centre).max(initial=0.0)) or 1.0
+    scaled = (X - centre) / scale
+    found = _margins_of_one(scaled, sign)
     w, b = found.point[:p], float(found.point[p])
     length = float(np.linalg.norm(w)) or 1.0
     coef, intercept = w / length, b / length * scale - float(w @ centre) / length
     margin, exact = least_margin(X, sign, coef, intercept)
     most, _ = margin_bound(scaled, sign, found.multipliers)
     most = float(most * scale) + 4 * EPS * float(np.abs(X).max(initial=0.0)) * math.sqrt(p)
+    least = float(margin.min())
     claims = [
         Claim("rows on the wrong side, or not proven to be right", float((margin <= 0).sum()), 0.0),
-        Claim(
-            "a plane could have a margin larger by this, relative to it",
-            most / max(float(margin.min()), 1e-300) - 1,
-            1e-4,
-        ),
+        Claim("a plane could have a margin larger by this, relative to it", most / max(least, 1e-300) - 1, 1e-4),
     ]
-    least = float(margin.min())
     separable = True if least > 0 else None
     return Separation(separable, coef, intercept, max(least, 0.0), most, found.multipliers, exact, Certificate(claims))
+
+
+def _margins_of_one(X: np.ndarray, sign: np.ndarray) -> QuadraticMinimum:
+    """Find the shortest weights for which every row is at least one on its side."""
+    n, p = X.shape
+    P, G = np.diag(np.append(np.ones(p), 0.0)), -sign[:, None] * np.hstack([X, np.ones((n, 1))])
+    with warnings.catch_warnings():
+        # Margins say themselves how good the plane is.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return solve_qp(P, np.zeros(p + 1), G, -np.ones(n), tol=1e-10)
 
 
 def least_margin(X: np.ndarray, sign: np.ndarray, coef: np.ndarray, intercept: float) -> tuple[np.ndarray, bool]:

@@ -219,10 +219,12 @@ class ConstrainedProblem:
         point = _vector(x)
         values, off = self.inequalities(point), self.equalities(point)
         which = np.isin(np.arange(len(values)), affine)
-        below = np.where(which, np.nextafter(values, -np.inf), values)
         return Certificate(
             [
-                Claim("inequalities are kept, strictly where they are not affine (largest)", _largest(below), -1e-300),
+                Claim(
+                    "inequalities that are not affine are kept strictly (largest)", _largest(values[~which]), -1e-300
+                ),
+                Claim("affine inequalities are kept (largest)", _largest(values[which]), 0.0),
                 Claim("equalities are met (largest distance)", _most(np.abs(off)), tol),
             ]
         )
