@@ -51,7 +51,7 @@ def test_zero_is_no_separating_plane():
     """E36: w = 0, b = 0 keeps y f >= 0, so equality counts as a mistake."""
     X, y = two_clouds(2)
     first = next(qed.steps(qed.Perceptron(), X, y))
-    assert first.objective > 0, "the first row is wrong while the plane is zero"
+    assert not first.weights.any() and first.objective > 0, "while the plane is zero every row is wrong"
     assert np.abs(qed.Perceptron().fit(X, y).coef_).max() > 0
 
 

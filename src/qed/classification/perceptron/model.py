@@ -207,47 +207,46 @@ class Perceptron(Classifier, Iterative):
 
     def _steps(self, problem: Visits, start: Step | None = None) -> Generator[Step, None, Halt]:
         if start is None:
-            planes, wrong, given_up = (
-                problem.beginning(),
-                np.full(problem.planes, np.inf),
-                np.zeros(problem.planes, bool),
-            )
-            seed, epoch, saved, came_back = seed_of(self.random_state), 0, None, np.zeros(problem.planes, bool)
+            planes, wrong = problem.beginning(), np.full(problem.planes, np.inf)
+            given_up = came_back = np.zeros(problem.planes, bool)
+            seed, epoch, saved = seed_of(self.random_state), 0, planes
         else:
             planes = Planes(start.weights, start.told, start.time)
-            wrong, given_up, came_back = start.wrong.copy(), start.given_up.copy(), start.came_back.copy()
+            wrong, given_up, came_back = start.wrong, start.given_up, start.came_back
             seed, epoch = start.seed, start.epoch
             saved = Planes(start.saved_weights, start.saved_told, 0.0)
         total = float(problem.weight.sum()) * problem.planes
         while True:
-            if saved is None or epoch & (epoch - 1) == 0:
-                saved = planes.copy()
+            if start is None:
+                share = min(1.0, float(wrong.sum()) / total)
+                yield Step(
+                    share,
+                    share,
+                    weights=planes.weights,
+                    told=planes.told,
+                    time=planes.time,
+                    wrong=wrong,
+                    given_up=given_up,
+                    came_back=came_back,
+                    seed=seed,
+                    epoch=epoch,
+                    saved_weights=saved.weights,
+                    saved_told=saved.told,
+                )
+            start = None
             active = (wrong > 0) & ~given_up
             if not active.any():
                 break
+            if epoch & (epoch - 1) == 0:
+                saved = planes
             before, epoch = planes, epoch + 1
             planes = problem.passed(before, active, seed, epoch)
-            wrong = np.where(active, ((planes.told[0] - before.told[0]) @ problem.measure), wrong)
+            wrong = np.where(active, (planes.told[0] - before.told[0]) @ problem.measure, wrong)
             back = active & (wrong > 0) & (planes.weights == saved.weights).all(axis=1)
             if not self.average:
                 planes = _rounds(problem, planes, saved, back, self.least_margin)
-            came_back |= back
-            given_up |= active & (wrong > 0) & (problem.possible_margins(planes) <= self.least_margin)
-            share = float(wrong.sum()) / total
-            yield Step(
-                share,
-                share,
-                weights=planes.weights,
-                told=planes.told,
-                time=planes.time,
-                wrong=wrong,
-                given_up=given_up.copy(),
-                came_back=came_back.copy(),
-                seed=seed,
-                epoch=epoch,
-                saved_weights=saved.weights,
-                saved_told=saved.told,
-            )
+            came_back = came_back | back
+            given_up = given_up | (active & (wrong > 0) & (problem.possible_margins(planes) <= self.least_margin))
         return Halt(Reason.DEGENERATE, _why(problem, given_up, came_back, self.least_margin), ADVICE)
 
     def _finish(self, problem: Visits, step: Step) -> None:
