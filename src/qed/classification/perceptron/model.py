@@ -32,8 +32,8 @@ from qed.base.random import seed_of
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
-from qed.classification.perceptron.passes import Planes, Visits
-from qed.classification.perceptron.proof import perceptron_claims, summed
+from qed.classification.perceptron.passes import Planes, Visits, summed
+from qed.classification.perceptron.proof import perceptron_claims
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.kernels.similarity import Similarity
 
@@ -145,6 +145,11 @@ class Perceptron(Classifier, Iterative):
         **KERNEL_PARAMETERS,
         "kernel": choice(None, kind="model") | KERNEL_PARAMETERS["kernel"],
     }
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    dual_coef_: np.ndarray
+    updates_: np.ndarray
+    X_fit_: np.ndarray
     no_inference: ClassVar[str] = "its plane is one of many that do as well"
 
     def __init__(

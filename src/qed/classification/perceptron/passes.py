@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,8 @@ from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import ArrayRows, Rows, kept
-from qed.classification.perceptron.proof import summed
 from qed.classification.perceptron.visits import visit_dense, visit_gram, visit_sparse
-
-if TYPE_CHECKING:
-    from qed.classification.perceptron.model import Perceptron
+from qed.kernels.similarity import Similarity
 
 Kernel: TypeAlias = Any
 Table: TypeAlias = Any
@@ -32,6 +29,21 @@ Table: TypeAlias = Any
 BATCH = 4096
 # With so few values, and for so few passes, plain Python is faster than loading what was compiled.
 FEW_VALUES, FEW_PASSES = 1024, 20
+
+
+class Settings(Protocol):
+    """What a model says about its visits: its parameters, as in `Perceptron`."""
+
+    fit_intercept: bool
+    shuffle: bool
+    average: bool
+    scaled: bool
+    strict: bool
+    kernel: object
+    class_weight: object
+
+    @property
+    def similarity(self) -> Similarity: ...
 
 
 @dataclass
@@ -57,7 +69,7 @@ class Facts(NamedTuple):
 class Visits(RowsProblem):
     """The rows that a perceptron visits; see the module. The classes are given where they are known already."""
 
-    def __init__(self, rows: Rows, model: Perceptron, classes: np.ndarray | None = None) -> None:
+    def __init__(self, rows: Rows, model: Settings, classes: np.ndarray | None = None) -> None:
         super().__init__(rows, model)
         self.model = model
         found, totals = learn_classes(rows, type(model).__name__)
@@ -167,6 +179,17 @@ class Visits(RowsProblem):
     @cached_property
     def longest(self) -> float:
         return 1.0 if self.model.scaled else float(self.facts.length.max(initial=0.0)) or 1.0
+
+
+def summed(rows: Rows, amounts: np.ndarray) -> np.ndarray:
+    """Add up the features of the rows, each times its amount: of shape (planes, p)."""
+    return np.asarray(rows.fold(_part, amounts))
+
+
+def _part(block: Block, amounts: np.ndarray) -> np.ndarray:
+    own = amounts[:, block.start : block.start + len(block)]
+    used = own.any(axis=0)
+    return np.asarray((block.X[used].astype(np.float64, copy=False).T @ own[:, used].T).T)
 
 
 def _cut(order: np.ndarray) -> Iterator[np.ndarray]:

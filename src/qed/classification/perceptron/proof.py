@@ -8,29 +8,28 @@ terms' sizes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
-from qed.base.sources.rows import Rows
-
-if TYPE_CHECKING:
-    from qed.classification.perceptron.model import Perceptron
-    from qed.classification.perceptron.passes import Visits
+from qed.classification.perceptron.passes import Settings, Visits, summed
 
 
-def summed(rows: Rows, amounts: np.ndarray) -> np.ndarray:
-    """Add up the features of the rows, each times its amount: of shape (planes, p)."""
-    return np.asarray(rows.fold(_part, amounts))
+class Found(Settings, Protocol):
+    """The public numbers of a fitted model, as in `Perceptron`."""
 
+    eta0: float
+    intercept_: np.ndarray
+    coef_: np.ndarray
+    dual_coef_: np.ndarray
+    updates_: np.ndarray
+    X_fit_: np.ndarray
 
-def _part(block: Block, amounts: np.ndarray) -> np.ndarray:
-    own = amounts[:, block.start : block.start + len(block)]
-    used = own.any(axis=0)
-    return np.asarray((block.X[used].astype(np.float64, copy=False).T @ own[:, used].T).T)
+    @property
+    def least_margin(self) -> float: ...
 
 
 def _sizes(block: Block, amounts: np.ndarray) -> np.ndarray:
@@ -46,7 +45,7 @@ def _scores(block: Block, coef: np.ndarray) -> np.ndarray:
     return np.hstack([np.asarray(X @ coef.T), np.asarray(abs(X) @ np.abs(coef).T)])
 
 
-def perceptron_claims(model: Perceptron, problem: Visits) -> list[Claim]:
+def perceptron_claims(model: Found, problem: Visits) -> list[Claim]:
     """Compute the claims; see the module."""
     dual, updates, n = np.asarray(model.dual_coef_), np.asarray(model.updates_), len(problem.codes)
     shapes = (problem.planes, n), (problem.planes,), (problem.planes,)
@@ -91,7 +90,7 @@ def perceptron_claims(model: Perceptron, problem: Visits) -> list[Claim]:
 
 
 def _looked_at(
-    model: Perceptron, problem: Visits, dual: np.ndarray, rounding: float
+    model: Found, problem: Visits, dual: np.ndarray, rounding: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Give scores, the sizes of their terms, bounds on the planes' lengths, and how far planes are from sums of corrections."""
     constant, intercept = problem.unit * dual.sum(axis=1), model.intercept_
