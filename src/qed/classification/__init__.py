@@ -13,5 +13,7 @@ __getattr__, __dir__, __all__ = room(
         "naive_bayes.categorical": ["CategoricalNB"],
         "naive_bayes.gaussian": ["GaussianNB"],
         "naive_bayes.multinomial": ["MultinomialNB"],
+        "perceptron.model": ["Perceptron"],
+        "separability": ["Separation", "plane_distance", "separating_plane"],
     },
 )

@@ -9,6 +9,8 @@ __getattr__, __dir__, __all__ = room(
         "functions.conditioning": ["condition_number", "descent_iterations", "ridge_condition"],
         "qed.linalg.iterative.conjugate": ["Conjugate", "conjugate_gradients"],
         "functions.convexity": ["Findings", "Witness", "check_convexity", "check_smoothness", "check_strong_convexity"],
+        "duality.constrained": ["KKT", "ConstrainedProblem"],
+        "duality.quadratic": ["InteriorPoint", "QuadraticMinimum", "solve_qp"],
         "solvers.coordinate": ["CoordinateDescent"],
         "functions.critical": ["CriticalPoint", "classify"],
         "functions.curvature": ["Curvature", "estimate_curvature"],

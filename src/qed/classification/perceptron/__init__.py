@@ -1,0 +1,1 @@
+"""The perceptron: its visits of the rows, and what they prove."""

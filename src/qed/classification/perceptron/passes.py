@@ -1,0 +1,240 @@
+r"""The rows of a perceptron, held so that they can be visited again and again, and one pass over them.
+
+The order of a pass follows from the seed, the number of the pass and what is *in* the rows, not from where they stand: each row has a key
+of its features (to single precision) and class, and keys mixed with seed and pass are sorted. So the same rows in another order, a row
+twice or with weight two, a table or a file, dense or sparse, lead to the same planes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from qed.base.compile import interpreted
+from qed.base.models.checks import overflowed
+from qed.base.models.labels import class_factors, coded, learn_classes
+from qed.base.models.problem import RowsProblem
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import ArrayRows, Rows, kept
+from qed.classification.perceptron.visits import visit_dense, visit_gram, visit_sparse
+from qed.kernels.similarity import Similarity
+
+Kernel: TypeAlias = Any
+Table: TypeAlias = Any
+# Rows that are copied into the order of a pass at a time.
+BATCH = 4096
+# With so few values, and for so few passes, plain Python is faster than loading what was compiled.
+FEW_VALUES, FEW_PASSES = 1024, 20
+
+
+class Settings(Protocol):
+    """What a model says about its visits: its parameters, as in `Perceptron`."""
+
+    fit_intercept: bool
+    shuffle: bool
+    average: bool
+    scaled: bool
+    strict: bool
+    kernel: object
+    class_weight: object
+
+    @property
+    def similarity(self) -> Similarity: ...
+
+
+@dataclass
+class Planes:
+    """Where the planes are: their weights with the intercepts last (or, with a kernel, the scores of all rows), and who pulled them."""
+
+    weights: np.ndarray  # of shape (planes, p + 1), or (planes, n)
+    told: np.ndarray  # of shape (2, planes, n): how far each row has pulled, and that times the visits before
+    time: float  # visits made
+
+    def copy(self) -> Planes:
+        return Planes(self.weights.copy(), self.told.copy(), self.time)
+
+
+class Facts(NamedTuple):
+    """What a proof has to know of the rows, beside their pulls."""
+
+    weight: np.ndarray  # what each row counts, class weights included
+    sign: np.ndarray  # of shape (planes, n): the side on which each row belongs
+    length: np.ndarray  # the length of each row, the constant included
+
+
+class Visits(RowsProblem):
+    """The rows that a perceptron visits; see the module. The classes are given where they are known already."""
+
+    def __init__(self, rows: Rows, model: Settings, classes: np.ndarray | None = None) -> None:
+        super().__init__(rows, model)
+        self.model = model
+        found, totals = learn_classes(rows, type(model).__name__)
+        self.others = 0 if classes is None or np.array_equal(found, classes) else 1
+        self.classes = found
+        numbered = coded(rows, found)
+        self.held = numbered if isinstance(numbered, ArrayRows) else kept(numbered)
+        self.codes = np.asarray(self.held.y)
+        factors = class_factors(model.class_weight, found, totals)[self.codes]
+        self.weight = factors if self.held.weight is None else factors * self.held.weight
+        self.planes = 1 if len(found) == 2 else len(found)
+        self.unit = float(bool(model.fit_intercept))
+        if not np.isfinite(self.facts.length).all():
+            raise overflowed(model)
+
+    @cached_property
+    def facts(self) -> Facts:
+        squares = self.held.map(_squares) if self.gram is None else self.gram.diagonal() - self.unit
+        squares = np.where(self.weight > 0, squares, 0.0)
+        first = 1 if self.planes == 1 else 0
+        sign = np.where(self.codes == first + np.arange(self.planes)[:, None], 1.0, -1.0)
+        with np.errstate(over="ignore"):
+            return Facts(self.weight, sign, np.sqrt(squares + self.unit))
+
+    @cached_property
+    def gram(self) -> np.ndarray | None:
+        """The similarities of the rows, the constant included; None where there is no kernel."""
+        if self.model.kernel is None:
+            return None
+        return self.model.similarity.gram(self.held.array().X) + self.unit
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        return np.asarray(self.held.map(_keys))
+
+    def order(self, seed: int, epoch: int) -> np.ndarray:
+        """Give the numbers of the rows in the order of a pass."""
+        if not self.model.shuffle:
+            return np.arange(len(self.codes))
+        mixed = _mixed(np.array([seed * 0x9E3779B97F4A7C15 + epoch & 0xFFFFFFFFFFFFFFFF], np.uint64))
+        return np.argsort(_mixed(self.keys ^ mixed), kind="stable")
+
+    def beginning(self) -> Planes:
+        n = len(self.codes)
+        width = n if self.gram is not None else self.rows.n_features + 1
+        return Planes(np.zeros((self.planes, width)), np.zeros((2, self.planes, n)), 0.0)
+
+    def passed(self, before: Planes, active: np.ndarray, seed: int, epoch: int) -> Planes:
+        """Visit every row once, in the order of the pass."""
+        planes, order = before.copy(), self.order(seed, epoch)
+        strict, scaled = bool(self.model.strict), bool(self.model.scaled)
+        few = epoch < FEW_PASSES and planes.weights.size * len(order) <= FEW_VALUES
+        if self.gram is not None:
+            run = interpreted(visit_gram) if few else visit_gram
+            known = (self.gram, order, self.codes, self.weight, planes.weights, planes.told)
+            return replace(planes, time=run(*known, active, strict, scaled, planes.time))
+        for rows in _cut(order):
+            X, told = self.held.X[rows], np.zeros((2, self.planes, len(rows)))
+            given = (self.codes[rows], self.weight[rows], planes.weights, told, active, self.unit, strict, scaled)
+            kernel, table = _stored(X)
+            planes.time = (interpreted(kernel) if few else kernel)(*table, *given, planes.time)
+            planes.told[:, :, rows] += told
+        return planes
+
+    def lengths(self, planes: Planes) -> np.ndarray:
+        """Give the length of each plane's weights."""
+        if self.gram is None:
+            return np.linalg.norm(planes.weights, axis=1)
+        return np.sqrt(np.maximum((planes.told[0] * self.facts.sign * planes.weights).sum(axis=1), 0.0))
+
+    def possible_margins(self, planes: Planes) -> np.ndarray:
+        """Give, for each plane, the largest margin that any could have, relative to the longest row; no bound where none was pulled."""
+        if self.model.average:
+            amounts = planes.told[0] - planes.told[1] / planes.time
+            signed = amounts * self.facts.sign
+            weights = self._with_constant(signed) if self.gram is None else signed @ self.gram
+            planes = Planes(weights, amounts[None], planes.time)
+        pulled = planes.told[0] @ self.measure
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(pulled > 0, self.lengths(planes) / (pulled * self.longest), np.inf)
+
+    def _with_constant(self, signed: np.ndarray) -> np.ndarray:
+        """Give the weights that pulls add up to, the intercepts last."""
+        return np.hstack([summed(self.held, signed), self.unit * signed.sum(axis=1)[:, None]])
+
+    def long_enough(self, planes: Planes, clean: np.ndarray) -> np.ndarray:
+        """Give after how many visits the average of planes without mistakes makes none either.
+
+        Visits that correct nothing bring it as near to the last plane as one likes, so they need not be made.
+        """
+        visits = np.full(self.planes, planes.time)
+        signed, counted = planes.told * self.facts.sign, self.weight > 0
+        if self.gram is None:
+            both = [self._with_constant(one) for one in signed]
+            now, late = (self.held.map(_linear, W[:, :-1]).T + W[:, -1:] for W in both)
+        else:
+            now, late = signed @ self.gram
+        with np.errstate(divide="ignore", invalid="ignore"):
+            needed = np.where(counted & (self.facts.sign * now > 0), late / now, 0.0).max(axis=1)
+        return np.where(clean, np.maximum(visits, 1.001 * needed + 1), visits)
+
+    @cached_property
+    def measure(self) -> np.ndarray:
+        """What one unit of a row's pull counts: its length where rows are scaled to length one, else one."""
+        return self.facts.length if self.model.scaled else np.ones(len(self.codes))
+
+    @cached_property
+    def longest(self) -> float:
+        return 1.0 if self.model.scaled else float(self.facts.length.max(initial=0.0)) or 1.0
+
+
+def summed(rows: Rows, amounts: np.ndarray) -> np.ndarray:
+    """Add up the features of the rows, each times its amount: of shape (planes, p)."""
+    return np.asarray(rows.fold(_part, amounts))
+
+
+def _part(block: Block, amounts: np.ndarray) -> np.ndarray:
+    own = amounts[:, block.start : block.start + len(block)]
+    used = own.any(axis=0)
+    return np.asarray((block.X[used].astype(np.float64, copy=False).T @ own[:, used].T).T)
+
+
+def _cut(order: np.ndarray) -> Iterator[np.ndarray]:
+    return (order[start : start + BATCH] for start in range(0, len(order), BATCH))
+
+
+def _stored(X: Table) -> tuple[Kernel, tuple[np.ndarray, ...]]:
+    """Give the kernel for rows as they are stored, and their arrays."""
+    if is_sparse(X):
+        return visit_sparse, (X.data.astype(np.float64), X.indices.astype(np.int64), X.indptr.astype(np.int64))
+    return visit_dense, (np.ascontiguousarray(X, np.float64),)
+
+
+def _linear(block: Block, coef: np.ndarray) -> np.ndarray:
+    return np.asarray(block.X.astype(np.float64, copy=False) @ coef.T)
+
+
+def _squares(block: Block) -> np.ndarray:
+    X = block.X.astype(np.float64, copy=False)
+    with np.errstate(over="ignore"):
+        return np.asarray(X.multiply(X).sum(axis=1)) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+
+
+def _keys(block: Block) -> np.ndarray:
+    """Give a number for each row that follows from its features, to single precision, and its class."""
+    p = block.X.shape[1]
+    factors = _mixed(np.arange(1, p + 1, dtype=np.uint64)) | np.uint64(1)
+    if is_sparse(block.X):
+        bits = _bits(block.X.data) * factors[block.X.indices]
+        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(bits)])
+        found = total[block.X.indptr[1:]] - total[block.X.indptr[:-1]]
+    else:
+        found = (_bits(block.X) * factors).sum(axis=1, dtype=np.uint64)
+    return _mixed(found ^ _mixed(np.asarray(block.y).astype(np.uint64)))
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        # Adding zero makes one zero of the two.
+        return (np.ascontiguousarray(values, np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64)
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """Scatter whole numbers over all of 64 bits (the finaliser of SplitMix64)."""
+    z = values + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
