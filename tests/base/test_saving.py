@@ -323,7 +323,7 @@ def test_files_that_can_not_be_reached(model: Any, tmp_path: Path) -> None:
     for path in (tmp_path / "nowhere.qed", tmp_path):
         with pytest.raises(SourceError, match="Check the path"):
             qed.load(path)
-    with pytest.raises(SourceError, match="directory that exists"):
+    with pytest.raises(SourceError, match="there is no folder"):
         qed.save(model, tmp_path / "no" / "m.qed")
     with pytest.raises(SourceError, match="Could not write"):
         qed.save(model, tmp_path)

@@ -11,7 +11,7 @@ ESTIMATORS = {
     "five": lambda X: np.full(X.shape[:-1], 5.0),
 }
 CENTER, SCALE, N = 3.0, np.sqrt(2.0), 8
-NOISE = qed.stats.Laplace(CENTER, SCALE)
+NOISE = qed.stats.LaplaceDistribution(CENTER, SCALE)
 
 
 def assess(name, distribution=NOISE, truth=CENTER, n=N):
@@ -60,4 +60,4 @@ def test_averaging_reduces_variance():
 
 
 def test_the_constant_is_unbiased_only_where_it_is_right():
-    assert assess("five", qed.stats.Laplace(5.0, 1.0), truth=5.0).seems_unbiased
+    assert assess("five", qed.stats.LaplaceDistribution(5.0, 1.0), truth=5.0).seems_unbiased

@@ -197,10 +197,15 @@ def test_cross_entropy_and_divergence_have_the_same_minimum():
 def test_other_distributions():
     data = np.array([3.0, -1.0, 4.0, 1.0, 5.0])
     assert qed.stats.Uniform.fit(data) == qed.stats.Uniform(-1.0, 5.0)
-    found = qed.stats.Laplace.fit(data)
+    found = qed.stats.LaplaceDistribution.fit(data)
     assert found.center == 3.0 and found.scale == pytest.approx(np.abs(data - 3).mean())
-    assert qed.stats.Laplace.fit([0.0, 1.0], [3, 1]) == qed.stats.Laplace(0.0, 0.25)
-    for kind in (qed.stats.Uniform(-1, 3), qed.stats.Laplace(2.0, 0.5), qed.stats.Bernoulli(0.3), qed.stats.Beta(2, 5)):
+    assert qed.stats.LaplaceDistribution.fit([0.0, 1.0], [3, 1]) == qed.stats.LaplaceDistribution(0.0, 0.25)
+    for kind in (
+        qed.stats.Uniform(-1, 3),
+        qed.stats.LaplaceDistribution(2.0, 0.5),
+        qed.stats.Bernoulli(0.3),
+        qed.stats.Beta(2, 5),
+    ):
         drawn = kind.sample(20_000, random_state=0)
         assert drawn.mean() == pytest.approx(kind.mean, abs=5 * np.sqrt(kind.variance / 20_000))
         assert drawn.var() == pytest.approx(kind.variance, rel=0.1)

@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = room(
         "distributions.categorical": ["Categorical", "Dirichlet"],
         "distributions.divergence": ["cross_entropy", "entropy", "kl_divergence"],
         "distributions.estimators": ["EstimatorQuality", "assess_estimator"],
-        "distributions.univariate": ["Laplace", "Uniform"],
+        "distributions.univariate": ["LaplaceDistribution", "Uniform"],
         "distributions.change": ["mapped_density"],
         "qed.base.counts": ["Counts"],
         "distributions.ellipsoid": ["Ellipsoid"],

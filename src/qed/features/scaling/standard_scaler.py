@@ -238,7 +238,7 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
             wrong = (np.abs(variance - 1) + hidden * ratio(statistic.lost, statistic.deviation))[varies]
             claims.append(worst_of("scaled columns that vary have variance 1", wrong, np.full_like(wrong, TOLERANCE)))
             told = statistic.lost <= statistic.weight * (8 * EPS * (np.abs(statistic.mean) + statistic.slip)) ** 2
-            still = np.where(told | (not hidden), np.abs(self.scale_ - 1), np.inf)[~varies]
+            still = np.where(told | (not hidden), np.abs(self.scale_ - 1), np.inf)[~varies & there]
             claims.append(worst_of("columns that do not vary are not stretched", still, np.zeros_like(still)))
         return claims
 

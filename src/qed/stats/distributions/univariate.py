@@ -87,7 +87,7 @@ class Uniform(Distribution):
 
 @savable
 @dataclass(frozen=True)
-class Laplace(Distribution):
+class LaplaceDistribution(Distribution):
     """A double exponential about a centre.
 
     Parameters
@@ -97,8 +97,8 @@ class Laplace(Distribution):
 
     Examples
     --------
-    >>> Laplace.fit([1.0, 2.0, 9.0])
-    Laplace(center=2.0, scale=2.6666666666666665)
+    >>> LaplaceDistribution.fit([1.0, 2.0, 9.0])
+    LaplaceDistribution(center=2.0, scale=2.6666666666666665)
     """
 
     attributes: ClassVar = {"center": floats(), "scale": floats(above=0)}
@@ -110,7 +110,7 @@ class Laplace(Distribution):
         number(0, above=True).checked("scale", self.scale)
 
     @classmethod
-    def fit(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> Laplace:
+    def fit(cls, x: ArrayLike, sample_weight: ArrayLike | None = None) -> LaplaceDistribution:
         """Fit by maximum likelihood: the (weighted) median, and the mean absolute deviation from it.
 
         Parameters
