@@ -71,7 +71,10 @@ def _use(model: Any, dtype: Any) -> None:
     X = generator.standard_normal((rows, COLUMNS)).astype(dtype)
     number = X @ generator.standard_normal(COLUMNS) + generator.standard_normal(rows)
     y = {"number": number.astype(dtype), "label": (number > 0).astype(int), None: None}[model.target]
-    if model.__sklearn_tags__().input_tags.allow_nan:
+    asked = model.__sklearn_tags__().input_tags
+    if asked.positive_only:
+        X = np.floor(np.abs(X))
+    if asked.allow_nan:
         X[::7, 0] = np.nan
     for table in [X, sparse.csr_array(np.where(X > 1, X, 0))] if model.sparse else [X]:
         # A model may refuse such a table; its kernels then compile on first use.
