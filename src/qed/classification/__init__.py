@@ -13,5 +13,6 @@ __getattr__, __dir__, __all__ = room(
         "naive_bayes.categorical": ["CategoricalNB"],
         "naive_bayes.gaussian": ["GaussianNB"],
         "naive_bayes.multinomial": ["MultinomialNB"],
+        "svm.svc": ["SVC"],
     },
 )
