@@ -212,6 +212,12 @@ class SVC(Classifier, KernelMachine):
     def _evidence(self, rows: Rows) -> PairProblem:
         return PairProblem(rows, self, self.classes_)
 
+    def _disagreement(self) -> str:
+        k, lines = len(self.classes_), len(self.dual_coef_)
+        if lines != k - 1 or len(self.intercept_) != k * (k - 1) // 2:
+            return f"dual_coef_ has {lines} rows and intercept_ {len(self.intercept_)} entries for {k} classes"
+        return "" if self.n_support_.sum() == len(self.support_) else "n_support_ does not count the support vectors"
+
     def _keep(self, problem: PairProblem, state: State) -> None:
         self.classes_, n, dual = problem.classes, len(problem.block), problem.dual
         signed = np.zeros((len(problem.pairs), len(problem.codes)))
@@ -293,8 +299,6 @@ class SVC(Classifier, KernelMachine):
         claims = [restated(name, getattr(self, name), value, slack=1e-7) for name, value in wanted.items()]
         primal = found[:, 2]
         claims.append(restated("primal_objective_", self.primal_objective_, primal, slack=1e-7))
-        gaps = State(beta, f, found, beta[:0], 0).gaps
-        claims.append(Claim("gap_ follows from the data (difference)", float(np.abs(self.gap_ - gaps).max()), 1e-9))
         known = self._kept_rows(problem, np.searchsorted(problem.present, self.support_))
         apart = abs(as_double(self.support_vectors_) - as_double(known))
         worst = float(apart.max()) if min(apart.shape) else 0.0

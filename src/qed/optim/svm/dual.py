@@ -30,6 +30,8 @@ MOST_WHOLE = 2500
 AT_ONCE = 1024
 # So many pairs are moved between two steps.
 MOVES = 20_000
+# With no more variables than this pairs cost so little that the gap is taken on to rounding.
+FEW, AIM = 5000, 1e-12
 STRETCH = 4096
 TASKS = 4
 
@@ -46,10 +48,18 @@ class State(NamedTuple):
     @property
     def gaps(self) -> np.ndarray:
         """Primal less dual objective of each part, relative to the primal one."""
-        dual, primal = self.found[:, 1], self.found[:, 2]
-        known = np.isfinite(primal)
-        above = np.maximum(np.where(known, primal, 0.0) - dual, 0.0) / np.where(known & (primal > 0), primal, 1.0)
-        return np.where(known, above, np.inf)
+        return relative_gaps(self.found[:, 1], self.found[:, 2])
+
+
+def relative_gaps(dual: np.ndarray, primal: np.ndarray) -> np.ndarray:
+    """Give primal less dual objectives, relative to the primal ones; infinity where there is no primal one yet.
+
+    >>> relative_gaps(np.array([1.0, 0.0]), np.array([2.0, np.inf]))
+    array([0.5, inf])
+    """
+    known = np.isfinite(primal)
+    above = np.maximum(np.where(known, primal, 0.0) - dual, 0.0) / np.where(known & (primal > 0), primal, 1.0)
+    return np.where(known, above, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +122,10 @@ class DualProblem:
 
     def _whole(self, state: State, tol: float) -> Iterator[State]:
         count = len(self.starts) - 1
-        tasks = min(count, TASKS)
+        tasks, aim = min(count, TASKS), min(tol, AIM) if len(self.p) <= FEW else tol
         while True:
             beta, f, found = state.beta.copy(), state.f.copy(), np.empty((count, 4))
-            given = (self.p, f, beta, self.low, self.high, self.hard, tol, MOVES, found)
+            given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, found)
             parts = (partial(settle_parts, self.gram, self.starts, self.row, *given, k, tasks) for k in range(tasks))
             for _ in work(parts):
                 continue

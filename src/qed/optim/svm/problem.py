@@ -30,7 +30,7 @@ from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.kernels.similarity import Similarity, WithKernel
-from qed.optim.svm.dual import DualProblem, State
+from qed.optim.svm.dual import DualProblem, State, relative_gaps
 
 UNLIMITED = 10**9
 # Where two classes are nearer to each other than this, relative to the rows, rounding can not tell whether they touch.
@@ -96,12 +96,11 @@ class KernelMachine(WithKernel, Iterative):
     no_inference: ClassVar[str] = "its coefficients belong to rows, not to columns"
     attributes: ClassVar[Attributes] = {
         "support_": integers("vectors"),
-        "support_vectors_": floats("_", "_", finite=False),
+        "support_vectors_": floats("vectors", "features") | floats(0, 0),
         "intercept_": floats("parts"),
         "gamma_": floats(above=0),
         "primal_objective_": floats("parts", finite=False),
         "dual_objective_": floats("parts"),
-        "gap_": floats("parts", finite=False),
     }
     C: float
     cache_size: float
@@ -111,7 +110,12 @@ class KernelMachine(WithKernel, Iterative):
     intercept_: np.ndarray
     primal_objective_: np.ndarray
     dual_objective_: np.ndarray
-    gap_: np.ndarray
+
+    @property
+    def gap_(self) -> np.ndarray:
+        """Primal less dual objective of each part, relative to the primal one."""
+        self._check_fitted()
+        return relative_gaps(self.dual_objective_, self.primal_objective_)
 
     def _rule(self) -> Rule:
         return replace(super()._rule(), max_iter=UNLIMITED if self.max_iter == -1 else self.max_iter)
@@ -181,7 +185,6 @@ class KernelMachine(WithKernel, Iterative):
         self.gamma_ = problem.gamma
         self.intercept_ = problem.constants(state.beta, state.found[:, 0], 1.0)
         self.dual_objective_, self.primal_objective_ = state.found[:, 1].copy(), state.found[:, 2].copy()
-        self.gap_ = state.gaps
         self._keep(problem, state)
 
     def _kept_rows(self, problem: MachineProblem, used: np.ndarray) -> Any:

@@ -29,6 +29,8 @@ FLAT = 1e-12
 # What keeps a variable out that stands at its bound.
 FAR = 1e300
 STRIP = 256
+# On the way from the tolerance to the aim, no more pairs are moved than so many for each variable.
+MORE = 10
 # The largest of some numbers does not depend on the order in which they are looked at.
 ORDERED = {"contract", "nnan", "nsz", "arcp"}
 
@@ -160,15 +162,21 @@ def judge(p: Any, f: Any, beta: Any, low: Any, high: Any, hard: bool) -> tuple[f
 
 @kernel
 def settle(
-    K: Any, p: Any, f: Any, beta: Any, low: Any, high: Any, hard: bool, tol: float, most: int
+    K: Any, p: Any, f: Any, beta: Any, low: Any, high: Any, hard: bool, tol: float, aim: float, most: int
 ) -> tuple[float, float, float, int]:
-    """Move pairs until the gap is at most `tol` of the primal objective, or `most` were moved; give b, dual, primal, and how many were."""
-    moved = 0
+    """Move pairs until the gap is at most `tol` of the primal objective, or `most` were moved; give b, dual, primal, and how many were.
+
+    Once it is, a few more may take it on towards a smaller `aim`.
+    """
+    moved, limit = 0, most
     while True:
         b, dual, primal, apart = judge(p, f, beta, low, high, hard)
-        if (np.isfinite(primal) and primal - dual <= tol * primal) or moved >= most or not apart > 0.0:
+        gap = primal - dual if np.isfinite(primal) else np.inf
+        if limit == most and gap <= tol * primal:
+            limit = min(most, moved + MORE * len(f))
+        if gap <= aim * primal or moved >= limit or not apart > 0.0:
             return b, dual, primal, moved
-        made = descend(K, f, beta, low, high, 0.1 * apart, most - moved)
+        made = descend(K, f, beta, low, high, 0.1 * apart, limit - moved)
         if made == 0:
             return b, dual, primal, moved
         moved += made
@@ -176,7 +184,7 @@ def settle(
 
 @kernel
 def settle_parts(
-    K: Any, starts: Any, members: Any, P: Any, F: Any, B: Any, low: Any, high: Any, hard: bool, tol: float, most: int,
+    K: Any, starts: Any, members: Any, P: Any, F: Any, B: Any, low: Any, high: Any, hard: bool, tol: float, aim: float, most: int,
     found: Any, first: int, stride: int,
 ) -> None:  # fmt: skip
     """Settle every `stride`-th of many problems, from `first` on: problem k has the rows ``members[starts[k]:starts[k + 1]]``.
@@ -193,6 +201,6 @@ def settle_parts(
                 line[j] = source[rows[j]]
         b, dual, primal, moved = settle(
             part, P[begin:end], F[begin:end], B[begin:end], low[begin:end], high[begin:end],
-            hard, tol, most,
+            hard, tol, aim, most,
         )  # fmt: skip
         found[k, 0], found[k, 1], found[k, 2], found[k, 3] = b, dual, primal, moved
