@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = room(
         "naive_bayes.categorical": ["CategoricalNB"],
         "naive_bayes.gaussian": ["GaussianNB"],
         "naive_bayes.multinomial": ["MultinomialNB"],
+        "svm.linear_svc": ["LinearSVC"],
         "svm.svc": ["SVC"],
     },
 )

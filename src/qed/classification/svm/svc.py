@@ -29,10 +29,8 @@ from qed.base.models.parameters import Parameter, choice
 from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes, way
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.kernels.inputs import as_double
-from qed.kernels.rows import combined
 from qed.optim.svm.dual import DualProblem, State
 from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem
 
@@ -291,18 +289,10 @@ class SVC(Classifier, KernelMachine):
         found = dual.judged(beta, f)
         wanted = {
             **self._described(problem, beta, f, found[:, 0]),
-            "intercept_": problem.constants(beta, found[:, 0], 1.0),
-            "dual_objective_": found[:, 1],
-            "gamma_": problem.gamma,
             "n_support_": np.bincount(problem.codes[np.searchsorted(problem.present, self.support_)]),
         }
         claims = [restated(name, getattr(self, name), value, slack=1e-7) for name, value in wanted.items()]
-        primal = found[:, 2]
-        claims.append(restated("primal_objective_", self.primal_objective_, primal, slack=1e-7))
-        known = self._kept_rows(problem, np.searchsorted(problem.present, self.support_))
-        apart = abs(as_double(self.support_vectors_) - as_double(known))
-        worst = float(apart.max()) if min(apart.shape) else 0.0
-        return [*claims, Claim("support_vectors_ are rows of the table (difference)", worst, 0.0)]
+        return [*claims, *self._following(problem, beta, found)]
 
     @property
     def coef_(self) -> np.ndarray:
@@ -317,16 +307,7 @@ class SVC(Classifier, KernelMachine):
 
     def _scores(self, block: Block) -> np.ndarray:
         """Score every pair of classes, of shape (n, n_pairs)."""
-        signed = self._by_class().T
-        X = block.X
-        if self.similarity_is_given:
-            found = np.asarray(X[:, self.support_] @ signed)
-        else:
-            vectors = self.support_vectors_
-            if is_sparse(X) != is_sparse(vectors):
-                X, vectors = (X.toarray(), vectors) if is_sparse(X) else (X, vectors.toarray())
-            found = combined(self._similarity, X, vectors, signed)
-        return found + self.intercept_
+        return self._apply_to(block.X, self._by_class().T)
 
     def _by_votes(self, scores: np.ndarray) -> np.ndarray:
         """Count for each class the pairs that it wins; how clearly they were won decides between equal counts."""

@@ -22,6 +22,7 @@ from qed.base.errors import DegenerateError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.base.models.problem import RowsProblem
+from qed.base.models.proof import restated
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import Block, is_sparse
@@ -29,6 +30,7 @@ from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
 from qed.kernels.names import KERNEL_PARAMETERS
+from qed.kernels.rows import combined
 from qed.kernels.similarity import Similarity, WithKernel
 from qed.optim.svm.dual import DualProblem, State, relative_gaps
 
@@ -192,6 +194,30 @@ class KernelMachine(WithKernel, Iterative):
         if self.similarity_is_given:
             return np.empty((0, 0))
         return problem.given[used]
+
+    def _apply_to(self, X: Any, signed: np.ndarray) -> np.ndarray:
+        """Give the sums of similarities of rows to the support vectors, times `signed` of shape (vectors, k), and the constants."""
+        if self.similarity_is_given:
+            return np.asarray(X[:, self.support_] @ signed) + self.intercept_
+        vectors = self.support_vectors_
+        if is_sparse(X) and not is_sparse(vectors):
+            X = X.toarray()
+        elif is_sparse(vectors) and not is_sparse(X):
+            vectors = vectors.toarray()
+        return combined(self._similarity, X, vectors, signed) + self.intercept_
+
+    def _following(self, problem: MachineProblem, beta: np.ndarray, found: np.ndarray) -> list[Claim]:
+        """Compare what follows from the multipliers and the data with what it should be."""
+        places = np.searchsorted(problem.present, self.support_)
+        known, kept = as_double(self._kept_rows(problem, places)), as_double(self.support_vectors_)
+        worst = float(abs(kept - known).max()) if min(known.shape) else 0.0
+        return [
+            restated("intercept_", self.intercept_, problem.constants(beta, found[:, 0], 1.0), slack=1e-7),
+            restated("dual_objective_", self.dual_objective_, found[:, 1], slack=1e-7),
+            restated("primal_objective_", self.primal_objective_, found[:, 2], slack=1e-7),
+            restated("gamma_", self.gamma_, problem.gamma),
+            Claim("support_vectors_ are rows of the table (difference)", worst, 0.0),
+        ]
 
     def _judged(self, problem: MachineProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Give multipliers, f with the public constant taken off, and the sums behind f that rounding could have touched."""
