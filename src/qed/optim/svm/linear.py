@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,13 +28,16 @@ from scipy.linalg import solve
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
+from qed.linalg.conjugate import conjugate_gradients
 
 # How round the corner is at first, and how much less so in each stage.
-FIRST, SHARPER, SHARPEST = 1.0, 0.25, 1e-12
+FIRST, SHARPER, SHARPEST = 2.0, 0.25, 1e-12
 # A stage ends when what is left of its own gap is a small share of the whole one.
 SHARE = 0.5
 ARMIJO = 1e-4
 HALVINGS = 40
+# With more columns the Newton equations are solved by conjugate gradients, a pass for each product.
+MOST_COLUMNS, PRODUCTS, CLOSE = 1500, 200, 1e-3
 
 
 class Hinge(NamedTuple):
@@ -53,7 +57,7 @@ class HingeSums:
     linear: np.ndarray  # of shape (k, 2): sum of alpha (s t - epsilon)
     square: np.ndarray  # of shape (k, 2): what the conjugate of a loss with curvature takes off the dual
     slope: np.ndarray  # of shape (k, 2, p + 1): sum of alpha times row, and of alpha
-    curve: np.ndarray  # of shape (k, p + 1, p + 1)
+    curve: np.ndarray  # of shape (k, p + 1, p + 1); empty where that is too large
     reach: np.ndarray  # of shape (k,): the sizes of what was added, for rounding
 
     def __add__(self, other: HingeSums) -> HingeSums:
@@ -134,7 +138,7 @@ def descend(problem: LinearProblem, points: np.ndarray, corner: np.ndarray, tol:
             corner = sharper
             here = problem.at(points, corner)
             known = judged(problem, points, corner, here)
-        step = -_solved(problem, here.curve, known.gradient)
+        step = -_solved(problem, here.curve, known.gradient, points, corner)
         step[~ready] = 0.0
         slope = (step * known.gradient).sum(axis=1)
         size, best = np.ones(len(points)), known.smooth
@@ -159,8 +163,15 @@ def _sharper(problem: LinearProblem, known: Judged, corner: np.ndarray, ready: n
     return np.where(done, corner * SHARPER, corner)
 
 
-def _solved(problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def _solved(
+    problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray, points: np.ndarray, corner: np.ndarray
+) -> np.ndarray:
     """Solve the Newton equations of each output, scaled so that columns of any size are alike."""
+    if not curve.size:
+        product = partial(_curved, problem, points, corner)
+        free = np.ones_like(gradient)
+        free[:, -1] = float(problem.intercept)
+        return conjugate_gradients(lambda v: free * product(free * v), free * gradient, CLOSE, PRODUCTS).solution
     found = np.empty_like(gradient)
     for k, (matrix, right) in enumerate(zip(curve, gradient)):
         H = matrix.copy()
@@ -178,21 +189,56 @@ def _solved(problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray) -> 
     return found
 
 
-def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: np.ndarray) -> HingeSums:
-    X, hinge = block.X, problem.hinge
-    sparse = is_sparse(X)
-    X = X.astype(np.float64, copy=False) if sparse else np.asarray(X, dtype=np.float64) - problem.middle
+def _curved(problem: LinearProblem, points: np.ndarray, corner: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Multiply the second derivative of the rounded objective by a direction, of shape (k, p + 1)."""
+    image: np.ndarray = problem.rows.fold(_bent_product, problem, points, corner, direction)
+    image[:, :-1] += direction[:, :-1]
+    # A constant that no row in a corner holds would be free to go anywhere.
+    image[:, -1] += 1e-6 * problem.C * direction[:, -1]
+    return image
+
+
+def _bent_product(
+    block: Block, problem: LinearProblem, points: np.ndarray, corner: np.ndarray, direction: np.ndarray
+) -> np.ndarray:
+    X, target, cost, score = _seen(block, problem, points)
+    along = np.asarray(X @ direction[:, :-1].T) + direction[:, -1]
+    weight = np.zeros_like(score)
+    for sign in (1.0, -1.0):
+        u = _excess(problem.hinge, sign, target, score)
+        if problem.hinge.squared:
+            weight += np.where(u > 0, 2 * cost, 0.0)
+        else:
+            weight += np.where((u > 0) & (u < corner), cost / corner, 0.0)
+    weight *= along
+    return np.column_stack([np.asarray(X.T @ weight).T, weight.sum(axis=0)])
+
+
+def _seen(block: Block, problem: LinearProblem, points: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """Give the rows of a block, moved to the middle, with their targets, costs and scores."""
+    X = block.X.astype(np.float64, copy=False)
+    if not is_sparse(X):
+        X = X - problem.middle
     target, cost = problem.targets(block)
-    score = np.asarray(X @ points[:, :-1].T) + points[:, -1]
+    return X, target, cost, np.asarray(X @ points[:, :-1].T) + points[:, -1]
+
+
+def _excess(hinge: Hinge, sign: float, target: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """Give u of the pieces with one sign; below zero where a row has none."""
+    u = sign * (target - score) - hinge.epsilon
+    return u if hinge.two_sided else np.where(target == sign, u, -1.0)
+
+
+def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: np.ndarray) -> HingeSums:
+    hinge = problem.hinge
+    X, target, cost, score = _seen(block, problem, points)
     k, p = len(points), X.shape[1]
     sums = HingeSums(
         np.zeros(k), np.zeros(k), np.zeros((k, 2)), np.zeros((k, 2)), np.zeros((k, 2, p + 1)),
-        np.zeros((k, p + 1, p + 1)), np.zeros(k),
+        np.zeros((k, p + 1, p + 1) if p <= MOST_COLUMNS else (k, 0, 0)), np.zeros(k),
     )  # fmt: skip
     for place, sign in enumerate((1.0, -1.0)):
-        u = sign * (target - score) - hinge.epsilon
-        if not hinge.two_sided:
-            u = np.where(target == sign, u, -1.0)
+        u = _excess(hinge, sign, target, score)
         over = np.maximum(u, 0.0)
         if hinge.squared:
             loss, alpha, bent = cost * over**2, 2 * cost * over, u > 0
@@ -209,7 +255,7 @@ def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: n
         sums.reach[:] += (alpha * (1 + np.abs(target) + np.abs(score))).sum(axis=0)
         sums.slope[:, place, :-1] = np.asarray(X.T @ alpha).T
         sums.slope[:, place, -1] = alpha.sum(axis=0)
-        for j in range(k):
+        for j in range(k if sums.curve.size else 0):
             rows = np.flatnonzero(bent[:, j])
             if len(rows):
                 _bend(sums.curve[j], X[rows], curvature[rows, j])

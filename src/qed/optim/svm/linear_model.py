@@ -117,7 +117,7 @@ class LinearMachine(Iterative):
             )
         if linear.hinge.squared:
             off = float(np.abs(np.asarray(self.smoothing_) - FIRST).max(initial=0.0))
-            claims.append(Claim("a squared loss has no corner to round (smoothing_ other than 1)", off, 0.0))
+            claims.append(Claim("a squared loss has no corner to round (change of smoothing_)", off, 0.0))
         if not self.fit_intercept:
             claims.append(Claim("there is no constant", float(np.abs(constant).max(initial=0.0)), 0.0))
         if not all(math.isfinite(claim.value) for claim in claims):
