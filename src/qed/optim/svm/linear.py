@@ -30,8 +30,8 @@ from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.linalg.conjugate import conjugate_gradients
 
-# How round the corner is at first, and how much less so in each stage.
-FIRST, SHARPER, SHARPEST = 2.0, 0.25, 1e-12
+# How round the corner is at first, how much less so in each stage, and when multipliers, u / mu, would lose more to rounding than it gives.
+FIRST, SHARPER, SHARPEST = 2.0, 0.25, 2.0**-26
 # A stage ends when what is left of its own gap is a small share of the whole one.
 SHARE = 0.5
 ARMIJO = 1e-4

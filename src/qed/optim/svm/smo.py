@@ -172,9 +172,9 @@ def settle(
     while True:
         b, dual, primal, apart = judge(p, f, beta, low, high, hard)
         gap = primal - dual if np.isfinite(primal) else np.inf
-        if limit == most and gap <= tol * primal:
+        if limit == most and gap < np.inf and gap <= tol * primal:
             limit = min(most, moved + MORE * len(f))
-        if gap <= aim * primal or moved >= limit or not apart > 0.0:
+        if (gap < np.inf and gap <= aim * primal) or moved >= limit or not apart > 0.0:
             return b, dual, primal, moved
         made = descend(K, f, beta, low, high, 0.1 * apart, limit - moved)
         if made == 0:
