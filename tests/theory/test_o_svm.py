@@ -49,7 +49,10 @@ def test_o_svm_rep():
     """What software prints of the duals is the linear function: coef_ is dual_coef_ times the support vectors."""
     model = qed.SVC(kernel="linear").fit(POINTS, LABELS)
     np.testing.assert_allclose(model.coef_, model.dual_coef_ @ model.support_vectors_, atol=1e-14)
-    model.support_vectors_, model.dual_coef_ = np.array([[2, 7 / 4], [3.0, 1.0], [1.0, 1.0]]), np.array([[3.0, 9.0, -4.0]])
+    model.support_vectors_, model.dual_coef_ = (
+        np.array([[2, 7 / 4], [3.0, 1.0], [1.0, 1.0]]),
+        np.array([[3.0, 9.0, -4.0]]),
+    )
     model.support_, model.n_support_, model.intercept_ = np.arange(3), np.array([1, 2]), np.array([3.0])
     np.testing.assert_allclose(np.append(model.coef_, model.intercept_), [29, 10.25, 3])
 
@@ -109,8 +112,17 @@ def test_o_losses():
     """Hinge, squared and logistic over ln 2 lie above the 0-1 loss, and all are convex."""
     m = np.linspace(-4, 4, 161)
     wrong, one = (m < 0).astype(float), np.ones_like(m)
-    surrogates = [HingeLoss().each, lambda z, y: 2 * SquaredLoss().each(z, y), lambda z, y: LogisticLoss().each(z, y) / np.log(2)]
+    surrogates = [
+        HingeLoss().each,
+        lambda z, y: 2 * SquaredLoss().each(z, y),
+        lambda z, y: LogisticLoss().each(z, y) / np.log(2),
+    ]
     for loss in surrogates:
         assert (loss(m, one) >= wrong - 1e-12).all()
     for loss in (HingeLoss(), SquaredLoss(), LogisticLoss(), HingeLoss(margin=0.0)):
-        assert check_convexity(lambda z, loss=loss: float(loss.each(np.asarray(z), np.ones(1))[0]), -4.0 * np.ones(1), 4.0 * np.ones(1), tests=["chord"])
+        assert check_convexity(
+            lambda z, loss=loss: float(loss.each(np.asarray(z), np.ones(1))[0]),
+            -4.0 * np.ones(1),
+            4.0 * np.ones(1),
+            tests=["chord"],
+        )

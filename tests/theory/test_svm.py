@@ -33,7 +33,9 @@ def overlapping(n=60, seed=3):
 
 def test_hyper():
     """w = (3, 4), b = 5, z = (5, 5): distance 6; w is orthogonal to differences of points of H; scaling changes nothing."""
-    rows = np.array([[3.0, 4.0], [-3.0, -4.0]]) / 5 + np.array([0.6, 0.8])  # H is 3x + 4y = 5, and these lie at distance 1
+    rows = np.array([[3.0, 4.0], [-3.0, -4.0]]) / 5 + np.array(
+        [0.6, 0.8]
+    )  # H is 3x + 4y = 5, and these lie at distance 1
     model = linear(100.0).fit(rows, [1, -1])
     w, b = model.coef_[0], -model.intercept_[0]
     np.testing.assert_allclose(w / np.linalg.norm(w), [0.6, 0.8], atol=NEAR)
@@ -180,7 +182,9 @@ def test_ksvm_is_the_linear_machine_of_its_features():
     by_kernel = qed.SVC(1.0, kernel).fit(X, y)
     by_features = linear().fit(kernel.features(X), y)
     by_matrix = qed.SVC(1.0, "precomputed").fit(kernel(X), y)
-    np.testing.assert_allclose(by_kernel.decision_function(X), by_features.decision_function(kernel.features(X)), atol=1e-4)
+    np.testing.assert_allclose(
+        by_kernel.decision_function(X), by_features.decision_function(kernel.features(X)), atol=1e-4
+    )
     np.testing.assert_allclose(by_kernel.decision_function(X), by_matrix.decision_function(kernel(X)), atol=1e-4)
 
 

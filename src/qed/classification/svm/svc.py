@@ -74,7 +74,8 @@ class PairProblem(MachineProblem):
     shrinking=way(choice(True, False), True, "variables that rest at their bounds are not looked at in any case"),
     break_ties=way(choice(True, False), False, "predict is the largest of the decision function's scores"),
     probability=way(
-        Parameter("False; qed.LogisticRegression has probabilities", lambda value: value in (False, "deprecated")), False
+        Parameter("False; qed.LogisticRegression has probabilities", lambda value: value in (False, "deprecated")),
+        False,
     ),
 )
 class SVC(Classifier, KernelMachine):
@@ -99,8 +100,8 @@ class SVC(Classifier, KernelMachine):
         Megabytes that rows of a large kernel matrix may take.
     class_weight : None, "balanced" or dict, default=None
         Factors of C by class.
-    max_iter : int, default=-1
-        The most steps, of many thousand pairs each; -1 for no limit.
+    max_iter : int, default=5000
+        The most steps, of some thousand pairs each; -1 for no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         For more than two classes, what ``decision_function`` gives: one score for each class, or one for each pair.
 
@@ -171,6 +172,7 @@ class SVC(Classifier, KernelMachine):
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.1, 1.0, 10.0, 100.0]}
     compare_name: ClassVar[str] = "Support vector machine"
+    compare_most_rows: ClassVar[int] = 10_000
 
     n_support_: np.ndarray
     dual_coef_: np.ndarray
@@ -185,12 +187,12 @@ class SVC(Classifier, KernelMachine):
         kernel: Any = "rbf",
         *,
         degree: int = 3,
-        gamma: float | str = "scale",
+        gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 1e-5,
         cache_size: float = 1000,
         class_weight: Any = None,
-        max_iter: int = -1,
+        max_iter: int = 5000,
         decision_function_shape: str = "ovr",
     ) -> None:
         self.C = C
@@ -240,9 +242,7 @@ class SVC(Classifier, KernelMachine):
         for name, value in self._described(problem, state.beta, state.f, state.found[:, 0]).items():
             setattr(self, name, value)
 
-    def _described(
-        self, problem: PairProblem, beta: np.ndarray, f: np.ndarray, b: np.ndarray
-    ) -> dict[str, np.ndarray]:
+    def _described(self, problem: PairProblem, beta: np.ndarray, f: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
         """Give multipliers, slack and case of each training row, and the margins."""
         dual, shape = problem.dual, (len(problem.pairs), len(problem.block))
         multipliers, slacks, cases = np.zeros(shape), np.zeros(shape), np.full(shape, -1)
@@ -299,7 +299,9 @@ class SVC(Classifier, KernelMachine):
         """The coefficients of the columns, of shape (n_pairs, p): with the linear kernel only."""
         self._check_fitted()
         if self.kernel != "linear":
-            raise NotAvailableError("coef_ is only available when using a linear kernel: other kernels have no coefficients of columns.")
+            raise NotAvailableError(
+                "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
+            )
         return np.asarray(self._by_class() @ self.support_vectors_)
 
     def _by_class(self) -> np.ndarray:

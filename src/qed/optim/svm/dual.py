@@ -20,16 +20,16 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.engine import work
-from qed.kernels.rows import GramRows, combined
+from qed.kernels.gram.rows import GramRows, combined
 from qed.kernels.similarity import Similarity
 from qed.optim.svm.smo import descend, judge, settle_parts
 
 # Up to so many rows the Gram matrix is held as a whole.
 MOST_WHOLE = 2500
 # So many variables of a large part are optimised at a time, half of them new ones.
-AT_ONCE = 1024
-# So many pairs are moved between two steps.
-MOVES = 20_000
+AT_ONCE = 512
+# So many pairs are moved between two steps: of small problems, and within the variables that a large one has in work.
+FEW_MOVES, MOVES = 4000, 20_000
 # With no more variables than this pairs cost so little that the gap is taken on to rounding.
 FEW, AIM = 5000, 1e-12
 STRETCH = 4096
@@ -102,9 +102,7 @@ class DualProblem:
 
     def judged(self, beta: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Give constant, dual and primal objective of each part, of shape (parts, 3)."""
-        found = [
-            judge(self.p[s], f[s], beta[s], self.low[s], self.high[s], self.hard)[:3] for s in self.parts()
-        ]
+        found = [judge(self.p[s], f[s], beta[s], self.low[s], self.high[s], self.hard)[:3] for s in self.parts()]
         return np.array(found, dtype=np.float64).reshape(-1, 3)
 
     def beginning(self, beta: np.ndarray | None = None) -> State:
@@ -125,7 +123,7 @@ class DualProblem:
         tasks, aim = min(count, TASKS), min(tol, AIM) if len(self.p) <= FEW else tol
         while True:
             beta, f, found = state.beta.copy(), state.f.copy(), np.empty((count, 4))
-            given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, found)
+            given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, FEW_MOVES, found)
             parts = (partial(settle_parts, self.gram, self.starts, self.row, *given, k, tasks) for k in range(tasks))
             for _ in work(parts):
                 continue
@@ -139,7 +137,8 @@ class DualProblem:
     def _by_parts(self, state: State, tol: float) -> Iterator[State]:
         slices = list(self.parts())
         for k in range(state.part, len(slices)):
-            for state in self._decomposed(state, k, slices[k], tol):
+            for after in self._decomposed(state, k, slices[k], tol):
+                state = after
                 yield state
             state = state._replace(part=k + 1, kept=np.empty(0, dtype=np.intp))
 
@@ -153,7 +152,7 @@ class DualProblem:
         while True:
             apart = judge(p, f, beta, low, high, self.hard)[3]
             chosen = _worst(f, beta, low, high, kept)
-            if exact and self._is_solved(p, f, beta, low, high, tol) or len(chosen) < 2:
+            if (exact and self._is_solved(p, f, beta, low, high, tol)) or len(chosen) < 2:
                 return
             places = source.places(place[chosen])
             K = source.kept[places][:, place[chosen]].astype(np.float64)
@@ -204,7 +203,9 @@ def _worst(f: np.ndarray, beta: np.ndarray, low: np.ndarray, high: np.ndarray, k
 
 def _follow(kept: np.ndarray, places: np.ndarray, change: np.ndarray, out: np.ndarray) -> None:
     """Fill `out` with the sum of rows, each times its change."""
-    tasks = (partial(add_rows, kept, places, change, out, a, min(a + STRETCH, len(out))) for a in range(0, len(out), STRETCH))
+    tasks = (
+        partial(add_rows, kept, places, change, out, a, min(a + STRETCH, len(out))) for a in range(0, len(out), STRETCH)
+    )
     for _ in work(tasks):
         continue
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,8 @@ FIRST, SHARPER, SHARPEST = 2.0, 0.25, 2.0**-26
 # A stage ends when what is left of its own gap is a small share of the whole one.
 SHARE = 0.5
 ARMIJO = 1e-4
-HALVINGS = 40
+HALVINGS = 60
+FIRST_DAMPING, LEAST_DAMPING = 1e-3, 1e-6
 # With more columns the Newton equations are solved by conjugate gradients, a pass for each product.
 MOST_COLUMNS, PRODUCTS, CLOSE = 1500, 200, 1e-3
 
@@ -69,6 +69,7 @@ class LinearProblem:
     """Rows whose target is a number (regression) or a class number (one output for each, against the rest)."""
 
     rows: Rows
+    spread: np.ndarray  # the variance of each column
     middle: np.ndarray  # what is taken off dense rows, so that the constant does not lean on the coefficients
     hinge: Hinge
     C: float
@@ -119,26 +120,39 @@ def judged(problem: LinearProblem, points: np.ndarray, corner: np.ndarray, sums:
     taken = (share**2 * sums.square).sum(axis=1)
     rounded = (share * sums.linear).sum(axis=1) - (direction**2).sum(axis=1) / 2 - taken
     dual = rounded if problem.hinge.squared else rounded + taken
-    gradient = np.concatenate([points[:, :-1], np.zeros((len(points), 1))], axis=1) - sums.slope[:, 0] + sums.slope[:, 1]
+    gradient = (
+        np.concatenate([points[:, :-1], np.zeros((len(points), 1))], axis=1) - sums.slope[:, 0] + sums.slope[:, 1]
+    )
     primal = half + sums.loss
     smooth = half + sums.smooth
     rounding = EPS * 64 * (sums.reach + half + (direction**2).sum(axis=1))
     return Judged(primal, dual, smooth, smooth - rounded, gradient, rounding)
 
 
-def descend(problem: LinearProblem, points: np.ndarray, corner: np.ndarray, tol: float) -> Iterator[tuple[Any, ...]]:
-    """Give point after point with its corner and what is known there, from points that are given, until nothing moves."""
+class Place(NamedTuple):
+    """Where the descent is."""
+
+    points: np.ndarray  # of shape (k, p + 1), the constant last
+    corner: np.ndarray  # of shape (k,): how round the hinge is
+    damping: (
+        np.ndarray
+    )  # of shape (k,): what share of one row's curvature is added, so that no direction is without any
+
+
+def descend(problem: LinearProblem, place: Place, tol: float) -> Iterator[tuple[Place, Judged]]:
+    """Give place after place with what is known there, until nothing moves."""
+    points, corner, damping = place
     here = problem.at(points, corner)
     known = judged(problem, points, corner, here)
     while True:
-        yield points, corner, known
+        yield Place(points, corner, damping), known
         ready = known.gaps > tol
         sharper = _sharper(problem, known, corner, ready)
         if (sharper != corner).any():
             corner = sharper
             here = problem.at(points, corner)
             known = judged(problem, points, corner, here)
-        step = -_solved(problem, here.curve, known.gradient, points, corner)
+        step = -_solved(problem, here.curve, known.gradient, Place(points, corner, damping))
         step[~ready] = 0.0
         slope = (step * known.gradient).sum(axis=1)
         size, best = np.ones(len(points)), known.smooth
@@ -153,6 +167,7 @@ def descend(problem: LinearProblem, points: np.ndarray, corner: np.ndarray, tol:
         else:
             return
         points, here, known = trial, there, found
+        damping = np.clip(np.where(size < 0.1, 10.0, 0.1) * damping, LEAST_DAMPING, 1.0)
 
 
 def _sharper(problem: LinearProblem, known: Judged, corner: np.ndarray, ready: np.ndarray) -> np.ndarray:
@@ -163,20 +178,22 @@ def _sharper(problem: LinearProblem, known: Judged, corner: np.ndarray, ready: n
     return np.where(done, corner * SHARPER, corner)
 
 
-def _solved(
-    problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray, points: np.ndarray, corner: np.ndarray
-) -> np.ndarray:
-    """Solve the Newton equations of each output, scaled so that columns of any size are alike."""
+def _solved(problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray, place: Place) -> np.ndarray:
+    """Solve the damped Newton equations of each output, scaled so that columns of any size are alike."""
+    added = 1.0 + (place.damping * problem.C / place.corner)[:, None] * problem.spread
     if not curve.size:
-        product = partial(_curved, problem, points, corner)
         free = np.ones_like(gradient)
         free[:, -1] = float(problem.intercept)
-        return conjugate_gradients(lambda v: free * product(free * v), free * gradient, CLOSE, PRODUCTS).solution
+
+        def product(direction: np.ndarray) -> np.ndarray:
+            return free * _curved(problem, place, added, free * direction)
+
+        return conjugate_gradients(product, free * gradient, CLOSE, PRODUCTS).solution
     found = np.empty_like(gradient)
     for k, (matrix, right) in enumerate(zip(curve, gradient)):
         H = matrix.copy()
         diagonal = np.arange(len(right) - 1)
-        H[diagonal, diagonal] += 1.0
+        H[diagonal, diagonal] += added[k]
         if not problem.intercept:
             H[-1], H[:, -1], H[-1, -1] = 0.0, 0.0, 1.0
             right = np.append(right[:-1], 0.0)
@@ -189,10 +206,10 @@ def _solved(
     return found
 
 
-def _curved(problem: LinearProblem, points: np.ndarray, corner: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Multiply the second derivative of the rounded objective by a direction, of shape (k, p + 1)."""
-    image: np.ndarray = problem.rows.fold(_bent_product, problem, points, corner, direction)
-    image[:, :-1] += direction[:, :-1]
+def _curved(problem: LinearProblem, place: Place, added: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Multiply the damped second derivative of the rounded objective by a direction, of shape (k, p + 1)."""
+    image: np.ndarray = problem.rows.fold(_bent_product, problem, place.points, place.corner, direction)
+    image[:, :-1] += added * direction[:, :-1]
     # A constant that no row in a corner holds would be free to go anywhere.
     image[:, -1] += 1e-6 * problem.C * direction[:, -1]
     return image

@@ -27,10 +27,10 @@ from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import ArrayRows, Rows
+from qed.kernels.gram.rows import combined
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
 from qed.kernels.names import KERNEL_PARAMETERS
-from qed.kernels.rows import combined
 from qed.kernels.similarity import Similarity, WithKernel
 from qed.optim.svm.dual import DualProblem, State, relative_gaps
 
@@ -152,11 +152,11 @@ class KernelMachine(WithKernel, Iterative):
         return self._similarity_with(self.gamma_)
 
     @abstractmethod
-    def _multipliers(self, problem: MachineProblem) -> np.ndarray:
+    def _multipliers(self, problem: Any) -> np.ndarray:
         """Give the signed multipliers of all variables of the dual from the public attributes."""
 
     @abstractmethod
-    def _keep(self, problem: MachineProblem, state: State) -> None:
+    def _keep(self, problem: Any, state: State) -> None:
         """Set the attributes that are the model's own."""
 
     def _steps(self, problem: MachineProblem, start: Step | None = None) -> Iterator[Step]:
@@ -164,10 +164,10 @@ class KernelMachine(WithKernel, Iterative):
         state = dual.beginning() if start is None else State(*(start.state[name] for name in State._fields))
         if start is None:
             yield _step(state)
-        for state in dual.solve(state, self.tol):
+        for after in dual.solve(state, self.tol):
             if dual.hard:
-                self._refuse_touching(problem, state)
-            yield _step(state)
+                self._refuse_touching(problem, after)
+            yield _step(after)
 
     def _refuse_touching(self, problem: MachineProblem, state: State) -> None:
         """Raise where multipliers prove that no function separates the classes: hulls that touch."""
@@ -231,7 +231,7 @@ class KernelMachine(WithKernel, Iterative):
             over[part] = f[part] - b[k]
         return beta, over, reach
 
-    def _prove(self, problem: MachineProblem) -> list[Claim]:
+    def _prove(self, problem: Any) -> list[Claim]:
         dual = problem.dual
         beta, over, reach = self._judged(problem)
         outside = np.maximum(np.maximum(beta - dual.high, dual.low - beta), 0.0)

@@ -36,7 +36,9 @@ ORDERED = {"contract", "nnan", "nsz", "arcp"}
 
 
 @kernel(fastmath=ORDERED)
-def steepest(f: Any, closed: Any, diagonal: Any, line: Any, own: float, top: float, flat: float) -> tuple[int, float, float]:
+def steepest(
+    f: Any, closed: Any, diagonal: Any, line: Any, own: float, top: float, flat: float
+) -> tuple[int, float, float]:
     """Find the partner with which the objective falls most: give it, by how much, and the least f that may shrink.
 
     Strips are scanned for their best value first, which vector units do; only then is it looked for who has it.
@@ -99,7 +101,7 @@ def descend(K: Any, f: Any, beta: Any, low: Any, high: Any, enough: float, most:
     i, top = advance(f, full, 0.0, K[0], K[0])
     while moved < most and i >= 0:
         line = K[i]
-        j, gain, bottom = steepest(f, closed, diagonal, line, diagonal[i], top, flat)
+        j, _, bottom = steepest(f, closed, diagonal, line, diagonal[i], top, flat)
         if j < 0 or top - bottom <= enough:
             break
         other = K[j]

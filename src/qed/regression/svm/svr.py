@@ -75,8 +75,8 @@ class SVR(Regressor, KernelMachine):
         The half-width of the tube.
     cache_size : float, default=1000
         Megabytes that rows of a large kernel matrix may take.
-    max_iter : int, default=-1
-        The most steps, of many thousand pairs each; -1 for no limit.
+    max_iter : int, default=5000
+        The most steps, of some thousand pairs each; -1 for no limit.
 
     Attributes
     ----------
@@ -127,13 +127,13 @@ class SVR(Regressor, KernelMachine):
         kernel: Any = "rbf",
         *,
         degree: int = 3,
-        gamma: float | str = "scale",
+        gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 1e-5,
         C: float = 1.0,
         epsilon: float = 0.1,
         cache_size: float = 1000,
-        max_iter: int = -1,
+        max_iter: int = 5000,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -171,7 +171,9 @@ class SVR(Regressor, KernelMachine):
         """The coefficients of the columns, of shape (1, p): with the linear kernel only."""
         self._check_fitted()
         if self.kernel != "linear":
-            raise NotAvailableError("coef_ is only available when using a linear kernel: other kernels have no coefficients of columns.")
+            raise NotAvailableError(
+                "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
+            )
         return np.asarray(self.dual_coef_ @ self.support_vectors_)
 
     def _predicted_shape(self) -> tuple[int, ...]:

@@ -2,7 +2,8 @@
 
 A regressor, classifier or clusterer takes part, whatever room it lives in, by having ``compare_grid``, the values of its parameters to
 choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
-with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, and in ``compare_name`` what it wants to be called.
+with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_name`` what it wants to be called, and in
+``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube.
 So a new model joins every leaderboard by one line in its own file.
 """
 
@@ -68,6 +69,8 @@ def contenders(task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed:
     """
     found = []
     for kind in _kinds(task):
+        if n_rows > getattr(kind, "compare_most_rows", n_rows):
+            continue
         model = kind()
         if "random_state" in model.get_params().keys() - ways_of(model):
             model.set_params(random_state=seed)

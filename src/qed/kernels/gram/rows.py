@@ -1,7 +1,7 @@
 """Rows of a large Gram matrix, as methods want them that look at some hundreds of them at a time and at the same ones again.
 
 The matrix itself has no room; rows that were asked for are kept in a store of a fixed size, the oldest making place. Gaussian
-similarities of few columns are kept in single precision, from :mod:`qed.kernels.gaussian_kernel`; all others as the kernel gives them.
+similarities of few columns are kept in single precision, from :mod:`qed.kernels.gram.gaussian`; all others as the kernel gives them.
 A row does not depend on when, or with which others, it was worked out.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.sources.block import is_sparse
-from qed.kernels.gaussian_kernel import MOST_COLUMNS, gaussian_rows, gaussian_sums
+from qed.kernels.gram.gaussian import MOST_COLUMNS, gaussian_rows, gaussian_sums
 from qed.kernels.radial import RBF
 from qed.kernels.similarity import Similarity
 

@@ -8,8 +8,6 @@ last place, in double and in single precision. An entry does not depend on which
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from qed.base.compile import kernel
@@ -40,7 +38,7 @@ C0, C1, C2, C3, C4, C5, ONE, LEAST = (
 
 
 @kernel(fastmath={"contract"})
-def exponentials(values: Any) -> None:
+def exponentials(values: np.ndarray) -> None:
     """Replace numbers of at most zero by their exponentials, in double precision."""
     for t in range(len(values)):
         x = max(values[t], -708.0)
@@ -66,7 +64,7 @@ def exponentials(values: Any) -> None:
 
 
 @kernel(fastmath={"contract"})
-def exponentials_single(values: Any) -> None:
+def exponentials_single(values: np.ndarray) -> None:
     """Replace numbers of at most zero by their exponentials, in single precision."""
     for t in range(len(values)):
         x = max(values[t], LEAST)
@@ -84,7 +82,7 @@ def exponentials_single(values: Any) -> None:
 
 
 @kernel(fastmath={"contract"})
-def squares(columns: Any, start: int, row: Any, factor: Any, out: Any) -> None:
+def squares(columns: np.ndarray, start: int, row: np.ndarray, factor: float, out: np.ndarray) -> None:
     """Fill `out` with `factor` times the squared distances of one row to the rows from `start` on, which lie column by column."""
     end, p = start + len(out), len(row)
     four = p - p % 4
@@ -108,7 +106,7 @@ def squares(columns: Any, start: int, row: Any, factor: Any, out: Any) -> None:
 
 
 @kernel
-def gaussian_rows(columns: Any, chosen: Any, factor: Any, out: Any) -> None:
+def gaussian_rows(columns: np.ndarray, chosen: np.ndarray, factor: float, out: np.ndarray) -> None:
     """Fill `out` with the similarities of chosen rows and all rows; `columns` has shape (p, n), and the factor is minus gamma."""
     n = columns.shape[1]
     for start in range(0, n, STRIP):
@@ -120,7 +118,9 @@ def gaussian_rows(columns: Any, chosen: Any, factor: Any, out: Any) -> None:
 
 
 @kernel
-def gaussian_sums(columns: Any, rows: Any, coefficients: Any, factor: Any, out: Any) -> None:
+def gaussian_sums(
+    columns: np.ndarray, rows: np.ndarray, coefficients: np.ndarray, factor: float, out: np.ndarray
+) -> None:
     """Add to `out`, of shape (q, n), the similarities of all rows to `rows`, each times its coefficients of shape (m, q)."""
     n, scratch = columns.shape[1], np.empty(STRIP)
     for start in range(0, n, STRIP):
