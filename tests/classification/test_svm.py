@@ -70,7 +70,9 @@ def test_gaussian_rows_and_sums(p):
     X, Z = random.standard_normal((700, p)), random.standard_normal((5, p))
     K = RBF(0.3)(Z, X)
     rows = np.empty((5, 700), np.float32)
-    gaussian_rows(np.ascontiguousarray(X.T, dtype=np.float32), Z.astype(np.float32), np.float32(-0.3), rows)
+    gaussian_rows(
+        np.ascontiguousarray(X.T, dtype=np.float32), Z.astype(np.float32), np.float32(-0.3), rows, np.arange(5)
+    )
     np.testing.assert_allclose(rows, K, atol=1e-5)
     c, sums = random.standard_normal((5, 2)), np.zeros((2, 700))
     gaussian_sums(np.ascontiguousarray(X.T), Z, c, -0.3, sums)

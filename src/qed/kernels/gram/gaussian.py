@@ -106,13 +106,13 @@ def squares(columns: np.ndarray, start: int, row: np.ndarray, factor: float, out
 
 
 @kernel
-def gaussian_rows(columns: np.ndarray, chosen: np.ndarray, factor: float, out: np.ndarray) -> None:
-    """Fill `out` with the similarities of chosen rows and all rows; `columns` has shape (p, n), and the factor is minus gamma."""
+def gaussian_rows(columns: np.ndarray, chosen: np.ndarray, factor: float, out: np.ndarray, places: np.ndarray) -> None:
+    """Fill rows of `out` with the similarities of chosen rows and all rows; `columns` has shape (p, n), and the factor is minus gamma."""
     n = columns.shape[1]
     for start in range(0, n, STRIP):
         end = min(start + STRIP, n)
         for k in range(len(chosen)):
-            part = out[k, start:end]
+            part = out[places[k], start:end]
             squares(columns, start, chosen[k], factor, part)
             exponentials_single(part)
 

@@ -80,9 +80,7 @@ class GramRows:
 
     def _some(self, numbers: np.ndarray, places: np.ndarray, start: int) -> None:
         some = slice(start, start + CHUNK)
-        out = np.empty((len(numbers[some]), self.kept.shape[1]), np.float32)
-        gaussian_rows(self._columns, self._rows[numbers[some]], np.float32(self._factor), out)
-        self.kept[places[some]] = out
+        gaussian_rows(self._columns, self._rows[numbers[some]], np.float32(self._factor), self.kept, places[some])
 
 
 def gaussian_factor(similarity: Similarity, X: Any) -> float | None:

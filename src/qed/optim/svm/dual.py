@@ -12,7 +12,7 @@ Joachims (1999), Making large-scale SVM learning practical.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -74,8 +74,9 @@ class DualProblem:
     low: np.ndarray
     high: np.ndarray
     memory: float = 1e9  # bytes that rows of the Gram matrix may take
+    known: dict[bytes, np.ndarray] = field(default_factory=dict)  # the last products, by the multipliers they belong to
 
-    @property
+    @cached_property
     def hard(self) -> bool:
         """Whether slack is not allowed."""
         return not (np.isfinite(self.high).all() and np.isfinite(self.low).all())
@@ -90,6 +91,8 @@ class DualProblem:
 
     def products(self, beta: np.ndarray) -> np.ndarray:
         """Give ``K beta`` for every variable, with the rows of its own part alone, in double precision."""
+        if (found := self.known.get(beta.tobytes())) is not None:
+            return found
         n, count = self.X.shape[0], len(self.starts) - 1
         weights = np.zeros((n, count))
         for k, part in enumerate(self.parts()):
@@ -98,7 +101,12 @@ class DualProblem:
             values = self.gram @ weights
         else:
             values = combined(self.similarity, self.X, self.X, weights)
-        return np.concatenate([values[self.row[part], k] for k, part in enumerate(self.parts())])
+        return self._remember(beta, np.concatenate([values[self.row[part], k] for k, part in enumerate(self.parts())]))
+
+    def _remember(self, beta: np.ndarray, products: np.ndarray) -> np.ndarray:
+        self.known.clear()
+        self.known[beta.tobytes()] = products
+        return products
 
     def judged(self, beta: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Give constant, dual and primal objective of each part, of shape (parts, 3)."""
@@ -155,7 +163,7 @@ class DualProblem:
             if (exact and self._is_solved(p, f, beta, low, high, tol)) or len(chosen) < 2:
                 return
             places = source.places(place[chosen])
-            K = source.kept[places][:, place[chosen]].astype(np.float64)
+            K = source.kept[np.ix_(places, place[chosen])].astype(np.float64)
             before, inner, after = beta[chosen], f[chosen], beta[chosen]
             moved = descend(K, inner, after, low[chosen], high[chosen], 0.1 * apart, MOVES)
             if moved == 0 and exact:
@@ -185,7 +193,8 @@ class DualProblem:
         weights, values = np.zeros((self.X.shape[0], 1)), np.zeros(self.X.shape[0])
         np.add.at(weights[:, 0], self.row[part], beta)
         values[inside] = combined(self.similarity, self.X[inside], self.X, weights)[:, 0]
-        return values[self.row[part]]
+        found = values[self.row[part]]
+        return self._remember(beta, found) if len(self.starts) == 2 else found
 
 
 def _worst(f: np.ndarray, beta: np.ndarray, low: np.ndarray, high: np.ndarray, kept: np.ndarray) -> np.ndarray:
