@@ -9,8 +9,9 @@ from sklearn.base import clone
 import qed
 import qed.optim.svm.dual as dual
 from qed.base.compile import interpreted
-from qed.kernels import RBF
+from qed.kernels import RBF, Similarity
 from qed.kernels.gram.gaussian import exponentials, exponentials_single, gaussian_rows, gaussian_sums
+from qed.kernels.gram.rows import combined
 from qed.optim.svm.smo import descend
 
 random = np.random.default_rng(0)
@@ -77,6 +78,15 @@ def test_gaussian_rows_and_sums(p):
     c, sums = random.standard_normal((5, 2)), np.zeros((2, 700))
     gaussian_sums(np.ascontiguousarray(X.T), Z, c, -0.3, sums)
     np.testing.assert_allclose(sums, c.T @ K, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0], ids=["near", "far apart"])
+def test_sums_of_many_similarities(scale):
+    """By matrix products or by differences: 1100 terms of at most one, each right to 1e-13."""
+    X, Z = scale * random.standard_normal((1000, 5)) + 7.0, scale * random.standard_normal((1100, 5)) + 7.0
+    c = random.standard_normal((1100, 2))
+    found = combined(Similarity.of("rbf", 0.3), X, Z, c)
+    np.testing.assert_allclose(found, RBF(0.3)(X, Z) @ c, atol=1e-13 * np.abs(c).sum())
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])

@@ -117,6 +117,16 @@ def gaussian_rows(columns: np.ndarray, chosen: np.ndarray, factor: float, out: n
             exponentials_single(part)
 
 
+@kernel(fastmath={"contract"})
+def gaussian_tile(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Turn inner products of rows (times the root of two gamma) into similarities, given half their squared lengths."""
+    for i in range(len(products)):
+        line, own = products[i], left[i]
+        for t in range(len(line)):
+            line[t] = min(line[t] - own - right[t], 0.0)
+        exponentials(line)
+
+
 @kernel
 def gaussian_sums(
     columns: np.ndarray, rows: np.ndarray, coefficients: np.ndarray, factor: float, out: np.ndarray

@@ -7,6 +7,7 @@ A row does not depend on when, or with which others, it was worked out.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -14,13 +15,17 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.sources.block import is_sparse
-from qed.kernels.gram.gaussian import MOST_COLUMNS, gaussian_rows, gaussian_sums
+from qed.kernels.gram.gaussian import MOST_COLUMNS, gaussian_rows, gaussian_sums, gaussian_tile
+from qed.kernels.linear import squared_norms
 from qed.kernels.radial import RBF
 from qed.kernels.similarity import Similarity
 
 # So many rows a thread works out, or sums up, at a time.
 CHUNK = 64
 STRETCH = 2048
+SIDE = 256
+# A sum of half squared lengths (times two gamma) up to which a matrix product leaves similarities right to 1e-13.
+SHORT = 100.0
 # Below so many similarities nobody waits for a kernel to be compiled.
 WORTH_COMPILING = 1 << 20
 
@@ -102,16 +107,42 @@ def combined(similarity: Similarity, X: Any, kept: Any, coefficients: np.ndarray
         return similarity.combined(X, kept, coefficients)
     rows = np.ascontiguousarray(kept[used], dtype=np.float64)
     weights = np.ascontiguousarray(coefficients[used], dtype=np.float64)
-    out = np.zeros((coefficients.shape[1], X.shape[0]))
-    tasks = (partial(_sums, X, rows, weights, factor, out, start) for start in range(0, X.shape[0], STRETCH))
+    out, middle = np.zeros((coefficients.shape[1], X.shape[0])), rows.mean(axis=0)
+    moved = (rows - middle) * math.sqrt(-2 * factor)
+    half = squared_norms(moved) / 2
+    given = (X, rows, weights, factor, middle, moved, half, out)
+    tasks = (partial(_sums, *given, start) for start in range(0, X.shape[0], STRETCH))
     for _ in work(tasks):
         continue
     return out.T
 
 
-def _sums(X: np.ndarray, rows: np.ndarray, weights: np.ndarray, factor: float, out: np.ndarray, start: int) -> None:
+def _sums(
+    X: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    factor: float,
+    middle: np.ndarray,
+    moved: np.ndarray,
+    half: np.ndarray,
+    out: np.ndarray,
+    start: int,
+) -> None:
+    """Sum up the similarities of a stretch of rows: by matrix products where these lose no digit that counts, else by differences."""
     some = slice(start, start + STRETCH)
-    columns = np.ascontiguousarray(X[some].T, dtype=np.float64)
-    found = np.zeros((len(out), columns.shape[1]))
-    gaussian_sums(columns, rows, weights, factor, found)
-    out[:, some] = found
+    table = np.asarray(X[some], dtype=np.float64)
+    U = (table - middle) * math.sqrt(-2 * factor)
+    own = squared_norms(U) / 2
+    if not own.max(initial=0.0) + half.max(initial=0.0) <= SHORT:
+        found = np.zeros((len(out), len(table)))
+        gaussian_sums(np.ascontiguousarray(table.T), rows, weights, factor, found)
+        out[:, some] = found
+        return
+    for first in range(0, len(table), SIDE):
+        here, sums = U[first : first + SIDE], np.zeros((len(U[first : first + SIDE]), len(out)))
+        for place in range(0, len(rows), SIDE):
+            there = slice(place, place + SIDE)
+            tile = here @ moved[there].T
+            gaussian_tile(tile, own[first : first + SIDE], half[there])
+            sums += tile @ weights[there]
+        out[:, start + first : start + first + len(sums)] = sums.T
