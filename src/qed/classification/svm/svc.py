@@ -302,7 +302,7 @@ class SVC(Classifier, KernelMachine):
             raise NotAvailableError(
                 "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
             )
-        return np.asarray(self._by_class() @ self.support_vectors_)
+        return self._slopes(self._by_class())
 
     def _by_class(self) -> np.ndarray:
         return self._signed(np.repeat(np.arange(len(self.classes_)), self.n_support_))

@@ -93,14 +93,17 @@ class DualProblem:
         """Give ``K beta`` for every variable, with the rows of its own part alone, in double precision."""
         if (found := self.known.get(beta.tobytes())) is not None:
             return found
-        n, count = self.X.shape[0], len(self.starts) - 1
-        weights = np.zeros((n, count))
+        if self.gram is not None:
+            parts = []
+            for part in self.parts():
+                used = np.flatnonzero(beta[part])
+                block = self.gram[np.ix_(self.row[part], self.row[part][used])]
+                parts.append(block @ beta[part][used])
+            return self._remember(beta, np.concatenate(parts))
+        weights = np.zeros((self.X.shape[0], len(self.starts) - 1))
         for k, part in enumerate(self.parts()):
             np.add.at(weights[:, k], self.row[part], beta[part])
-        if self.gram is not None:
-            values = self.gram @ weights
-        else:
-            values = combined(self.similarity, self.X, self.X, weights)
+        values = combined(self.similarity, self.X, self.X, weights)
         return self._remember(beta, np.concatenate([values[self.row[part], k] for k, part in enumerate(self.parts())]))
 
     def _remember(self, beta: np.ndarray, products: np.ndarray) -> np.ndarray:

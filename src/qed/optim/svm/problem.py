@@ -199,12 +199,22 @@ class KernelMachine(WithKernel, Iterative):
         """Give the sums of similarities of rows to the support vectors, times `signed` of shape (vectors, k), and the constants."""
         if self.similarity_is_given:
             return np.asarray(X[:, self.support_] @ signed) + self.intercept_
+        if isinstance(self.kernel, str) and self.kernel == "linear":
+            return np.asarray(X @ self._slopes(signed.T).T) + self.intercept_
         vectors = self.support_vectors_
         if is_sparse(X) and not is_sparse(vectors):
             X = X.toarray()
         elif is_sparse(vectors) and not is_sparse(X):
             vectors = vectors.toarray()
         return combined(self._similarity, X, vectors, signed) + self.intercept_
+
+    def _slopes(self, signed: np.ndarray) -> np.ndarray:
+        """Give the coefficients of the columns, of shape (k, p), of a linear kernel; multipliers sum to zero, so rows may be moved."""
+        vectors = self.support_vectors_
+        if is_sparse(vectors) or not len(vectors):
+            return np.asarray(signed @ vectors)
+        vectors = np.asarray(vectors, dtype=np.float64)
+        return np.asarray(signed @ (vectors - vectors.mean(axis=0)))
 
     def _following(self, problem: MachineProblem, beta: np.ndarray, found: np.ndarray) -> list[Claim]:
         """Compare what follows from the multipliers and the data with what it should be."""
@@ -225,9 +235,12 @@ class KernelMachine(WithKernel, Iterative):
         f = dual.p - dual.products(beta)
         b = problem.constants(beta, np.asarray(self.intercept_, dtype=np.float64), -1.0)
         length = np.sqrt(np.maximum(problem.diagonal, 0.0))[dual.row]
+        # Rows that were moved are further away where the public numbers are used.
+        away = 0.0 if problem.middle is None else float(np.linalg.norm(problem.middle))
         reach, over = np.empty(len(f)), np.empty(len(f))
         for k, part in enumerate(dual.parts()):
-            reach[part] = length[part] * float(length[part] @ np.abs(beta[part])) + abs(b[k]) + np.abs(dual.p[part])
+            total = float(length[part] @ np.abs(beta[part]))
+            reach[part] = (length[part] + away) * total + abs(b[k]) + abs(self.intercept_[k]) + np.abs(dual.p[part])
             over[part] = f[part] - b[k]
         return beta, over, reach
 

@@ -174,7 +174,7 @@ class SVR(Regressor, KernelMachine):
             raise NotAvailableError(
                 "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
             )
-        return np.asarray(self.dual_coef_ @ self.support_vectors_)
+        return self._slopes(self.dual_coef_)
 
     def _predicted_shape(self) -> tuple[int, ...]:
         return ()
