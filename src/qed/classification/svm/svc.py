@@ -172,7 +172,7 @@ class SVC(Classifier, KernelMachine):
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.1, 1.0, 10.0, 100.0]}
     compare_name: ClassVar[str] = "Support vector machine"
-    compare_most_rows: ClassVar[int] = 10_000
+    compare_most_rows: ClassVar[int] = 5000
 
     n_support_: np.ndarray
     dual_coef_: np.ndarray
