@@ -71,7 +71,7 @@ class PairProblem(MachineProblem):
 @takes(
     "random_state",
     "verbose",
-    shrinking=way(choice(True, False), True, "variables that rest at their bounds are not looked at in any case"),
+    shrinking=way(choice(True, False), True, "variables to work on are chosen anew in every step"),
     break_ties=way(choice(True, False), False, "predict is the largest of the decision function's scores"),
     probability=way(
         Parameter("False; qed.LogisticRegression has probabilities", lambda value: value in (False, "deprecated")),

@@ -52,7 +52,7 @@ class TubeProblem(MachineProblem):
 
 @takes(
     "verbose",
-    shrinking=way(choice(True, False), True, "variables that rest at their bounds are not looked at in any case"),
+    shrinking=way(choice(True, False), True, "variables to work on are chosen anew in every step"),
 )
 class SVR(Regressor, KernelMachine):
     """A regression in the features of a kernel that does not look at small errors.
