@@ -45,3 +45,13 @@ def lasso_objective(X: np.ndarray, y: np.ndarray, coef: np.ndarray, alpha: float
     scale = min(1.0, n * alpha / np.abs(X.T @ residual).max())
     dual = (scale * (residual @ y) - 0.5 * scale**2 * (residual @ residual)) / n
     return float(primal), float((primal - dual) / primal)
+
+
+@cache
+def overlapping(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes of three clusters each in ten of the columns, which overlap; two labels in a hundred are flipped."""
+    from sklearn.datasets import make_classification
+
+    return make_classification(
+        n, p, n_informative=10, n_redundant=4, n_clusters_per_class=3, flip_y=0.02, class_sep=0.7, random_state=0
+    )

@@ -179,6 +179,9 @@ def test_scores_are_those_of_fitting_everything_anew(name, target, scoring):
     for entry in found.entries:
         if target == "body_mass_g" and entry.contender.degree == 2:
             continue
+        if entry.failure:  # such as margins where probabilities are scored
+            assert "predict_proba" in entry.failure
+            continue
         np.testing.assert_allclose(
             entry.scores[::EVERY], honest(found, entry, scoring), rtol=1e-6, atol=1e-7, err_msg=entry.name
         )

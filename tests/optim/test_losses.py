@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from qed.base.errors import InputError, ParameterError
-from qed.optim import AbsoluteLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
+from qed.optim import AbsoluteLoss, HingeLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
 
-LOSSES = [SquaredLoss(), AbsoluteLoss(), HuberLoss(0.5), HuberLoss(2.0), LogisticLoss(), PoissonLoss()]
+LOSSES = [SquaredLoss(), AbsoluteLoss(), HuberLoss(0.5), HuberLoss(2.0), LogisticLoss(), HingeLoss(), PoissonLoss()]
 numbers = st.floats(-20, 20)
 losses = st.sampled_from(LOSSES)
 
 
 def target(loss, y):
-    """Labels for the logistic loss, what may be counts for that of Poisson, numbers for the others."""
-    if isinstance(loss, LogisticLoss):
+    """Labels for the logistic loss and the hinge, what may be counts for that of Poisson, numbers for the others."""
+    if isinstance(loss, (LogisticLoss, HingeLoss)):
         return 1.0 if y >= 0 else -1.0
     return abs(y) if isinstance(loss, PoissonLoss) else y
 
@@ -42,10 +42,11 @@ def test_fenchel_young_is_an_equality_at_the_gradient(loss, z, y):
 @given(losses, numbers, st.floats(-0.95, 0.95))
 def test_the_conjugate_is_the_supremum(loss, y, share):
     y = target(loss, y)
-    if isinstance(loss, LogisticLoss):
+    if isinstance(loss, (LogisticLoss, HingeLoss)):
         u = -y * (0.5 + 0.5 * share)
     else:
         u = share * getattr(loss, "delta", 1.0)
+    assume(np.isfinite(one(loss.each_conjugate(u, y))))
     best = minimize_scalar(lambda z: one(loss.each(z, y)) - u * z, bounds=(-100, 100), method="bounded")
     assert -best.fun == pytest.approx(one(loss.each_conjugate(u, y)), abs=2e-4)
 

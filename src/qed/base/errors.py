@@ -67,6 +67,10 @@ class DegenerateWarning(UserWarning):
     """The data leave the answer undetermined; the text says which columns or classes are to blame."""
 
 
+class ManySupportVectorsWarning(UserWarning):
+    """Nearly all rows are support vectors: the model has learned its rows by heart, or can not tell the classes at all."""
+
+
 class UndefinedMetricWarning(DegenerateWarning, SklearnUndefinedMetricWarning):
     """A metric divides nothing by nothing on these data; the text says what was returned in its place."""
 

@@ -15,5 +15,7 @@ __getattr__, __dir__, __all__ = room(
         "naive_bayes.multinomial": ["MultinomialNB"],
         "perceptron.model": ["Perceptron"],
         "separability": ["Separation", "plane_distance", "separating_plane"],
+        "svm.linear_svc": ["LinearSVC"],
+        "svm.svc": ["SVC"],
     },
 )

@@ -31,6 +31,8 @@ __getattr__, __dir__, __all__ = room(
         "sparse.pruning": ["prune"],
         "linear.ridge": ["Ridge"],
         "linear.ridge_path": ["RidgePath", "ridge_path"],
+        "svm.linear_svr": ["LinearSVR"],
+        "svm.svr": ["SVR"],
         "total.least_squares": ["TotalLeastSquares"],
     },
 )

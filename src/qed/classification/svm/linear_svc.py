@@ -1,0 +1,153 @@
+r"""The linear support vector machine, on any number of rows.
+
+.. math:: \min_{w, b}\ \tfrac12 \|w\|^2 + C \sum_i s_i \max(0,\ 1 - y_i (w^\top x_i + b))^q, \qquad q \in \{1, 2\},
+
+one for each class against the rest where there are more than two. The constant is not penalised. Newton's method on the hinge with
+its corner rounded less and less (:mod:`qed.optim.svm.linear`) reads the rows some twenty times at :math:`O(np)`, wherever they are.
+With :math:`q = 2` every row inside the margin has slack in proportion to its multiplier; with :math:`q = 1` slack is sparser.
+
+Cortes and Vapnik (1995), Support-vector networks; Mangasarian (2002), A finite Newton method for classification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.attributes import floats
+from qed.base.certificate import Claim
+from qed.base.models.labels import class_factors, coded, learn_classes
+from qed.base.models.parameters import Parameter, choice
+from qed.base.models.roles import Classifier
+from qed.base.models.ways import takes, way
+from qed.base.running.steps import Step
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.optim.svm.linear import Hinge
+from qed.optim.svm.linear_model import LINEAR_PARAMETERS, LINEAR_WAYS, LinearMachine, LinearMachineProblem
+
+
+class RestProblem(LinearMachineProblem):
+    """One machine for each class against the rest; a single one for two classes."""
+
+    def __init__(self, rows: Rows, model: LinearSVC, classes: np.ndarray | None = None) -> None:
+        super().__init__(rows, model)
+        found, totals = learn_classes(rows, type(model).__name__)
+        self.classes, self.others = found, 0 if classes is None else int(not np.array_equal(found, classes))
+        factors = class_factors(model.class_weight, found, totals)
+        hinge = Hinge(model.loss == "squared_hinge", False, 0.0)
+        outputs = 1 if len(found) == 2 else len(found)
+        self.linear = self.made(model, coded(rows, found), hinge, factors, outputs)
+
+
+@takes(
+    "random_state",
+    "verbose",
+    penalty=way(Parameter("'l2'", lambda value: value == "l2"), "l2"),
+    multi_class=way(Parameter("'ovr'", lambda value: value == "ovr"), "ovr"),
+    **LINEAR_WAYS,
+)
+class LinearSVC(Classifier, LinearMachine):
+    """Classes by the widest margin of a linear score.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        What a unit of slack costs.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        How slack is counted: squared, or as it is.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+    class_weight : None, "balanced" or dict, default=None
+        Factors of C by class.
+    tol : float, default=1e-6
+        The fit ends when the objective is proven to be within this, relative, of its minimum.
+    max_iter : int, default=1000
+        The most iterations.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    coef_ : ndarray of shape (1, p) or (n_classes, p)
+        Coefficients: of the second of two classes, or of each of more against the rest.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The constants.
+    smoothing_ : ndarray of shape (1,) or (n_classes,)
+        How far the corner of the hinge was rounded at the end: multipliers follow from it, and with them the dual objective.
+    primal_objective_, dual_objective_ : ndarray of shape (1,) or (n_classes,)
+        Both objectives; the second is a bound from below for the first.
+    n_iter_ : int
+        Iterations made.
+    ending_ : Ending
+        Why the fit ended, with the trace of its steps.
+    certificate_ : Certificate
+        The proof of the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> x = np.array([[-3.0], [-1.0], [0.5], [1.0], [3.0], [-0.2]])
+    >>> model = qed.LinearSVC(loss="hinge", tol=1e-8).fit(x, [-1, -1, -1, 1, 1, 1])
+    >>> model.coef_.round(4), model.primal_objective_.round(4)
+    (array([[1.]]), array([3.2]))
+    >>> bool(model.certificate_)
+    True
+    """
+
+    attributes: ClassVar = {"coef_": floats("planes", "features"), "intercept_": floats("planes")}
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        **LINEAR_PARAMETERS,
+        "loss": choice("squared_hinge", "hinge"),
+        "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+    }
+    compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.01, 0.1, 1.0, 10.0]}
+    compare_name: ClassVar[str] = "Linear support vector machine"
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: str = "squared_hinge",
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _problem(self, rows: Rows) -> RestProblem:
+        return RestProblem(rows.cached(), self)
+
+    def _evidence(self, rows: Rows) -> RestProblem:
+        return RestProblem(rows, self, self.classes_)
+
+    def _finish(self, problem: RestProblem, step: Step) -> None:
+        self.classes_ = problem.classes
+        self.coef_, self.intercept_ = self._kept(problem, step)
+
+    def _planes(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.coef_, self.intercept_
+
+    def _disagreement(self) -> str:
+        planes, k = len(self.coef_), len(self.classes_)
+        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
+
+    def _decide(self, block: Block) -> np.ndarray:
+        scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
+        scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def _prove(self, problem: RestProblem) -> list[Claim]:
+        says = "classes are those of the target, in order (others)"
+        return [*super()._prove(problem), Claim(says, float(problem.others), 0.0)]

@@ -1,0 +1,1 @@
+"""Rows and sums of large Gram matrices."""

@@ -1,0 +1,148 @@
+"""Rows of a large Gram matrix, as methods want them that look at some hundreds of them at a time and at the same ones again.
+
+The matrix itself has no room; rows that were asked for are kept in a store of a fixed size, the oldest making place. Gaussian
+similarities of few columns are kept in single precision, from :mod:`qed.kernels.gram.gaussian`; all others as the kernel gives them.
+A row does not depend on when, or with which others, it was worked out.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from qed.base.engine import work
+from qed.base.sources.block import is_sparse
+from qed.kernels.gram.gaussian import MOST_COLUMNS, gaussian_rows, gaussian_sums, gaussian_tile
+from qed.kernels.linear import squared_norms
+from qed.kernels.radial import RBF
+from qed.kernels.similarity import Similarity
+
+# So many rows a thread works out, or sums up, at a time.
+CHUNK = 64
+STRETCH = 2048
+SIDE = 256
+# A sum of half squared lengths (times two gamma) up to which a matrix product leaves similarities right to 1e-13.
+SHORT = 100.0
+# Below so many similarities nobody waits for a kernel to be compiled.
+WORTH_COMPILING = 1 << 20
+
+
+class GramRows:
+    """Rows of the Gram matrix of a table.
+
+    Parameters
+    ----------
+    similarity : Similarity
+        By what rows are compared.
+    X : ndarray or sparse array
+        The table, in float64.
+    memory : float
+        How many bytes the rows that are kept may take.
+    least : int
+        How many of them must be there at the same time.
+    """
+
+    def __init__(self, similarity: Similarity, X: Any, memory: float, least: int) -> None:
+        n = X.shape[0]
+        self._factor = gaussian_factor(similarity, X)
+        if self._factor is not None:
+            self._middle = X.mean(axis=0)
+            self._columns = np.ascontiguousarray((X - self._middle).T, dtype=np.float32)
+            self._rows = np.ascontiguousarray(self._columns.T)
+        else:
+            self._tiles = similarity.tiles(X)
+        dtype = np.float32 if self._factor is not None else np.float64
+        room = int(memory / (n * np.dtype(dtype).itemsize))
+        self.kept = np.empty((min(n, max(room, 2 * least)), n), dtype)
+        self._place = np.full(n, -1)
+        self._owner = np.full(len(self.kept), -1)
+        self._next = 0
+
+    def places(self, numbers: np.ndarray) -> np.ndarray:
+        """Say where in `kept` the rows with these numbers lie; those that are not there yet are worked out."""
+        missing = numbers[self._place[numbers] < 0]
+        if len(missing):
+            held = np.zeros(len(self.kept), dtype=bool)
+            held[self._place[numbers[self._place[numbers] >= 0]]] = True
+            order = (self._next + np.arange(len(self.kept))) % len(self.kept)
+            places = order[~held[order]][: len(missing)]
+            self._next = int(places[-1]) + 1
+            gone = self._owner[places]
+            self._place[gone[gone >= 0]] = -1
+            self._owner[places], self._place[missing] = missing, places
+            self._fill(missing, places)
+        return self._place[numbers]
+
+    def _fill(self, numbers: np.ndarray, places: np.ndarray) -> None:
+        if self._factor is None:
+            self.kept[places] = self._tiles.rows(numbers)
+            return
+        for _ in work(partial(self._some, numbers, places, start) for start in range(0, len(numbers), CHUNK)):
+            continue
+
+    def _some(self, numbers: np.ndarray, places: np.ndarray, start: int) -> None:
+        some = slice(start, start + CHUNK)
+        gaussian_rows(self._columns, self._rows[numbers[some]], np.float32(self._factor), self.kept, places[some])
+
+
+def gaussian_factor(similarity: Similarity, X: Any) -> float | None:
+    """Give minus gamma where similarities are Gaussian and few columns make the compiled kernel the fastest; else None."""
+    kernel = similarity.kernel
+    if not isinstance(kernel, RBF) or is_sparse(X) or X.shape[1] > MOST_COLUMNS:
+        return None
+    if kernel.sigma is not None:
+        return -0.5 / kernel.sigma**2
+    return -(1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma)
+
+
+def combined(similarity: Similarity, X: Any, kept: Any, coefficients: np.ndarray) -> np.ndarray:
+    """Give what :meth:`Similarity.combined` gives, by the compiled kernel where that is faster."""
+    used = coefficients.any(axis=1)
+    factor = gaussian_factor(similarity, kept)
+    small = X.shape[0] * int(used.sum()) < WORTH_COMPILING
+    if factor is None or small or is_sparse(X) or not np.isfinite(factor):
+        return similarity.combined(X, kept, coefficients)
+    rows = np.ascontiguousarray(kept[used], dtype=np.float64)
+    weights = np.ascontiguousarray(coefficients[used], dtype=np.float64)
+    out, middle = np.zeros((coefficients.shape[1], X.shape[0])), rows.mean(axis=0)
+    moved = (rows - middle) * math.sqrt(-2 * factor)
+    half = squared_norms(moved) / 2
+    given = (X, rows, weights, factor, middle, moved, half, out)
+    tasks = (partial(_sums, *given, start) for start in range(0, X.shape[0], STRETCH))
+    for _ in work(tasks):
+        continue
+    return out.T
+
+
+def _sums(
+    X: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    factor: float,
+    middle: np.ndarray,
+    moved: np.ndarray,
+    half: np.ndarray,
+    out: np.ndarray,
+    start: int,
+) -> None:
+    """Sum up the similarities of a stretch of rows: by matrix products where these lose no digit that counts, else by differences."""
+    some = slice(start, start + STRETCH)
+    table = np.asarray(X[some], dtype=np.float64)
+    U = (table - middle) * math.sqrt(-2 * factor)
+    own = squared_norms(U) / 2
+    if not own.max(initial=0.0) + half.max(initial=0.0) <= SHORT:
+        found = np.zeros((len(out), len(table)))
+        gaussian_sums(np.ascontiguousarray(table.T), rows, weights, factor, found)
+        out[:, some] = found
+        return
+    for first in range(0, len(table), SIDE):
+        here, sums = U[first : first + SIDE], np.zeros((len(U[first : first + SIDE]), len(out)))
+        for place in range(0, len(rows), SIDE):
+            there = slice(place, place + SIDE)
+            tile = here @ moved[there].T
+            gaussian_tile(tile, own[first : first + SIDE], half[there])
+            sums += tile @ weights[there]
+        out[:, start + first : start + first + len(sums)] = sums.T
