@@ -2,15 +2,10 @@
 
 A regressor, classifier or clusterer takes part, whatever room it lives in, by having ``compare_grid``, the values of its parameters to
 choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
-<<<<<<< HEAD
 with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_scale`` that columns are not to be
-scaled, and in ``compare_name`` what it wants to be called. A model for some columns only, such as counts, says in ``_contends_on(X)``
-whether the encoded columns are such. So a new model joins every leaderboard by one line in its own file.
-=======
-with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_name`` what it wants to be called, and in
-``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube.
-So a new model joins every leaderboard by one line in its own file.
->>>>>>> h-svm
+scaled, in ``compare_name`` what it wants to be called, and in ``compare_most_rows`` up to how many rows it can be afforded, where its
+cost grows with their square or cube. A model for some columns only, such as counts, says in ``_contends_on(X)`` whether the encoded
+columns are such. So a new model joins every leaderboard by one line in its own file.
 """
 
 from __future__ import annotations
@@ -82,11 +77,7 @@ def contenders(
     found = []
     columns = np.full((1, n_columns), 0.5) if X is None else X
     for kind in _kinds(task):
-<<<<<<< HEAD
-        if not kind._contends_on(columns):
-=======
-        if n_rows > getattr(kind, "compare_most_rows", n_rows):
->>>>>>> h-svm
+        if n_rows > getattr(kind, "compare_most_rows", n_rows) or not kind._contends_on(columns):
             continue
         model = kind()
         if "random_state" in model.get_params().keys() - ways_of(model):
