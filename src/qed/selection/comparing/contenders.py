@@ -92,7 +92,12 @@ def contenders(
             wishes = dict(getattr(kind, "compare_encoder", {}))
             scale = getattr(kind, "compare_scale", True)
             found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, wishes, scale))
-    return sorted(found, key=lambda contender: (contender.degree, len(contender.candidates) > 1))
+    return sorted(found, key=_precedence)
+
+
+def _precedence(contender: Contender) -> tuple[int, bool, bool]:
+    """Order contenders, which decides between equal scores: plain columns first, then what has probabilities, then what has no settings."""
+    return contender.degree, not hasattr(contender.model, "predict_proba"), len(contender.candidates) > 1
 
 
 def _kinds(task: str) -> list[Any]:
