@@ -131,6 +131,7 @@ class TestSparse:
 class TestSeedingIsPartOfTheFit:
     X = np.random.default_rng(0).normal(size=(3000, 3))
 
+    @pytest.mark.usefixtures("interruptible")
     def test_an_interrupt_leaves_a_model_that_resumes(self):
         whole = qed.KMeans(9, random_state=0).fit(self.X)
         part, seen = qed.KMeans(9, random_state=0), []
