@@ -38,10 +38,11 @@ class Generative(OnePassClassifier):
             )
         self.classes_ = seen.classes
 
-    def _shares(self, seen: ByClass, given: ArrayLike | None) -> np.ndarray:
-        """Give the classes' shares of the rows, or the priors that were given for them."""
+    def _shares(self, seen: ByClass, given: ArrayLike | None, *, equal: bool = False) -> np.ndarray:
+        """Give the classes' shares of the rows (or equal ones), or the priors that were given for them."""
         if given is None:
-            return seen.weights / seen.weights.sum()
+            weights = np.ones(len(seen.classes)) if equal else seen.weights
+            return weights / weights.sum()
         name, priors = type(self).__name__, np.asarray(given, dtype=np.float64)
         if priors.shape != seen.classes.shape or (priors < 0).any() or not priors.sum() > 0:
             raise ParameterError(

@@ -140,9 +140,7 @@ class CategoricalNB(Generative):
         return np.broadcast_to(least, (p,))
 
     def _priors(self, seen: ByClass) -> np.ndarray:
-        if self.class_prior is None and not self.fit_prior:
-            return np.full(len(seen.classes), 1 / len(seen.classes))
-        return self._shares(seen, self.class_prior)
+        return self._shares(seen, self.class_prior, equal=not self.fit_prior)
 
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
