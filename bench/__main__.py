@@ -6,6 +6,7 @@ With ``--write`` the results of some take the place of their earlier ones in the
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from bench.harness import measure, measure_grid, write
 
@@ -24,6 +25,9 @@ WORKLOADS = (
     "logistic",
     "logistic_classes",
     "logistic_sizes",
+    "logistic_l1",
+    "discriminants",
+    "naive_bayes",
     "svm",
     "svm_digits",
     "svm_predict",
@@ -35,6 +39,16 @@ WORKLOADS = (
     "start",
     "shapes",
 )
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print what was measured."""
+    ratio = "" if result["ratio"] is None else f"  ratio {result['ratio']:.2f} ({result['verdict']})"
+    print(f"{result['workload']}{ratio}", flush=True)
+    for row in result["rows"]:
+        print(f"    {row['name']:<28}{row['median']:>10.4f} s   objective {row['objective']:.10g}", flush=True)
+    for note in result["notes"]:
+        print(f"    {note}")
 
 
 def main() -> None:
@@ -51,14 +65,10 @@ def main() -> None:
                 flush=True,
             )
             continue
-        result = measure(module.workload())
-        results.append(result)
-        ratio = "" if result["ratio"] is None else f"  ratio {result['ratio']:.2f} ({result['verdict']})"
-        print(f"{result['workload']}{ratio}", flush=True)
-        for row in result["rows"]:
-            print(f"    {row['name']:<28}{row['median']:>10.4f} s   objective {row['objective']:.10g}", flush=True)
-        for note in result["notes"]:
-            print(f"    {note}")
+        for workload in module.workloads() if hasattr(module, "workloads") else [module.workload()]:
+            result = measure(workload)
+            results.append(result)
+            show(result)
     if not named or "--write" in sys.argv:
         write(results, str(HERE / "results.json"), str(HERE.parent / "docs" / "benchmarks.md"))
 

@@ -55,3 +55,12 @@ def overlapping(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
     return make_classification(
         n, p, n_informative=10, n_redundant=4, n_clusters_per_class=3, flip_y=0.02, class_sep=0.7, random_state=0
     )
+
+
+@cache
+def gaussian_classes(n: int, p: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian classes that overlap, of one covariance."""
+    generator = np.random.default_rng(0)
+    y = generator.integers(0, k, n)
+    X = generator.standard_normal((n, p)) + 0.3 * generator.standard_normal((k, p))[y]
+    return X, y
