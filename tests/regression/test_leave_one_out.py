@@ -8,8 +8,8 @@ from sklearn.linear_model import RidgeCV
 import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.sources.open import rows
-from qed.regression.linear.leave_one_out import ClosedForm, _judge, leave_one_out
-from qed.regression.linear.ridge_basis import Diagonal, coefficients, diagonals
+from qed.optim.least_squares.leave_one_out import ClosedForm, _judge, leave_one_out
+from qed.optim.least_squares.ridge_basis import Diagonal, coefficients, diagonals
 from qed.regression.linear.ridge_path import ridge_path
 from qed.stats.moments import Moments
 

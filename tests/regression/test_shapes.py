@@ -9,9 +9,9 @@ from qed.base.errors import DegenerateWarning
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
 from qed.linalg.iterative.least_eigenvalue import least_eigenvalue
-from qed.regression.linear import problem as choices
-from qed.regression.linear.equations import GramEquations, RowEquations
-from qed.regression.linear.iterative import IterativeEquations
+from qed.optim.least_squares import problem as choices
+from qed.optim.least_squares.equations import GramEquations, RowEquations
+from qed.optim.least_squares.iterative import IterativeEquations
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 from tests.regression.exact import Exact

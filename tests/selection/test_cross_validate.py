@@ -116,7 +116,7 @@ def test_leaving_one_out_lists_every_row():
 
 
 def test_too_many_folds_to_list(monkeypatch):
-    from qed.regression.linear import search as linear_search
+    from qed.optim.least_squares import search as linear_search
 
     monkeypatch.setattr(linear_search, "KEPT", 10)
     X, y = problem(n=30)

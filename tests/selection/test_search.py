@@ -144,7 +144,7 @@ def test_rows_of_weight_zero_are_not_left_out():
 
 
 def test_too_many_rows_to_list_are_summed_up(monkeypatch):
-    from qed.regression.linear import search as linear_search
+    from qed.optim.least_squares import search as linear_search
 
     X, y = problem(n=50)
     listed = qed.Search(qed.Ridge(), {"alpha": ALPHAS}, cv="loo").fit(X, y)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.regression.linear.ridge_basis import Diagonal
+from qed.optim.least_squares.ridge_basis import Diagonal
 
 
 def design(seed=0, n=30, d=6, rank=None):

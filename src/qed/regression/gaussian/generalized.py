@@ -30,9 +30,9 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import Solution
 from qed.linalg.root import factor_rounding
+from qed.optim.least_squares.evidence import accuracy_claim, first_errors, least_squares_claims
+from qed.optim.least_squares.precise import solve_by_factor
 from qed.regression.gaussian.metric import MetricProblem, moments_of
-from qed.regression.linear.evidence import accuracy_claim, first_errors, least_squares_claims
-from qed.regression.linear.precise import solve_by_factor
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference

@@ -31,12 +31,12 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import Normal, equilibrate, table_of
+from qed.optim.least_squares.evidence import Evidence
+from qed.optim.least_squares.problem import LeastSquaresProblem, LinearProblem
 from qed.regression.gaussian.linear_gaussian import linear_gaussian
 from qed.regression.gaussian.metric import MetricProblem
 from qed.regression.gaussian.posterior import posterior_claims, ridge_claim
-from qed.regression.linear.evidence import Evidence
 from qed.regression.linear.linear import LinearModel
-from qed.regression.linear.problem import LeastSquaresProblem, LinearProblem
 from qed.stats.distributions.covariance import Whitening, location, root
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import with_intercept

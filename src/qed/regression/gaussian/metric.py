@@ -25,7 +25,7 @@ from qed.base.sources.rows import Rows
 from qed.linalg.design import DenseDesign
 from qed.linalg.root import factor_rounding
 from qed.linalg.wide import WideSystem
-from qed.regression.linear.evidence import Evidence
+from qed.optim.least_squares.evidence import Evidence
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor

@@ -16,7 +16,7 @@ from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.normal import Normal
 from qed.linalg.root import Root
-from qed.regression.linear.evidence import TOLERANCE, Evidence
+from qed.optim.least_squares.evidence import TOLERANCE, Evidence
 
 
 def posterior_claims(

@@ -20,8 +20,8 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.linalg.normal import solve
+from qed.optim.least_squares.evidence import about_zero
 from qed.regression.greedy.atoms import noise
-from qed.regression.linear.evidence import about_zero
 from qed.stats.moments import Moments
 from qed.stats.products import dense, present_rows, target_summary
 

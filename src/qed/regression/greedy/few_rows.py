@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import equilibrate, factorised
-from qed.regression.linear.evidence import about_zero
+from qed.optim.least_squares.evidence import about_zero
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 

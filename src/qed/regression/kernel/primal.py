@@ -21,9 +21,9 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.kernels.features import feature_rows
 from qed.kernels.kernel import Kernel
+from qed.optim.least_squares.evidence import Evidence, least_squares_claims
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, gap_claim, rounding_of, slope_claim
 from qed.regression.kernel.model import KernelProblem
-from qed.regression.linear.evidence import Evidence, least_squares_claims
 from qed.regression.linear.ridge import Ridge
 from qed.stats.products import dense
 

@@ -20,10 +20,10 @@ from qed.base.sources.block import Block
 from qed.kernels.features import feature_rows
 from qed.kernels.inputs import as_double
 from qed.linalg.shifted import solve_all
+from qed.optim.least_squares.leave_one_out import leave_one_out
+from qed.optim.least_squares.precise import lazy_factor
+from qed.optim.least_squares.ridge_basis import coefficients
 from qed.regression.kernel.model import KernelProblem, columns
-from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.precise import lazy_factor
-from qed.regression.linear.ridge_basis import coefficients
 from qed.stats.moments import Moments
 
 

@@ -30,9 +30,9 @@ from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import Standing
+from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.linear import LinearPredictor
-from qed.regression.linear.problem import LeastSquaresProblem
 from qed.stats.residual_sums import ResidualSums
 
 # A perfect fit is compared with this share of the squares of the target.

@@ -26,10 +26,10 @@ from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.proof import whole
 from qed.base.models.ways import takes, with_default
 from qed.linalg.root import factor_rounding
-from qed.regression.linear.equations import Equations
-from qed.regression.linear.evidence import accuracy_claim
+from qed.optim.least_squares.equations import Equations
+from qed.optim.least_squares.evidence import accuracy_claim
+from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.linear.problem import LeastSquaresProblem
 from qed.regression.sparse.nonnegative import nonnegative
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference

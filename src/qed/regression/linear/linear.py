@@ -15,9 +15,9 @@ from qed.base.models.roles import Regressor
 from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.regression.linear.evidence import Evidence, about_zero
-from qed.regression.linear.problem import LeastSquaresProblem, LinearProblem
-from qed.regression.linear.search import linear_search
+from qed.optim.least_squares.evidence import Evidence, about_zero
+from qed.optim.least_squares.problem import LeastSquaresProblem, LinearProblem
+from qed.optim.least_squares.search import linear_search
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 

@@ -24,9 +24,9 @@ from qed.base.errors import NotAvailableError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, number, numbers
 from qed.base.models.proof import whole
 from qed.base.models.ways import RIDGE, takes
+from qed.optim.least_squares.precise import DIGITS_WANTED
+from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.linear.precise import DIGITS_WANTED
-from qed.regression.linear.problem import LeastSquaresProblem
 from qed.regression.sparse.nonnegative import nonnegative
 
 

@@ -1,8 +1,8 @@
 r"""Ridge regression for a whole path of penalties, from one decomposition.
 
 Coefficients, training errors and degrees of freedom of all penalties follow from one basis in which error and penalty are diagonal
-(:mod:`qed.regression.linear.ridge_basis`), and the errors on rows left out have a closed form
-(:mod:`qed.regression.linear.leave_one_out`). Cost: the one pass of a ridge fit, :math:`O(p^3)`, and :math:`O(p^2)` for each penalty;
+(:mod:`qed.optim.least_squares.ridge_basis`), and the errors on rows left out have a closed form
+(:mod:`qed.optim.least_squares.leave_one_out`). Cost: the one pass of a ridge fit, :math:`O(p^3)`, and :math:`O(p^2)` for each penalty;
 leaving out each row in turn takes a second pass.
 
 Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, sections 3.4.1 and 7.10.
@@ -22,13 +22,13 @@ from qed.base.models.problem import collect
 from qed.base.numbers import EPS, ratio
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import Normal, Standing
-from qed.regression.linear import squared_errors
-from qed.regression.linear.evidence import TOLERANCE, Evidence, relative_excess
-from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.precise import lazy_factor
-from qed.regression.linear.problem import LeastSquaresProblem
+from qed.optim.least_squares import squared_errors
+from qed.optim.least_squares.evidence import TOLERANCE, Evidence, relative_excess
+from qed.optim.least_squares.leave_one_out import leave_one_out
+from qed.optim.least_squares.precise import lazy_factor
+from qed.optim.least_squares.problem import LeastSquaresProblem
+from qed.optim.least_squares.ridge_basis import coefficients, intercepts
 from qed.regression.linear.ridge import Ridge
-from qed.regression.linear.ridge_basis import coefficients, intercepts
 from qed.stats.moments import Moments
 
 

@@ -34,8 +34,8 @@ from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
+from qed.optim.least_squares.precise import lazy_factor
 from qed.regression.linear.linear import LinearPredictor
-from qed.regression.linear.precise import lazy_factor
 from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
 from qed.regression.sparse.search import sparse_search

@@ -24,7 +24,7 @@ from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.optim.functions.gap import fenchel_gap
 from qed.optim.functions.penalties import L1L2
-from qed.regression.linear.evidence import about_zero
+from qed.optim.least_squares.evidence import about_zero
 from qed.stats.moments import Moments
 from qed.stats.products import dense, present_rows
 

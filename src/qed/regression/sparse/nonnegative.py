@@ -20,8 +20,8 @@ import numpy as np
 
 from qed.base.numbers import TINY
 from qed.base.sources.block import Block
-from qed.regression.linear.equations import Equations, GramEquations
-from qed.regression.linear.problem import equations_of
+from qed.optim.least_squares.equations import Equations, GramEquations
+from qed.optim.least_squares.problem import equations_of
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
 

@@ -22,8 +22,8 @@ import numpy as np
 from qed.base.certificate import Certificate
 from qed.base.engine import one_blas_thread
 from qed.base.models.parameters import check_parameters
+from qed.optim.least_squares.precise import lazy_factor
 from qed.optim.sparse.grid import strengths
-from qed.regression.linear.precise import lazy_factor
 from qed.regression.sparse.elastic_net import ElasticNet
 from qed.regression.sparse.evidence import SparseEvidence, path_claims
 from qed.regression.sparse.problem import GramProblem, problem_for

@@ -25,11 +25,11 @@ from qed.base.models.problem import Problem, collect
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
+from qed.optim.least_squares.evidence import about_zero
+from qed.optim.least_squares.precise import LazyFactor, solve_precisely
 from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.quadratic import SparseQuadratic
 from qed.optim.sparse.working_set import WorkingSet
-from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import LazyFactor, solve_precisely
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 

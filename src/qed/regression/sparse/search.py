@@ -1,7 +1,7 @@
 r"""Searching the penalty of the lasso and the elastic net along one path.
 
 Candidates that differ in the penalty alone lie on one path of solutions, each found from the one before. Where the moments of all folds fit
-in memory and the score follows from squared errors, the paths run on these (:mod:`qed.regression.linear.search`) and the rows are read
+in memory and the score follows from squared errors, the paths run on these (:mod:`qed.optim.least_squares.search`) and the rows are read
 once; otherwise they run on the rows of every training set, where these are in memory. The scores are those of the plain way.
 """
 
@@ -17,8 +17,8 @@ from qed.base.models.searching import Answer, Question, families
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
-from qed.regression.linear.precise import LazyFactor, lazy_factor
-from qed.regression.linear.search import counted, moments_search
+from qed.optim.least_squares.precise import LazyFactor, lazy_factor
+from qed.optim.least_squares.search import counted, moments_search
 from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
 from qed.stats.moments import Moments
 

@@ -36,9 +36,9 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import table_of
 from qed.linalg.root import factor_rounding
-from qed.regression.linear.evidence import residual_moments
+from qed.optim.least_squares.evidence import residual_moments
+from qed.optim.least_squares.problem import LinearProblem
 from qed.regression.linear.linear import LinearModel
-from qed.regression.linear.problem import LinearProblem
 from qed.regression.total.directions import Directions
 from qed.stats.moments import Moments
 from qed.stats.products import dense

@@ -4,7 +4,7 @@ r"""Three ways to the minimum of :math:`\|y - Xw\|^2 + \alpha\|w\|^2`.
   :math:`O(np^2 + p^3)`; the way for tall tables, files and clusters.
 - `RowEquations`: as many equations as rows, :math:`w = X^\top u,\ (X X^\top + \alpha I)\,u = y`, :math:`O(n^2 p + n^3)`; the way for
   tables that are wider than long.
-- :class:`qed.regression.linear.iterative.IterativeEquations`: no matrix at all, but conjugate gradients on the sparse rows,
+- :class:`qed.optim.least_squares.iterative.IterativeEquations`: no matrix at all, but conjugate gradients on the sparse rows,
   :math:`O(\mathrm{nnz})` for each of some twenty products; the way for sparse tables of many columns.
 
 Each of them solves, says what its solution is worth, and bounds how far any coefficients are from the minimum.
@@ -23,8 +23,8 @@ from qed.linalg.design import DenseDesign, SparseDesign
 from qed.linalg.normal import Normal, Solution, Standing
 from qed.linalg.root import Root, factor_rounding
 from qed.linalg.wide import WideSystem
-from qed.regression.linear.evidence import Evidence, Metric, about_zero, mean_slip, means_of
-from qed.regression.linear.precise import LazyFactor, solve_precisely
+from qed.optim.least_squares.evidence import Evidence, Metric, about_zero, mean_slip, means_of
+from qed.optim.least_squares.precise import LazyFactor, solve_precisely
 from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments

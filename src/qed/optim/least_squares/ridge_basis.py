@@ -23,8 +23,8 @@ from scipy.linalg import solve_triangular
 
 from qed.base.numbers import EPS
 from qed.linalg.normal import equilibrate, factorised
-from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, solve_precisely
+from qed.optim.least_squares.evidence import about_zero
+from qed.optim.least_squares.precise import DIGITS_WANTED, LazyFactor, solve_precisely
 from qed.stats.moments import Moments
 
 

@@ -26,8 +26,8 @@ from qed.linalg.iterative.least_eigenvalue import Distance, LeastEigenvalue, lea
 from qed.linalg.iterative.rows import IterativeRows
 from qed.linalg.normal import Solution, Standing
 from qed.linalg.root import Root
-from qed.regression.linear.equations import GramEquations, KeptEquations, RowEquations
-from qed.regression.linear.evidence import ENOUGH, NO_SHARE, Evidence, Metric, means_of
+from qed.optim.least_squares.equations import GramEquations, KeptEquations, RowEquations
+from qed.optim.least_squares.evidence import ENOUGH, NO_SHARE, Evidence, Metric, means_of
 from qed.stats.kept import KeptRows
 
 # Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed, and

@@ -27,9 +27,9 @@ from qed.base.engine import one_blas_thread, work
 from qed.base.errors import DegenerateWarning, InputError
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.regression.linear.evidence import about_zero
-from qed.regression.linear.precise import DIGITS_WANTED, lazy_factor
-from qed.regression.linear.ridge_basis import coefficients, diagonals, intercepts
+from qed.optim.least_squares.evidence import about_zero
+from qed.optim.least_squares.precise import DIGITS_WANTED, lazy_factor
+from qed.optim.least_squares.ridge_basis import coefficients, diagonals, intercepts
 from qed.stats.moments import Moments
 from qed.stats.parts import Part
 from qed.stats.products import dense, present_rows

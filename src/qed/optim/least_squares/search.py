@@ -30,10 +30,10 @@ from qed.base.models.scoring import Scores, Scoring
 from qed.base.models.searching import Answer, Collected, Question
 from qed.base.sources.rows import Rows
 from qed.linalg.row_space import in_row_space, is_wide
-from qed.regression.linear import squared_errors
-from qed.regression.linear.leave_one_out import leave_one_out
-from qed.regression.linear.precise import LazyFactor, lazy_factor
-from qed.regression.linear.ridge_basis import coefficients, intercepts
+from qed.optim.least_squares import squared_errors
+from qed.optim.least_squares.leave_one_out import leave_one_out
+from qed.optim.least_squares.precise import LazyFactor, lazy_factor
+from qed.optim.least_squares.ridge_basis import coefficients, intercepts
 from qed.stats.factor import Factor
 from qed.stats.moments import Moments
 

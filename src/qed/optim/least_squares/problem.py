@@ -2,7 +2,7 @@
 
 A tall table is folded into its moments. One that takes less room than they would, because it has fewer rows than columns or is sparse, is
 kept (:mod:`qed.stats.kept`). A table that one block holds is multiplied out at once, in tiles that threads share. What is
-kept decides the way (:mod:`qed.regression.linear.equations`), whether it comes from ``fit``, from ``partial_fit`` or from a file.
+kept decides the way (:mod:`qed.optim.least_squares.equations`), whether it comes from ``fit``, from ``partial_fit`` or from a file.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, block_rows
 from qed.base.sources.rows import Rows
 from qed.linalg.root import Root
-from qed.regression.linear.equations import Equations, GramEquations, KeptEquations, RowEquations
-from qed.regression.linear.evidence import (
+from qed.optim.least_squares.equations import Equations, GramEquations, KeptEquations, RowEquations
+from qed.optim.least_squares.evidence import (
     ENOUGH,
     Evidence,
     coarse_error,
@@ -33,8 +33,8 @@ from qed.regression.linear.evidence import (
     relative_errors,
     with_residual,
 )
-from qed.regression.linear.iterative import IterativeEquations, products_worth
-from qed.regression.linear.precise import DIGITS_WANTED, LazyFactor, lazy_factor
+from qed.optim.least_squares.iterative import IterativeEquations, products_worth
+from qed.optim.least_squares.precise import DIGITS_WANTED, LazyFactor, lazy_factor
 from qed.stats.kept import KeptRows, keep, takes_less_room
 from qed.stats.moments import Moments
 from qed.stats.residual_sums import ResidualSums
