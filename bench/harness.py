@@ -1,7 +1,7 @@
 """How a benchmark is run: every contestant once to warm up, then round after round in turn, so that a noisy moment hits all alike.
 
-A workload is a module of ``bench`` with a ``workload()`` that gives a `Workload`, or ``workloads()`` that gives several. Times are medians over rounds; the ratio is
-the best peer's time over ours, and counts only at an equal or better objective.
+A workload is a module of ``bench`` with a ``workload()`` that gives a `Workload`, or ``workloads()`` that gives several. Times are
+medians over rounds; the ratio is the best peer's time over ours, and counts only at an equal or better objective.
 """
 
 from __future__ import annotations

@@ -270,6 +270,24 @@ def test_models_for_some_columns_contend_on_these_only():
     assert not names(np.c_[flags, 20 + flags[:, 0] / 2]) & {bernoulli, multinomial}
 
 
+def test_categories_are_numbered_for_the_model_that_takes_levels():
+    generator = np.random.default_rng(0)
+    level = generator.integers(0, 4, (400, 3))
+    words = np.array(["north", "east", "south", "west"], dtype=object)[level]
+    # Each class has levels of its own in the third column, so that codes taken for amounts would not tell the classes apart.
+    y = np.where(level[:, 2] % 2 == 0, "even", "odd")
+    table = pandas.DataFrame(words, columns=["a", "b", "c"])
+    found = compare(table, y, cv=3)
+    entry = next(one for one in found.entries if one.name == "Categorical naive Bayes")
+    assert entry.score == 1.0
+    encoder = qed.ColumnEncoder(coded=True).fit(table)
+    assert qed.certify(encoder, table)
+    numbered = encoder.transform(table)
+    assert numbered.shape == (400, 3)
+    direct = qed.CategoricalNB(**entry.setting).fit(numbered, y)
+    np.testing.assert_array_equal(entry.model.predict(table), direct.predict(numbered))
+
+
 def test_whatever_goes_wrong_in_one_model_the_others_are_compared(room_of_trees, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("no luck")

@@ -207,6 +207,31 @@ def test_unknown_levels(frame, unknown):
     assert column(encoder, made, "city_rome").tolist() == [0.0, 1.0]
 
 
+@pytest.mark.parametrize("unknown", ["other", "zeros", "error"])
+def test_levels_can_be_numbered(unknown):
+    table = pandas.DataFrame({"pet": ["cat", "dog", None, "cat", "emu"], "age": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    encoder = qed.ColumnEncoder(coded=True, full_rank=True, min_frequency=2, unknown=unknown).fit(table)
+    assert encoder.decisions_[0] == (
+        "'pet': 1 level, numbered in one column; 2 rare ones together as 'other'; missing values as one more"
+    )
+    assert encoder.get_feature_names_out().tolist() == ["pet", "age"]
+    slots = encoder.columns_[0].slots()
+    assert [slots.labels[int(code)] for code in encoder.transform(table)[:, 0]] == [
+        "cat",
+        "other",
+        None,
+        "cat",
+        "other",
+    ]
+    new = table.assign(pet=["cow"] * 5)
+    if unknown == "error":
+        with pytest.raises(InputError, match="'cow'"):
+            encoder.transform(new)
+    else:  # with the rare ones, or a number of its own
+        assert (encoder.transform(new)[:, 0] == (slots.unknown if unknown == "other" else len(slots))).all()
+    assert qed.certify(encoder, table)
+
+
 def test_errors_say_where(frame):
     encoder = qed.ColumnEncoder().fit(frame)
     with pytest.raises(InputError, match=r"^Column 'age' is missing: the table that the encoder learned from had it\."):

@@ -93,12 +93,21 @@ class CategoricalNB(Generative):
         "class_prior": numbers("model") | choice(None),
         "min_categories": integer(1, kind="model") | choice(None) | array(),
     }
+    compare_name: ClassVar[str] = "Categorical naive Bayes"
+    compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [0.01, 0.1, 1.0, 10.0]}
+    compare_encoder: ClassVar[Mapping[str, bool]] = {"coded": True}
+    compare_scale: ClassVar[bool] = False
 
     class_count_: np.ndarray
     class_log_prior_: np.ndarray
     n_categories_: np.ndarray
     category_count_: list[np.ndarray]
     feature_log_prob_: list[np.ndarray]
+
+    @classmethod
+    def _contends_on(cls, X: np.ndarray) -> bool:
+        # Levels as columns of zeros and ones; where there is no measurement among them.
+        return bool(((X == 0) | (X == 1)).all())
 
     def __init__(
         self,

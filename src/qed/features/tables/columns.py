@@ -134,6 +134,8 @@ class LevelColumn:
         Whether the first level that stands alone has no column.
     unknown : {"other", "zeros", "error"}
         What is done with a level that was not seen.
+    coded : bool
+        Whether it becomes one column of the numbers of its levels instead; a level without a number gets the next one.
 
     Examples
     --------
@@ -150,12 +152,14 @@ class LevelColumn:
         "rare": labels("_", missing=True, dtypes="biufUO"),
         "first_left_out": booleans(),
         "unknown": one_of("other", "zeros", "error"),
+        "coded": booleans(),
     }
     place: int
     levels: np.ndarray  # all levels that were seen and kept apart or together, a missing value last
     rare: np.ndarray  # those that share a column
     first_left_out: bool = False  # whether the first level has no column
     unknown: str = OTHER  # what is done with a level that was not seen: "other", "zeros", "error"
+    coded: bool = False  # whether levels are numbered in one column
 
     def slots(self) -> Slots:
         """Say where each level goes."""
@@ -164,6 +168,8 @@ class LevelColumn:
 
     def labels(self, name: str) -> list[str]:
         """Name the new columns."""
+        if self.coded:
+            return [name]
         return [f"{name}_{MISSING if label is None else label}" for label in self.slots().labels]
 
     def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
@@ -175,6 +181,9 @@ class LevelColumn:
             value = column[row].as_py()
             what = "is empty" if value is None else f"holds the level {value!r}"
             raise InputError(f"Column {name} {what} in row {start + row} (counted from 0), which was not seen in fit.")
+        if self.coded:
+            out[:, 0] = np.where(slot < 0, len(slots), slot)
+            return
         known = np.flatnonzero(slot >= 0)
         out[known, slot[known]] = 1.0
 

@@ -78,6 +78,8 @@ class ColumnEncoder(TableTransformer):
         zeros; or nowhere.
     full_rank : bool, default=False
         Leave out the first level of each column, which the others determine: for linear models without a penalty.
+    coded : bool, default=False
+        Number the levels of each column in one column, 0, 1, 2 and so on, instead: for models that take levels, such as `CategoricalNB`.
     dtype : type, default=numpy.float64
         What the matrix holds.
 
@@ -137,6 +139,7 @@ class ColumnEncoder(TableTransformer):
         "max_terms": integer(1, kind="model"),
         "unknown": choice("other", "zeros", "error", kind="model"),
         "full_rank": boolean(),
+        "coded": boolean(),
         "dtype": numeric_type(),
     }
 
@@ -156,6 +159,7 @@ class ColumnEncoder(TableTransformer):
         max_terms: int = 200,
         unknown: str = "other",
         full_rank: bool = False,
+        coded: bool = False,
         dtype: Any = np.float64,
     ) -> None:
         self.numeric = numeric
@@ -171,6 +175,7 @@ class ColumnEncoder(TableTransformer):
         self.max_terms = max_terms
         self.unknown = unknown
         self.full_rank = full_rank
+        self.coded = coded
         self.dtype = dtype
 
     def _open(

@@ -28,6 +28,7 @@ class Wishes:
     unknown: str
     full_rank: bool
     max_terms: int
+    coded: bool
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,9 @@ class Decider:
             return None, f"each of its {len(weights)} levels is rare (an identifier, or free text?)"
         rare = [level for level in weights if level not in common]
         levels = array_of([*weights, *([None] if holes else [])])
-        column = LevelColumn(place, levels, array_of(rare), self.wishes.full_rank, self.wishes.unknown)
-        return column, _about_levels(len(common), len(rare), bool(holes), self.wishes.full_rank)
+        left_out = self.wishes.full_rank and not self.wishes.coded
+        column = LevelColumn(place, levels, array_of(rare), left_out, self.wishes.unknown, self.wishes.coded)
+        return column, _about_levels(len(common), len(rare), bool(holes), left_out, self.wishes.coded)
 
     def decide_text(self, place: int) -> tuple[TextColumn | None, str]:
         """Decide about a column of free text: its words in enough rows, the most frequent where there are too many."""
@@ -161,12 +163,14 @@ class Decider:
         return set(sorted(enough, key=lambda level: -weights[level])[:most])
 
 
-def _about_levels(common: int, rare: int, holes: bool, full_rank: bool) -> str:
-    parts = [f"{common} level{'s' if common != 1 else ''}, one column each"]
+def _about_levels(common: int, rare: int, holes: bool, left_out: bool, coded: bool) -> str:
+    parts = [
+        f"{common} level{'s' if common != 1 else ''}, " + ("numbered in one column" if coded else "one column each")
+    ]
     if rare:
         parts.append(f"{rare} rare one{'s' if rare != 1 else ''} together as 'other'")
     if holes:
         parts.append("missing values as one more")
-    if full_rank:
+    if left_out:
         parts.append("the first one left out")
     return "; ".join(parts)

@@ -100,7 +100,7 @@ def matrix_claims(encoder: Any, rows: Rows) -> list[Claim]:
     wrong = rows.fold(_wrong_ones, encoder, starts)
     claims = [
         Claim("nothing in the matrix is missing or infinite", float(spoilt), 0.0),
-        Claim("every row has a single 1 for each categorical column", float(wrong), 0.0),
+        Claim("every row has a single 1, or the number of a level, for each categorical column", float(wrong), 0.0),
     ]
     if encoder.scale:
         scaled = np.concatenate([_scaled(column, start) for column, start in zip(encoder.columns_, starts)]).astype(int)
@@ -128,7 +128,10 @@ def _wrong_ones(block: Block, encoder: Any, starts: np.ndarray) -> int:
         block = block.take(block.weight > 0)
     matrix, wrong = encoder._change(block), 0
     for column, start, stop in zip(encoder.columns_, starts, starts[1:]):
-        if isinstance(column, LevelColumn):
+        if isinstance(column, LevelColumn) and column.coded:
+            code = matrix[:, start]
+            wrong += int(((code < 0) | (code > len(column.slots())) | (code != np.floor(code))).sum())
+        elif isinstance(column, LevelColumn):
             ones = matrix[:, start:stop].sum(axis=1)
             wrong += int((ones > 1).sum() if column.first_left_out else (ones != 1).sum())
     return wrong
