@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 from qed.base.errors import InputError, ParameterError, level_of_user
 from qed.base.models.checks import refuse_amounts
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OnePassClassifier
+from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
+from qed.classification.together import chances_of, decided, search_together
 from qed.stats.by_class import ByClass
 
 
@@ -58,6 +62,13 @@ class Generative(OnePassClassifier):
     def _joint(self, block: Block) -> np.ndarray:
         """Give the logarithm of prior times density, up to the same constant for all classes; of shape (n, n_classes)."""
 
+    def _joints(self, models: Sequence[Any], block: Block) -> np.ndarray:
+        """Give `_joint` of several models of this kind, fitted to the same rows: of shape (n_models, n, n_classes)."""
+        return np.array([one._joint(block) for one in models])
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return search_together(self, question)
+
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Give the logarithm of prior times density for every row and class, but for a constant that all classes share.
 
@@ -69,11 +80,10 @@ class Generative(OnePassClassifier):
         return np.asarray(self._apply(self._joint, X))
 
     def _decide(self, block: Block) -> np.ndarray:
-        joint = self._joint(block).astype(block.X.dtype, copy=False)
-        return joint[:, 1] - joint[:, 0] if len(self.classes_) == 2 else joint
+        return decided(self._joint(block).astype(block.X.dtype, copy=False))
 
     def _probabilities(self, block: Block) -> np.ndarray:
-        return np.asarray(softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)
+        return chances_of(self._joint(block)).astype(block.X.dtype, copy=False)
 
     def _log_probabilities(self, block: Block) -> np.ndarray:
         found = np.asarray(log_softmax(self._joint(block), axis=1)).astype(block.X.dtype, copy=False)

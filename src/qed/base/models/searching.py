@@ -169,10 +169,12 @@ class Question(Generic[Model]):
     train_scores: bool = False  # whether scores on the training rows are wanted as well
     _collected: list[tuple[object, Candidate, Collected[Any]]] = field(default_factory=list, repr=False)
 
-    @property
-    def one_pass(self) -> bool:
-        """Whether one pass can collect a statistic of products of columns for all splits, and memory hold it."""
-        return 0 < self.folds.n_groups * (self.rows.n_features + 1) ** 2 <= MOST_NUMBERS
+    def has_room(self, model: Any) -> bool:
+        """Say whether one pass can collect a model's statistic for all splits, and memory hold it."""
+        numbers = self.folds.n_groups * model._statistic_numbers(self.rows.n_features)
+        if 0 < numbers <= MOST_NUMBERS and model.target == "label":
+            numbers *= len(np.unique(self.target))
+        return bool(0 < numbers <= MOST_NUMBERS)
 
     def statistics(self, model: Any) -> Collected[Any]:
         """Collect a model's statistic for all splits; asked again for the same, give it at once.

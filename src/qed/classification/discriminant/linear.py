@@ -14,8 +14,8 @@ Fisher (1936), The use of multiple measurements in taxonomic problems; Rao (1948
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -202,9 +202,15 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
 
     def _joint(self, block: Block) -> np.ndarray:
+        return np.asarray(self._joints([self], block)[0])
+
+    def _joints(self, models: Sequence[Self], block: Block) -> np.ndarray:
+        # All measure from the same place, whatever the middle of their own priors: far from the origin digits would be lost.
         away = np.asarray(block.X, dtype=np.float64) - self.xbar_
-        scores = away @ self.coef_.T + (self.intercept_ + self.coef_ @ self.xbar_)
-        return np.column_stack([np.zeros(len(scores)), scores]) if len(self.classes_) == 2 else scores
+        level = np.array([one.intercept_ + one.coef_ @ self.xbar_ for one in models])
+        product = away @ np.vstack([one.coef_ for one in models]).T
+        scores = np.swapaxes(product.reshape(len(away), *level.shape) + level, 0, 1)
+        return scores if len(self.classes_) > 2 else np.concatenate([np.zeros_like(scores), scores], axis=2)
 
     def _change(self, block: Block) -> np.ndarray:
         away = np.asarray(block.X, dtype=np.float64) - self.xbar_

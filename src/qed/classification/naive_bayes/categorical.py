@@ -139,6 +139,9 @@ class CategoricalNB(Generative):
             )
         return ByClass.of(block, LevelCounts.of)
 
+    def _statistic_numbers(self, p: int) -> int:
+        return 64 * p
+
     def _least(self, p: int) -> np.ndarray:
         least = np.ones(p, dtype=np.int64) if self.min_categories is None else np.asarray(self.min_categories)
         if least.shape not in ((), (p,)) or least.dtype.kind not in "iu" or (least < 1).any():

@@ -9,8 +9,8 @@ Zeros are smoothed: a word that a class has not seen does not make it impossible
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -100,8 +100,16 @@ class CountingNB(Generative):
         return np.asarray(block.X) if isinstance(block.X, np.ndarray) else block.X
 
     def _joint(self, block: Block) -> np.ndarray:
-        found = self._estimates(self.feature_count_, self.class_count_)
-        return np.asarray(self._marked(block) @ found.weights.T) + (self.class_log_prior_ + found.constants)
+        return np.asarray(self._joints([self], block)[0])
+
+    def _joints(self, models: Sequence[Self], block: Block) -> np.ndarray:
+        found = [one._estimates(one.feature_count_, one.class_count_) for one in models]
+        level = np.array([one.class_log_prior_ + part.constants for one, part in zip(models, found)])
+        product = np.asarray(self._marked(block) @ np.vstack([part.weights for part in found]).T)
+        return np.swapaxes(product.reshape(len(product), *level.shape) + level, 0, 1)
+
+    def _statistic_numbers(self, p: int) -> int:
+        return p
 
     @property
     def coef_(self) -> np.ndarray:

@@ -11,8 +11,8 @@ Hand and Yu (2001), Idiot's Bayes - not so stupid after all?
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,12 +109,21 @@ class GaussianNB(Generative):
         return mean, variance, more if (variance + more > 0).all() else more + 1.0
 
     def _joint(self, block: Block) -> np.ndarray:
+        return np.asarray(self._joints([self], block)[0])
+
+    def _joints(self, models: Sequence[Self], block: Block) -> np.ndarray:
         X = np.asarray(block.X, dtype=np.float64)
-        joint = np.empty((len(X), len(self.classes_)))
-        for k, (mean, variance) in enumerate(zip(self.theta_, self.var_)):
+        prior = np.array([log_priors(one.class_prior_) for one in models])
+        joint = np.empty((len(models), len(X), prior.shape[1]))
+        for k, mean in enumerate(self.theta_):  # the means of all models
+            variance = np.array([one.var_[k] for one in models])
             away = X - mean
-            joint[:, k] = (away * away) @ (-0.5 / variance) - np.log(2 * np.pi * variance).sum() / 2
-        return joint + log_priors(self.class_prior_)
+            level = prior[:, k] - np.log(2 * np.pi * variance).sum(axis=1) / 2
+            joint[:, :, k] = ((away * away) @ (-0.5 / variance).T + level).T
+        return joint
+
+    def _statistic_numbers(self, p: int) -> int:
+        return 2 * p
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         seen = problem.statistic

@@ -22,7 +22,7 @@ from qed.base.attributes import floats, integers, labels
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.models.checks import check_rows, check_table
-from qed.base.models.parameters import Parameter, anything, boolean, choice
+from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.problem import TableProblem
 from qed.base.models.roles import Transformer
 from qed.base.models.ways import takes
@@ -42,6 +42,9 @@ from qed.stats.median import weighted_median
 
 # A table with a column of which not even the type is known holds text in others, or it would be one of numbers.
 DEFAULTS = {"number": 0, "text": "missing_value", "nothing": "missing_value"}
+
+
+_SINGLE = Parameter("a single value", lambda value: np.ndim(value) == 0, "model")
 
 
 @takes("copy")
@@ -95,10 +98,10 @@ class SimpleImputer(Transformer):
         "indicator_features_": integers("marked", below="features"),
     }
     parameters: ClassVar = {
-        "missing_values": anything("a value"),
+        "missing_values": _SINGLE,
         "strategy": choice("mean", "median", "most_frequent", "constant", kind="model")
         | Parameter("a function of the values of a column", callable, "model"),
-        "fill_value": anything("a value"),
+        "fill_value": _SINGLE,
         "add_indicator": boolean(),
         "keep_empty_features": boolean(),
     }

@@ -145,7 +145,7 @@ def moments_search(model: object, question: Question[object], solve: Solver, wor
     `words` say what `solve` does for all candidates at once.
     """
     scorers = {name: scorer for name, scorer in question.scorers.items() if scorer.additive}
-    if not scorers or not question.one_pass:
+    if not scorers or not question.has_room(model):
         return None
     parts: Collected[Moments] = question.statistics(model)
     seen = [*parts.held_out, *(parts.training if question.train_scores else [])]

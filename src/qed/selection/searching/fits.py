@@ -210,7 +210,12 @@ class _Plain:
     def _statistics(self) -> dict[int, Collected[Any]]:
         """Collect for each candidate the statistics of all training sets, where that is possible."""
         question = self.question
-        if question is None or not isinstance(self.model, OnePass) or not question.one_pass or self._lacks_class():
+        if (
+            question is None
+            or not isinstance(self.model, OnePass)
+            or not question.has_room(self.model)
+            or self._lacks_class()
+        ):
             return {}
         found: dict[int, Collected[Any]] = {}
         for c, made in enumerate(question.models):

@@ -357,7 +357,7 @@ class Search(Estimator):
 
     def _of_best(self, name: str) -> Any:
         if not hasattr(self, "best_estimator_"):
-            raise AttributeError(f"This Search has no {name} before it is fitted with refit=True.")
+            raise NotAvailableError(f"This Search has no {name} before it is fitted with refit=True.")
         return getattr(self.best_estimator_, name)
 
     @property

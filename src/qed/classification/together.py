@@ -1,0 +1,95 @@
+"""Searching the settings of generative classifiers: one pass for what all folds have to tell, one for all their answers.
+
+Settings such as smoothing or shrinkage change what follows from the sums of the classes, not the sums. So candidates are solved from the
+statistics of one pass, and where their scores are linear, the rows that a fold holds out are multiplied by the weights of all candidates
+at once. Nothing is proven on the way; the model that is chosen is fitted and proven like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from scipy.special import softmax
+
+from qed.base.models.problem import StatisticProblem
+from qed.base.models.searching import MOST_NUMBERS, Answer, Question, Table
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+
+
+class Candidate(Protocol):
+    """What is asked of a model that is searched."""
+
+    classes_: np.ndarray
+
+    def _known(self, rows: Rows | None, statistic: object) -> StatisticProblem: ...
+    def _check_statistic(self, problem: StatisticProblem) -> None: ...
+    def _solve(self, problem: StatisticProblem) -> None: ...
+    def _joints(self, models: Sequence[Candidate], block: Block) -> np.ndarray: ...
+
+
+def search_together(model: Candidate, question: Question[Candidate]) -> Answer | None:
+    """Score candidates from the statistics of all folds; None where these take too much memory, or a fold lacks a class."""
+    scorers = question.asking(model, "predict", "predict_proba", "decision_function")
+    if not scorers or not question.has_room(model):
+        return None
+    found = [question.statistics(one) for one in question.models]
+    if any(len(part.classes) < len(one.total.classes) for one in found for part in one.training):
+        return None
+    table = question.table(scorers)
+    for fold in question.folds:
+        training = question.training(fold)
+        models = [_solved(one, training, parts.training[fold]) for one, parts in zip(question.models, found)]
+        _judge(table, fold, question.held_out(fold), models)
+        if question.train_scores:
+            _judge(table, fold, training, models, train=True)
+    passes = len({id(one) for one in found})
+    shared = found[0].total if passes == 1 else None
+    words = f"{question.folds.words} from the sums of {passes} pass{'es' if passes > 1 else ''}"
+    return table.answer(f"{words}, {len(found)} settings together", shared)
+
+
+def _solved(model: Candidate, rows: Rows, statistic: object) -> Candidate:
+    """Give the model that follows from a statistic."""
+    made = copy(model)
+    problem = made._known(rows, statistic)
+    made._check_statistic(problem)
+    made._solve(problem)
+    return made
+
+
+def _judge(table: Table, fold: int, rows: Rows, models: Sequence[Candidate], *, train: bool = False) -> None:
+    """Score what models answer for some rows, as many of them at once as memory holds."""
+    classes, folds = models[0].classes_, table.question.folds
+    n = len(folds.train(fold) if train else folds.test(fold))
+    chances = bool(table.question.asking(models[0], "predict_proba"))
+    at_once = max(1, MOST_NUMBERS // (max(n, 1) * len(classes)))
+    for first in range(0, len(models), at_once):
+        some = models[first : first + at_once]
+        joints = np.asarray(rows.map(partial(_scores, models=some)))
+        for number in range(len(some)):
+            scores = decided(joints[:, number])
+            chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+            answers = {"predict": classes[chosen], "decision_function": scores, "classes_": classes}
+            if chances:
+                answers["predict_proba"] = chances_of(joints[:, number])
+            table.judge(first + number, fold, train=train, **answers)
+
+
+def _scores(block: Block, models: Sequence[Candidate]) -> np.ndarray:
+    """Give the joint scores of several models: (n, n_models, n_classes)."""
+    return np.moveaxis(models[0]._joints(models, block), 0, 1).astype(block.X.dtype, copy=False)
+
+
+def decided(joint: np.ndarray) -> np.ndarray:
+    """Give the scores of two classes as their difference, those of more as they are."""
+    return joint[:, 1] - joint[:, 0] if joint.shape[1] == 2 else joint
+
+
+def chances_of(joint: np.ndarray) -> np.ndarray:
+    """Give the probabilities that follow from the logarithms of prior times density."""
+    return np.asarray(softmax(joint, axis=1))
