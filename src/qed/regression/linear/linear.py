@@ -50,7 +50,10 @@ class LinearPredictor(Regressor):
 
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
         """Give the coefficients as columns, one per output, and the intercepts."""
-        coef, intercept = np.array(self.coef_, dtype=np.float64, ndmin=2), np.array(self.intercept_, dtype=np.float64, ndmin=1)
+        coef, intercept = (
+            np.array(self.coef_, dtype=np.float64, ndmin=2),
+            np.array(self.intercept_, dtype=np.float64, ndmin=1),
+        )
         return coef.T, intercept
 
     def predict(self, X: Any) -> np.ndarray:

@@ -30,7 +30,6 @@ def lazy_factor(rows: Rows) -> LazyFactor:
 
 
 class _Factor:
-
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
