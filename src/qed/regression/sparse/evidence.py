@@ -136,7 +136,10 @@ def _sums(
     X, Y, weight = present_rows(block, target=True)
     Y = (Y if outputs is None else Y[:, outputs]) - level
     w = np.ones(len(Y)) if weight is None else weight
-    X = dense(X) - start if start.any() else X
+    if start.any():
+        X = dense(X) - start
+    elif isinstance(X, np.ndarray):
+        X = X.astype(np.float64, copy=False)  # once for three products
     support = np.flatnonzero(coef.any(axis=1))
     few = FEW * len(support) < len(coef)
     fitted = X[:, support] @ coef[support] if few else X @ coef
