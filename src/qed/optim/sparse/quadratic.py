@@ -248,7 +248,7 @@ class SparseQuadratic:
             self._run.subtract_rows(self.slope, self.gram, self.coef)
 
     def _factorise_at_once(self, support: np.ndarray, l2: float) -> bool:
-        part = self.gram[support].take(support, axis=1)
+        part = self.gram[support[:, None], support]
         length = part.diagonal() + l2
         part.ravel()[:: len(part) + 1] = length
         # The lower half of a symmetric matrix that is read by columns is the upper one of its rows; what is below it means nothing.
