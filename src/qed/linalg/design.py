@@ -144,7 +144,9 @@ class SparseDesign:
             given = np.abs(coef[:, output]), self.root * np.abs(residual[:, output]), np.abs(target[:, output])
             # What rounding does to the product of centre and coefficients is the same in all rows, and centred columns do not see it.
             level = 4 * float(away @ given[0])
-            sums: np.ndarray = add_pairwise(work(partial(self._part_noise, part, level, *given) for part in self._parts()))
+            sums: np.ndarray = add_pairwise(
+                work(partial(self._part_noise, part, level, *given) for part in self._parts())
+            )
             seen, hidden = sums[:-1].T
             found[:, output] = EPS * ((self.counts + 4) * seen + hidden + away * (64 * sums[-1, 0] + sums[-1, 1]))
         return np.where(self.told[:, None], found, 0.0)

@@ -234,7 +234,7 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
 
 def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
     """Give the columns that the model or its path uses."""
-    used = coef.any(axis=1)
+    used = np.asarray(coef.any(axis=1))
     used[picks[picks >= 0]] = True
     return np.flatnonzero(used)
 

@@ -14,7 +14,6 @@ Hoerl and Kennard (1970), Ridge regression: biased estimation for nonorthogonal 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -126,7 +125,7 @@ class Ridge(LeastSquaresModel):
 
     @property
     def _is_penalised(self) -> bool:
-        return bool((self.alpha if isinstance(self.alpha, Real) else np.min(self.alpha)) > 0)
+        return bool((self.alpha if isinstance(self.alpha, float | int) else np.min(self.alpha)) > 0)
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()
