@@ -124,8 +124,6 @@ def test_the_direction_of_the_path_is_its_slope():
     np.testing.assert_allclose(problem.coef, here + 1e-4 * way, atol=1e-12)
 
 
-@pytest.mark.parametrize("centered", [True, False])
-@pytest.mark.parametrize("kind", ["dense", "fortran", "single", "sparse"])
 def added(chosen, count, places):
     """Add columns to so many that were chosen, and give the products that are written."""
     room = np.full((count + len(places), 2 * len(places)), np.nan)  # a part of a larger matrix, as in a working set
@@ -134,6 +132,8 @@ def added(chosen, count, places):
     return room[:, : len(places)]
 
 
+@pytest.mark.parametrize("centered", [True, False])
+@pytest.mark.parametrize("kind", ["dense", "fortran", "single", "sparse"])
 @pytest.mark.parametrize("often", [True, False])
 def test_columns_are_centred_and_weighted(often, kind, centered):
     weight = GENERATOR.integers(1, 4, 30).astype(float)
