@@ -140,7 +140,7 @@ class Evidence:
         return math.sqrt(max(self.yy[output], 0.0)) + float(np.abs(coef) @ self.lengths_used) or 1.0
 
     def turns(self, output: int, coef: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Give, for some turns at a time, the nearness of all columns to the residual, of shape (p, t), and its square."""
+        """Give, for some turns at a time, the products of all atoms with the residual, of shape (p, t), and its square."""
         scale = self._scale[:, None]
         for start in range(0, len(coef), TURNS):
             part = slice(start, min(start + TURNS, len(coef)))
@@ -149,7 +149,6 @@ class Evidence:
             error = self.yy[output] - (coef[part] * both).sum(axis=1)
             near = np.abs(correlation, out=correlation)
             near *= scale
-            near /= self.reach(output, coef[part])
             yield part, near, error
 
 
@@ -168,7 +167,7 @@ def claims_of_path(
             # Measured by the target, not by how far the coefficients reach: those of nearly equal columns can reach anywhere.
             stretch = seen.reach(output, path.coef[part]) / size
             farthest = max(farthest, float(stretch.max()))
-            near *= stretch
+            near /= size
             least = np.minimum.accumulate(np.concatenate([[before], error]))
             # A square that is a difference of far larger ones is known to their rounding only.
             blur = seen.rounding * stretch**2
@@ -211,7 +210,8 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
     for output, path in enumerate(paths):
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
         excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
-        if near.max(initial=0.0) > 4 * seen.rounding + 2 * EPS * len(path.picks):
+        nearest = float(near.max(initial=0.0)) / seen.reach_of(output, path.coef[-1])
+        if nearest > 4 * seen.rounding + 2 * EPS * len(path.picks):
             missing = max(missing, wanted - len(set(path.picks.tolist())))
     if tol is None:
         return Claim("columns that are missing, of those asked for", float(missing), 0.0)
