@@ -124,6 +124,14 @@ def test_the_direction_of_the_path_is_its_slope():
     np.testing.assert_allclose(problem.coef, here + 1e-4 * way, atol=1e-12)
 
 
+def added(chosen, count, places):
+    """Add columns to so many that were chosen, and give the products that are written."""
+    room = np.full((count + len(places), 2 * len(places)), np.nan)  # a part of a larger matrix, as in a working set
+    chosen.add(places, room[:, : len(places)])
+    assert np.isnan(room[:, len(places) :]).all()
+    return room[:, : len(places)]
+
+
 @pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "fortran", "single", "sparse"])
 @pytest.mark.parametrize("often", [True, False])
@@ -151,8 +159,8 @@ def test_columns_are_centred_and_weighted(often, kind, centered):
     np.testing.assert_allclose(found.products(vector[:, None])[:, 0], seen.T @ vector, atol=atol)
     np.testing.assert_allclose(found.outer(), seen @ seen.T, atol=10 * atol)
     chosen = found.chosen()
-    chosen.add(places)
-    np.testing.assert_allclose(chosen.add(np.array([1])), seen[:, [5, 0, 7, 1]].T @ seen[:, [1]], atol=10 * atol)
+    added(chosen, 0, places)
+    np.testing.assert_allclose(added(chosen, 3, np.array([1])), seen[:, [5, 0, 7, 1]].T @ seen[:, [1]], atol=10 * atol)
     np.testing.assert_allclose(chosen.correlate(vector), seen[:, [5, 0, 7, 1]].T @ vector, atol=atol)
     rest = vector.copy()
     chosen.subtract(rest, np.array([1.0, 0.0, -2.0, 3.0]))
@@ -167,14 +175,14 @@ def test_chosen_columns_can_count_rows_differently(kind, centered):
     expected = seen.T @ (weight[:, None] * seen)
     chosen = columns.columns_of(kind(shifted), None, centered=centered).chosen()
     order = np.array([5, 0, 7, 1, 2])
-    chosen.add(order[:3])
+    added(chosen, 0, order[:3])
     np.testing.assert_allclose(
         chosen.weigh(weight, centered=centered), expected[np.ix_(order[:3], order[:3])], atol=1e-10
     )
-    np.testing.assert_allclose(chosen.add(order[3:]), expected[np.ix_(order, order[3:])], atol=1e-10)
+    np.testing.assert_allclose(added(chosen, 3, order[3:]), expected[np.ix_(order, order[3:])], atol=1e-10)
     chosen.keep(np.array([1, 2, 4]))
     kept = order[[1, 2, 4]]
-    np.testing.assert_allclose(chosen.add(np.array([6])), expected[np.ix_([*kept, 6], [6])], atol=1e-10)
+    np.testing.assert_allclose(added(chosen, len(kept), np.array([6])), expected[np.ix_([*kept, 6], [6])], atol=1e-10)
     plain = shifted - shifted.mean(axis=0) if centered else shifted
     vector = GENERATOR.standard_normal(30)
     np.testing.assert_allclose(chosen.correlate(vector), plain[:, [*kept, 6]].T @ vector, atol=1e-10)

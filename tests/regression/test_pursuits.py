@@ -328,3 +328,19 @@ def test_fewer_atoms_than_asked_for_are_said():
     with pytest.warns(DegenerateWarning, match="took 2 of the 4 atoms asked for"):
         model = qed.OrthogonalMatchingPursuit(n_nonzero_coefs=4).fit(np.hstack([X, X]), y)
     assert np.count_nonzero(model.coef_) == 2
+
+
+@pytest.mark.parametrize("model", [qed.OrthogonalMatchingPursuit, qed.MatchingPursuit])
+@pytest.mark.parametrize("n, p", [(50, 3), (40, 30), (20, 60)])
+def test_small_tables_are_pursued_as_large_ones(monkeypatch, model, n, p):
+    draw = np.random.default_rng(p)
+    X = 5.0 + draw.standard_normal((n, p))
+    y, weight = X[:, :3] @ [3.0, -2.0, 1.0] + 0.1 * draw.standard_normal(n), draw.uniform(0.5, 2.0, n)
+    small = model(n_nonzero_coefs=3).fit(X, y, weight)
+    monkeypatch.setattr("qed.regression.greedy.atoms.SMALL", 0)
+    large = model(n_nonzero_coefs=3).fit(X, y, weight)
+    picks = small._picks
+    np.testing.assert_array_equal(getattr(small, picks), getattr(large, picks))
+    # A Gram matrix squares the condition number, which is below ten here.
+    np.testing.assert_allclose(small.coef_, large.coef_, rtol=0, atol=1e4 * np.finfo(float).eps)
+    assert small.certificate_ and large.certificate_

@@ -8,6 +8,7 @@ import qed
 from qed.base.errors import DegenerateWarning
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
+from qed.linalg.design import SparseDesign
 from qed.linalg.iterative.least_eigenvalue import least_eigenvalue
 from qed.optim.least_squares import problem as choices
 from qed.optim.least_squares.equations import GramEquations, RowEquations
@@ -410,3 +411,23 @@ def test_least_eigenvalue_is_never_above_the_truth():
             assert found.bound <= least + 1e-12 and (found.bound > 0 or least < 1e-2)
             # Eigenvalues of the small tridiagonal matrices lie within those of H, but for rounding.
             assert found.condition <= (1 + 1e-6) * values.max() / values.min() if least and found.bound else True
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_rounding_of_sparse_residuals_is_added_up_in_one_pass(dtype):
+    draw = np.random.default_rng(5)
+    X = sparse.random_array((400, 30), density=0.2, random_state=5, format="csr").astype(dtype)
+    weights, coef, y = draw.uniform(0.5, 2.0, 400), draw.standard_normal((30, 2)), draw.standard_normal((400, 2))
+    center = np.asarray(X.mean(axis=0), dtype=np.float64)
+    design = SparseDesign(X, weights, center, np.zeros(30))
+    target = design.root[:, None] * y
+    residual = target - design.times(coef)
+    size, away, root = abs(X).toarray().astype(np.float64), np.abs(center), design.root[:, None]
+    terms = np.diff(X.indptr)[:, None] + 4.0
+    hidden = EPS * (root * (terms * (size @ np.abs(coef)) + 4 * (away @ np.abs(coef))) + 2 * np.abs(target))
+    weighted, blurred = root * np.abs(residual), root * hidden
+    wanted = EPS * ((design.counts + 4)[:, None] * (size.T @ weighted) + 64 * np.outer(away, weighted.sum(axis=0)))
+    wanted += size.T @ blurred + np.outer(away, blurred.sum(axis=0))
+    found = design.back_noise(residual, coef, target)
+    # Sums of positive terms, of at most 400 rows.
+    np.testing.assert_allclose(found, wanted, rtol=400 * EPS)

@@ -127,10 +127,11 @@ class Cholesky:
         n = len(matrix)
         diagonal = matrix.diagonal() + alpha
         length = np.sqrt(np.maximum(diagonal, 0.0))
-        length[length == 0] = 1.0
+        if not length.all():
+            length[length == 0] = 1.0
         scaled = matrix / length
         scaled /= length[:, None]
-        np.fill_diagonal(scaled, diagonal / length**2)
+        scaled.ravel("K")[:: n + 1] = diagonal / length**2
         size = float(lapack.dlange("1", scaled.T))  # type: ignore[call-arg]
         lower = scaled.T
         if not factor_in_place(lower):

@@ -138,14 +138,18 @@ class SparseDesign:
 
         Every sum is off by no more than the sum of absolute values, times the number of its terms, times the rounding of one.
         """
-        size, away, root = abs(self.X), np.abs(self.center), self.root[:, None]
-        terms = np.diff(self.X.indptr)[:, None] + 4.0
-        # What rounding does to the product of centre and coefficients is the same in all rows, and centred columns do not see it.
-        hidden = EPS * (root * (terms * (size @ np.abs(coef)) + 4 * (away @ np.abs(coef))) + 2 * np.abs(target))
-        weighted, blurred = root * np.abs(residual), root * hidden
-        found = EPS * ((self.counts + 4)[:, None] * (size.T @ weighted) + 64 * np.outer(away, weighted.sum(axis=0)))
-        found += size.T @ blurred + np.outer(away, blurred.sum(axis=0))
-        return np.asarray(np.where(self.told[:, None], found, 0.0))
+        away = np.abs(self.center)
+        found = np.empty(coef.shape)
+        for output in range(coef.shape[1]):
+            given = np.abs(coef[:, output]), self.root * np.abs(residual[:, output]), np.abs(target[:, output])
+            # What rounding does to the product of centre and coefficients is the same in all rows, and centred columns do not see it.
+            level = 4 * float(away @ given[0])
+            sums: np.ndarray = add_pairwise(
+                work(partial(self._part_noise, part, level, *given) for part in self._parts())
+            )
+            seen, hidden = sums[:-1].T
+            found[:, output] = EPS * ((self.counts + 4) * seen + hidden + away * (64 * sums[-1, 0] + sums[-1, 1]))
+        return np.where(self.told[:, None], found, 0.0)
 
     def _parts(self) -> Iterator[tuple[int, int]]:
         """Cut the rows into tasks; the plan depends on the data alone."""
@@ -156,6 +160,14 @@ class SparseDesign:
         out = np.zeros(len(vector) + 1)
         X = self.X
         out[-1] = gram_times(X.data, X.indices, X.indptr, self.weights, *part, shift, vector, out)
+        return out
+
+    def _part_noise(
+        self, part: tuple[int, int], level: float, coef: np.ndarray, weighted: np.ndarray, target: np.ndarray
+    ) -> np.ndarray:
+        out = np.zeros((len(coef) + 1, 2))
+        X = self.X
+        noise_sums(X.data, X.indices, X.indptr, self.root, *part, level, coef, weighted, target, out)
         return out
 
     def _part_four(self, part: tuple[int, int], every: int, shift: np.ndarray, vectors: np.ndarray) -> np.ndarray:
@@ -192,6 +204,25 @@ def gram_times(data, indices, indptr, weights, start, stop, shift, vector, out):
         for k in range(len(values)):
             out[np.uint64(places[k])] += image * values[k]
     return total
+
+
+@kernel
+def noise_sums(data, indices, indptr, root, start, stop, level, coef, weighted, target, out):  # type: ignore[no-untyped-def]
+    """Add, for the rows from `start` to `stop`, sizes of values times what was `weighted`, and times the rounding of residuals.
+
+    `coef` and `target` are sizes, too, and rounding is counted in units of that of one number; the sums over the rows come last in `out`.
+    """
+    last = out[len(coef)]
+    for i in range(start, stop):
+        values, places = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+        image = 0.0
+        for k in range(len(values)):
+            image += abs(values[k]) * coef[np.uint64(places[k])]
+        seen, hidden = weighted[i], root[i] * (root[i] * ((len(values) + 4.0) * image + level) + 2.0 * target[i])
+        last[0], last[1] = last[0] + seen, last[1] + hidden
+        for k in range(len(values)):
+            x, line = abs(values[k]), out[np.uint64(places[k])]
+            line[0], line[1] = line[0] + x * seen, line[1] + x * hidden
 
 
 @kernel

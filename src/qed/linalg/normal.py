@@ -59,10 +59,6 @@ class Standing:
         fields = ("coef", "gradient", "noise", "alphas", "reach", "enough")
         return replace(self, **{name: getattr(self, name)[..., outputs] for name in fields})
 
-    def where(self, columns: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give gradient and noise of some columns and outputs."""
-        return self.gradient[columns][:, outputs], self.noise[columns][:, outputs]
-
 
 def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scale a Gram matrix to unit diagonal: give the scaled matrix and the length of each column.
@@ -189,24 +185,33 @@ class Normal:
         What rounding may have hidden of the gradient is counted in; where columns are so alike that their scatter can not tell them
         apart, nothing can be said.
         """
+        alphas = sorted(set(at.alphas.tolist()))
+        if len(alphas) == 1:
+            return self._excess(at, alphas[0])
         result = np.empty(len(at.alphas))
-        for alpha in np.unique(at.alphas).tolist():
-            chosen = at.alphas == alpha
-            told, root = self.root(alpha)
-            unknown = (at.noise[~told][:, chosen] > 0).any(axis=0)
-            gradient, noise = at.where(told, chosen)
-            if root is None:
-                found = np.where((np.abs(gradient) + noise > 0).any(axis=0), np.inf, 0.0)
-            else:
-                found = root.excess(gradient, noise, at.enough[chosen])
-            result[chosen] = np.where(unknown, np.inf, found)
+        for alpha in alphas:
+            result[at.alphas == alpha] = self._excess(at.of(at.alphas == alpha), alpha)
         return result
+
+    def _excess(self, at: Standing, alpha: float) -> np.ndarray:
+        told, root = self.root(alpha)
+        if root is not None and len(root.length) == len(told):
+            return root.excess(at.gradient, at.noise, at.enough)
+        gradient, noise, unknown = at.gradient[told], at.noise[told], (at.noise[~told] > 0).any(axis=0)
+        if root is None:
+            found = np.where((np.abs(gradient) + noise > 0).any(axis=0), np.inf, 0.0)
+        else:
+            found = root.excess(gradient, noise, at.enough)
+        return np.where(unknown, np.inf, found)
 
     def told(self, alpha: float = 0.0) -> tuple[np.ndarray, Cholesky | None]:
         """Say which columns are more than a constant (all, with a penalty), and give the factor of these, or None."""
-        told = (self.lengths > 0) | (alpha > 0)
+        factor = self.factor(alpha)
+        if factor is not None or alpha > 0:
+            return np.ones(len(self.gram), dtype=bool), factor
+        told = self.lengths > 0
         if told.all():
-            return told, self.factor(alpha)
+            return told, None
         return told, Cholesky.of(self.gram[np.ix_(told, told)]) if told.any() else None
 
     def root(self, alpha: float = 0.0) -> tuple[np.ndarray, Root | None]:

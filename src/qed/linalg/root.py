@@ -16,6 +16,7 @@ Björck (1996), Numerical Methods for Least Squares Problems; Higham (2002), Acc
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,9 +51,10 @@ def inverted(lower: np.ndarray, enough: float) -> tuple[float, np.ndarray | None
     p = len(lower)
     with one_blas_thread, np.errstate(all="ignore"):
         compared = -np.abs(lower)
-        np.fill_diagonal(compared, np.abs(lower.diagonal()))
-        sums = [lapack.dtrtrs(compared, np.ones((p, 1)), lower=1, trans=way)[0].max(initial=0.0) for way in (0, 1)]
-        bound = float(np.sqrt(sums[0]) * np.sqrt(sums[1])) * (1 + 2 * p * p * EPS)
+        compared.ravel("K")[:: p + 1] *= -1.0
+        ones = np.ones((p, 1))
+        sums = [float(lapack.dtrtrs(compared, ones, lower=1, trans=way)[0].max(initial=0.0)) for way in (0, 1)]
+        bound = math.sqrt(sums[0]) * math.sqrt(sums[1]) * (1 + 2 * p * p * EPS)
     if bound <= enough:
         return bound, None
     inverse = inverse_of_lower(lower)
@@ -102,7 +104,7 @@ class Root:
         """Take the factor of a matrix whose entries are off by no more than ``noise[j] * noise[k]``."""
         p = len(factor.length)
         moved = float(((noise / factor.length) ** 2).sum()) + p * (p + 2) * EPS
-        far, inverse = inverted(factor.lower, np.sqrt(COARSE / moved))
+        far, inverse = inverted(factor.lower, math.sqrt(COARSE / moved))
         return cls(factor.lower, factor.length, moved * far**2, far**-2, inverse)
 
     @classmethod
@@ -146,8 +148,9 @@ class Root:
         """Give ``g' A^-1 g`` with all that a gradient known up to `noise` may be; sharper where that is more than `enough`."""
         if not self.off < 0.5:
             return np.full(gradient.shape[1], np.inf)
-        missed, hidden = np.linalg.norm(self.half(gradient), axis=0), noise / self.length[:, None]
-        found = (missed + np.linalg.norm(hidden, axis=0) / np.sqrt(self.least)) ** 2 / (1 - self.off)
+        missed, hidden = self.half(gradient), noise / self.length[:, None]
+        missed = np.sqrt((missed * missed).sum(axis=0))
+        found = (missed + np.sqrt((hidden * hidden).sum(axis=0) / self.least)) ** 2 / (1 - self.off)
         if (found > enough).any():
             found = (missed + np.linalg.norm(np.abs(self.inverse) @ hidden, axis=0)) ** 2 / (1 - self.off)
         return np.asarray(found)

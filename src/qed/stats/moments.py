@@ -142,11 +142,13 @@ class Moments(Centred):
             offset, scatter, bulk, lossy = _about(X, Y, root, shift)
         total = float(count) if weight is None else float(weight.sum())
         mean, rest = exact_sum(shift, offset)
-        for j in np.flatnonzero(scatter.diagonal() < VANISHED):
-            column = dense(X[:, [j]])[:, 0] if j < p else Y[:, j - p]
-            if column.min() < column.max():
-                scatter[j, j] = np.nan
-        return cls(total, count, mean, _cleaned(scatter, 0.0), p, rest, bulk, roundings_of(count))
+        if not scatter.diagonal().min() >= VANISHED:
+            for j in np.flatnonzero(scatter.diagonal() < VANISHED):
+                column = dense(X[:, [j]])[:, 0] if j < p else Y[:, j - p]
+                if column.min() < column.max():
+                    scatter[j, j] = np.nan
+            scatter = _cleaned(scatter, 0.0)
+        return cls(total, count, mean, scatter, p, rest, bulk, roundings_of(count))
 
     def moments(self) -> Moments:
         """Give these: rows that were kept give theirs by the same name."""

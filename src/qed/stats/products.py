@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, aligned
+from qed.base.sources.facts import FLOATS
 from qed.base.summary import Summary
 
 COMPILED_FROM = 1 << 20
@@ -29,7 +30,7 @@ def present_rows(block: Any, *, target: bool) -> tuple[Any, np.ndarray, np.ndarr
         if not present.all():
             X, Y, weight = X[present], Y[present], weight[present]
     if isinstance(X, np.ndarray):
-        X = np.require(X, requirements="A") if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        X = aligned(X) if X.dtype in FLOATS else X.astype(np.float64)
     return X, np.ascontiguousarray(Y), weight
 
 
@@ -55,10 +56,9 @@ def typical_row(X: Any, Y: np.ndarray) -> np.ndarray:
     Sums taken about it lose no digits to a large mean. Being a value of the column, it makes the sums of a constant
     column exactly zero; being a median, it is hardly ever an outlier.
     """
-    size, p = min(5, len(Y) - 1 + len(Y) % 2), X.shape[1]
-    chosen = np.arange(size) * (len(Y) - 1) // max(1, size - 1)
-    few = np.empty((size, p + Y.shape[1]))
-    few[:, :p], few[:, p:] = dense(X[chosen]), Y[chosen]
+    n, size = len(Y), min(5, len(Y) - 1 + len(Y) % 2)
+    chosen = [k * (n - 1) // max(1, size - 1) for k in range(size)]
+    few = np.concatenate([dense(X[chosen]), Y[chosen]], axis=1)
     few.sort(axis=0)
     middle = few[size // 2]
     middle[~np.isfinite(middle)] = 0.0
@@ -94,7 +94,8 @@ def _gram_in_chunks(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift
 
 def _small_gram(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
     p = X.shape[1]
-    Z = np.ones((len(Y), len(shift) + 1))
+    Z = np.empty((len(Y), len(shift) + 1))
+    Z[:, -1] = 1.0
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         np.subtract(X, shift[:p], out=Z[:, :p])
         np.subtract(Y, shift[p:], out=Z[:, p:-1])

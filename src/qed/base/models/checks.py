@@ -8,6 +8,7 @@ which finds the column and the row.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -272,7 +273,7 @@ def is_finite(values: Any) -> bool:
     """Say whether all values are finite: one sum, and a close look only where the sum is not."""
     data = values.data if is_sparse(values) else values
     with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isfinite(np.sum(data, dtype=np.float64)) or np.isfinite(data).all())
+        return math.isfinite(data.sum(dtype=np.float64)) or bool(np.isfinite(data).all())
 
 
 def finite(source: Rows, model: object) -> Rows:

@@ -65,10 +65,13 @@ class Fingerprint:
         yy: np.ndarray,
     ) -> Fingerprint:
         """Make it from sums about the means: squares of the columns, and products with and of the targets."""
-        mix, weight = mixture(len(y_mean)), max(float(weight), 1e-300)
-        mean = float(y_mean @ mix)
-        target = np.concatenate([[mean, mix @ yy @ mix / weight + mean**2], xy @ mix / weight + x_mean * mean])
-        return cls(int(count), weight, x_mean, np.maximum(spread, 0.0) / weight, target if len(y_mean) else None)
+        weight, target = max(float(weight), 1e-300), None
+        if len(y_mean):
+            mix, target = mixture(len(y_mean)), np.empty(2 + len(x_mean))
+            mean = float(y_mean @ mix)
+            target[0], target[1] = mean, mix @ yy @ mix / weight + mean**2
+            target[2:] = xy @ mix / weight + x_mean * mean
+        return cls(int(count), weight, x_mean, np.maximum(spread, 0.0) / weight, target)
 
     def difference(self, other: Fingerprint, loss: float = 1.0) -> str:
         """Say in words how `other` differs, or give an empty string.

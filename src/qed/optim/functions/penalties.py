@@ -89,7 +89,8 @@ class _Separable(Penalty):
     def subgradient(self, w: Any, gradient: Any) -> np.ndarray:
         w = np.asarray(w)
         slope = np.asarray(gradient) + self.l2 * w
-        at_zero = slope - np.clip(slope, -self.l1, np.inf if self.positive else self.l1)
+        allowed = np.maximum(slope, -self.l1)
+        at_zero = slope - (allowed if self.positive else np.minimum(allowed, self.l1))
         found = np.where(w == 0, at_zero, slope + self.l1 * np.sign(w))
         return np.where(w < 0, np.nan, found) if self.positive else found
 

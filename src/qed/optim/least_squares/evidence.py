@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -135,8 +135,8 @@ class Evidence:
         target may be given, one after another for all targets in turn.
         """
         seen, p = moments if centered else about_zero(moments), len(coef)
-        image, targets, h = seen.xx @ coef, np.arange(coef.shape[1]) % seen.n_targets, seen.noise
-        xy, yy = seen.xy[:, targets], np.diagonal(seen.yy)[targets]
+        image, targets, h = seen.xx @ coef, _targets(seen, coef), seen.noise
+        xy, yy = seen.xy[:, targets], seen.yy.diagonal()[targets]
         rr = yy - (coef * (2 * xy - image)).sum(axis=0)
         means = (seen.x_mean, seen.y_mean[targets], mean_residual(seen, coef, intercept))
         unknown, metric = h[p:][targets] + h[:p] @ np.abs(coef), normal or Normal(seen.xx, h[:p])
@@ -167,10 +167,16 @@ class Evidence:
 
 def mean_residual(seen: Centred, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give the mean residual of each output from the means of features and targets, off by no more than the rounding of each product."""
-    p, targets = len(coef), np.arange(coef.shape[1]) % seen.n_targets
-    far, rest = seen.mean[p:][targets], seen.rest[p:][targets]
-    parts = np.vstack([far, rest, -intercept, -seen.mean[:p, None] * coef, -seen.rest[:p, None] * coef])
-    return np.array([math.fsum(column) for column in parts.T.tolist()])
+    p, targets = len(coef), _targets(seen, coef)
+    far, rest, constant = seen.mean[p:][targets].tolist(), seen.rest[p:][targets].tolist(), intercept.tolist()
+    parts = (seen.mean[:p, None] * coef).T.tolist(), (seen.rest[:p, None] * coef).T.tolist()
+    return -np.array([math.fsum([-a, -b, c, *d, *e]) for a, b, c, d, e in zip(far, rest, constant, *parts)])
+
+
+def _targets(seen: Centred, coef: np.ndarray) -> slice | np.ndarray:
+    """Say which target each solution is for: they come one after another for all targets in turn."""
+    q = seen.n_targets
+    return slice(None) if coef.shape[1] == q else np.arange(coef.shape[1]) % q
 
 
 def mean_slip(seen: Centred, coef: np.ndarray, means: tuple[np.ndarray, ...], reach: np.ndarray) -> np.ndarray:
@@ -201,6 +207,24 @@ def with_residual(block: Block, coef: np.ndarray, intercept: np.ndarray) -> Bloc
     return Block(block.X, np.hstack([y, residual]), block.weight, block.start)
 
 
+class Sizes(NamedTuple):
+    """What is added up and taken away to find residuals, for each output."""
+
+    reach: np.ndarray  # the length of what they are differences of, one where that is nothing
+    mean: np.ndarray  # the sum of absolute values behind their mean
+
+    @classmethod
+    def of(cls, seen: Evidence, coef: np.ndarray) -> Sizes:
+        """Measure what the residuals of coefficients are made of."""
+        coef = np.abs(coef)
+        reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ coef
+        return cls(np.where(reach > 0, reach, 1.0), np.abs(seen.y_mean) + np.abs(seen.x_mean) @ coef)
+
+    def rounding(self, weight: float) -> float:
+        """Bound what rounding of large values does to residuals, relative to their reach."""
+        return float((16 * EPS * (1 + math.sqrt(weight) * self.mean / self.reach)).max())
+
+
 def least_squares_claims(
     seen: Evidence,
     coef: np.ndarray,
@@ -215,16 +239,15 @@ def least_squares_claims(
     The rank is that of the independent columns that the model found; below p the solution has to be the shortest. Where coefficients must
     be `positive`, one that is zero may have a gradient that would make it negative.
     """
-    p = len(coef)
-    length, reach = seen.metric.lengths, _reach(seen, coef)
-    bound = TOLERANCE + _rounding(seen, coef, reach)
+    p, length, sizes = len(coef), seen.metric.lengths, Sizes.of(seen, coef)
+    reach, bound = sizes.reach, TOLERANCE + sizes.rounding(seen.weight)
     gradient, noise, claims = seen.xr - alpha * coef, seen.noise, []
     held = (coef == 0) & (gradient + noise <= 0) if positive else None
     if held is not None:
         gradient, noise = np.where(held, 0.0, gradient), np.where(held, 0.0, noise)
         claims.append(Claim("coefficients are not negative", float(np.maximum(-coef, 0.0).max(initial=0.0)), 0.0))
     if centered:
-        total = np.sqrt(seen.weight) * np.abs(seen.r_mean) / reach
+        total = math.sqrt(seen.weight) * np.abs(seen.r_mean) / reach
         claims.append(Claim("residuals sum to zero", float(total.max()), bound))
     scale = np.where(length > 0, length, 1.0)[:, None] * reach
     slope = float(((np.abs(gradient) + noise) / scale).max(initial=0.0))
@@ -232,7 +255,7 @@ def least_squares_claims(
     words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
     words = "gradient vanishes, or would have a zero coefficient negative" if positive else words
     claims.append(Claim(words, slope, bound + min(hidden, MOST_HIDDEN)))
-    excess, more = relative_excess(seen, coef, alpha, bound, centered=centered, rank=rank, held=held)
+    excess, more = relative_excess(seen, coef, alpha, bound, centered=centered, rank=rank, held=held, sizes=sizes)
     if positive and not (excess <= bound + more).all():
         slack = (coef * (np.abs(gradient) + noise)).sum(axis=0) / reach**2
         return [*claims, Claim("coefficients times their gradient vanish", float(slack.max()), bound)]
@@ -254,20 +277,21 @@ def relative_excess(
     centered: bool,
     rank: int | None = None,
     held: np.ndarray | None = None,
+    sizes: Sizes | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bound what is missing from the minimum, relative to it and to a trace of what residuals are differences of, for each output.
 
     A share of a `bound` need not be known any better. Where coefficients must not be negative, those that are `held` by zero have a
     gradient that leads where they may not go. Gives also what the rounding of large means may hide of it.
     """
-    alphas, reach = np.broadcast_to(alpha, coef.shape[1]), _reach(seen, coef)
+    alphas, (reach, size) = np.full(coef.shape[1], alpha), sizes or Sizes.of(seen, coef)
     gradient = seen.xr - alpha * coef
     scale = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0) + 1e-8 * reach**2
     at = Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank)
     excess = seen.metric.excess(at) if held is None else _nonnegative_excess(seen.metric, at, held)
     if not centered:
         return excess / scale, np.zeros(len(scale))
-    slip = EPS * _size(seen, coef)
+    slip = EPS * size
     excess = excess + seen.weight * (np.abs(seen.r_mean) + slip) ** 2
     return excess / scale, seen.weight * (4 * slip) ** 2 / scale
 
@@ -288,12 +312,6 @@ def _nonnegative_excess(metric: Metric, at: Standing, held: np.ndarray) -> np.nd
     if not isinstance(root, Root) or (gradient[~told] != 0).any() or noise[~told].any():
         return found
     return np.minimum(found, root.excess(gradient[told], noise[told], at.enough))
-
-
-def _reach(seen: Evidence, coef: np.ndarray) -> np.ndarray:
-    """Give the length of what residuals are differences of, one where that is nothing."""
-    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
-    return np.where(reach > 0, reach, 1.0)
 
 
 def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
@@ -352,13 +370,3 @@ def accuracy_claim(error: float, *, is_unique: bool) -> Claim:
     """Claim that the coefficients have digits that mean something."""
     of = "coefficients, at most" if is_unique else f"the shortest coefficients, at most{ALIKE}"
     return Claim(f"relative error of {of}", error, ENOUGH)
-
-
-def _rounding(seen: Evidence, coef: np.ndarray, reach: np.ndarray) -> float:
-    """Bound what rounding of large values does to residuals, relative to their reach."""
-    return float((16 * EPS * (1 + np.sqrt(seen.weight) * _size(seen, coef) / reach)).max())
-
-
-def _size(seen: Evidence, coef: np.ndarray) -> np.ndarray:
-    """Give the sum of absolute values behind the mean residual of each output."""
-    return np.asarray(np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -26,7 +26,20 @@ DIGITS_WANTED = 9.0
 
 def lazy_factor(rows: Rows) -> LazyFactor:
     """Give a function that folds the R factor of the rows when it is first called, and then knows it."""
-    return cache(partial(rows.fold, Factor.of))
+    return _Factor(rows)
+
+
+class _Factor:
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def __call__(self) -> Factor:
+        return self._found
+
+    @cached_property
+    def _found(self) -> Factor:
+        found: Factor = self._rows.fold(Factor.of)
+        return found
 
 
 def solve_precisely(

@@ -99,10 +99,10 @@ class SparseChosen:
                 np.arange(len(places)),
             )
 
-    def add(self, places: np.ndarray) -> np.ndarray:
-        """Take in the columns at `places`, and give the products of all columns with these, one column for each."""
+    def add(self, places: np.ndarray, products: np.ndarray) -> None:
+        """Take in the columns at `places`, and write the products of all columns with these, one column for each."""
         self._take(np.concatenate([self._places, places]))
-        return self._products(len(self._places) - len(places))
+        products[:] = self._products(len(self._places) - len(places))
 
     def weigh(self, weight: np.ndarray, *, centered: bool) -> np.ndarray:
         """Count every row so many times from now on, with columns centred anew or not, and give all products."""

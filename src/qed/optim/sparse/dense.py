@@ -168,8 +168,8 @@ class DenseChosen:
         self._root: np.ndarray | None = None
         self._centered = False
 
-    def add(self, places: np.ndarray) -> np.ndarray:
-        """Take in the columns at `places`, and give the products of all columns with these, one column for each."""
+    def add(self, places: np.ndarray, products: np.ndarray) -> None:
+        """Take in the columns at `places`, and write the products of all columns with these, one column for each."""
         first, last = self._count, self._count + len(places)
         if last > len(self._rows):
             self._rows = _with_room(self._rows, first, 2 * last)
@@ -179,7 +179,8 @@ class DenseChosen:
         self._see(first, last)
         old, new = self._seen[:first], self._seen[first:last]
         # Products of new columns with each other are symmetric, and cost half as much by themselves.
-        return np.concatenate([old @ new.T, new @ new.T])
+        np.matmul(old, new.T, out=products[:first])
+        np.matmul(new, new.T, out=products[first:])
 
     def weigh(self, weight: np.ndarray, *, centered: bool) -> np.ndarray:
         """Count every row so many times from now on, with columns centred anew or not, and give all products."""

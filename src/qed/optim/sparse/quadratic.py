@@ -18,6 +18,7 @@ import numpy as np
 
 from qed.base.compile import interpreted
 from qed.base.numbers import EPS
+from qed.linalg.cholesky import factor_in_place
 from qed.optim.functions.penalties import L1L2
 from qed.optim.sparse.support import backward, forward, let_in, settle
 from qed.optim.sparse.sweeps import descend, penalty_gap, subtract_rows
@@ -247,17 +248,14 @@ class SparseQuadratic:
             self._run.subtract_rows(self.slope, self.gram, self.coef)
 
     def _factorise_at_once(self, support: np.ndarray, l2: float) -> bool:
-        part = self.gram[support].take(support, axis=1)
-        diagonal = np.einsum("ii->i", part)
-        diagonal += l2
-        try:
-            lower = np.linalg.cholesky(part)
-        except np.linalg.LinAlgError:
-            return False
-        if (np.diagonal(lower) ** 2 <= 1e-12 * diagonal).any():
+        part = self.gram[support[:, None], support]
+        length = part.diagonal() + l2
+        part.ravel()[:: len(part) + 1] = length
+        # The lower half of a symmetric matrix that is read by columns is the upper one of its rows; what is below it means nothing.
+        if not factor_in_place(part.T) or (part.diagonal() ** 2 <= 1e-12 * length).any():
             return False
         size = self._size = len(support)
-        self._factor[:size, :size] = lower.T
+        self._factor[:size, :size] = part
         self._order[:size] = support
         self.sign[:] = np.sign(self.coef)
         return True

@@ -195,12 +195,11 @@ class WorkingSet:
             return
         first, last = len(self.members), len(self.members) + len(places)
         if last > len(self._gram):
-            larger = np.zeros((2 * last, 2 * last))
+            larger = np.zeros((last + last // 2, last + last // 2))
             larger[:first, :first] = self._gram[:first, :first]
             self._gram = larger
-        products = self._chosen.add(places)
-        self._gram[:last, first:last] = products
-        self._gram[first:last, :first] = products[:first].T
+        self._chosen.add(places, self._gram[:last, first:last])
+        self._gram[first:last, :first] = self._gram[:first, first:last].T
         self.members = np.concatenate([self.members, places])
         self._is_member[places] = True
         self._problem.grow(self._gram, self.right[places], values)

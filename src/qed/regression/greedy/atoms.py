@@ -4,7 +4,7 @@ r"""The columns of a table as atoms of unit length, and which of them is nearest
    \arg\max_j \frac{|z_j^\top r|}{\|r\|} = \arg\min_j \min_\nu \|r - \nu x_j\|.
 
 Looking at all atoms is what greedy methods spend their time on, and it is the memory that limits it. So dense atoms
-are kept in single precision, and several residuals are compared with them at once. What rounding can do to a product
+are kept in single precision, unless they are few, and several residuals are compared with them at once. What rounding can do to a product
 of two vectors of length n is at most :math:`(n + 3)\,2^{-24}`; all atoms that come that near to the best are compared
 again in double precision. The choice is therefore exact; atoms that then differ by less than `TIE`, relative, count as equally
 near, and the first of them is taken. Where few atoms are wanted they are looked at so seldom that a copy does not pay, and the
@@ -14,6 +14,7 @@ between its columns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -39,6 +40,8 @@ CHUNK = 4096
 SINGLE = 2.0**-24
 # So many turns need about half a dozen looks at all atoms, which take less than a copy.
 FEW_TURNS = 32
+# So many values stay in the cache in double precision.
+SMALL = 1 << 15
 
 
 def noise(count: int) -> float:
@@ -47,12 +50,12 @@ def noise(count: int) -> float:
     >>> noise(100) < 1e-13
     True
     """
-    return 16 * EPS * (4 + float(np.sqrt(count)))
+    return 16 * EPS * (4 + math.sqrt(count))
 
 
 def size_of(vector: np.ndarray) -> float:
     """Give the length of a vector."""
-    return float(np.sqrt(vector @ vector))
+    return math.sqrt(vector @ vector)
 
 
 class Atoms:
@@ -80,19 +83,21 @@ class Atoms:
     ) -> None:
         self.X, self.center, self.root, self.plain = X, center, root, plain
         self.count, self.size = X.shape
-        self.sparse = is_sparse(X)
+        self.sparse, self.small = is_sparse(X), False
         if plain is not None:
             self.slack = 2 * (1 + NEAR) * (self.count + 4) * EPS
             self.length, self._scale = plain.length, _inverse(plain.length)
             return
-        self.slack = 0.0 if self.sparse else (min(self.count, CHUNK) + 4) * SINGLE
         self.length, self._scale = np.zeros((2, self.size))
-        self._single = np.empty((0 if self.sparse else self.size, self.count), dtype=np.float32)
+        self.small = not self.sparse and self.count * self.size <= SMALL
+        self.slack = 0.0 if self.sparse else (min(self.count, CHUNK) + 4) * (EPS if self.small else SINGLE)
+        kind = np.float64 if self.small else np.float32
+        self._kept = np.empty((0 if self.sparse else self.size, self.count), dtype=kind)
         for _ in work(partial(self._measure, start) for start in range(0, self.size, NARROW)):
             continue
 
     def _measure(self, start: int) -> None:
-        """Find the lengths of some columns, and keep them in single precision."""
+        """Find the lengths of some columns, and keep them as atoms."""
         part = slice(start, min(start + NARROW, self.size))
         values = self._raw(part)
         length = np.sqrt(np.einsum("ij,ij->i", values, values))
@@ -100,7 +105,7 @@ class Atoms:
         length[length <= 64 * EPS * np.sqrt(total) * np.abs(self.center[part])] = 0.0
         self.length[part], self._scale[part] = length, _inverse(length)
         if not self.sparse:
-            np.multiply(values, self._scale[part, None], out=self._single[part], casting="same_kind")
+            np.multiply(values, self._scale[part, None], out=self._kept[part], casting="same_kind")
 
     def _raw(self, chosen: Any) -> np.ndarray:
         """Give columns, centred and weighted, as rows of float64."""
@@ -117,19 +122,21 @@ class Atoms:
 
     def units(self, chosen: Sequence[int] | np.ndarray) -> np.ndarray:
         """Give atoms as rows of float64."""
-        return self._raw(chosen) * self._scale[chosen, None]
+        return self._kept[chosen] if self.small else self._raw(chosen) * self._scale[chosen, None]
 
     def nearness(self, residuals: np.ndarray) -> np.ndarray:
         """Give ``|z_j' r| / ||r||`` for all atoms (as columns) and residuals (as rows), to within `slack`."""
-        near = np.empty((len(residuals), self.size))
-        unit = residuals / np.maximum(np.linalg.norm(residuals, axis=1, keepdims=True), TINY)
+        size = np.maximum(np.sqrt(np.einsum("ij,ij->i", residuals, residuals)), TINY)[:, None]
+        if self.small:
+            return np.abs(_products(residuals, self._kept)) / size
+        unit = residuals / size
         if self.plain is not None:
             return np.abs(self.plain.products(unit.T).T * self._scale)
         if self.sparse:
             weighted = unit if self.root is None else unit * self.root
             product = (self.X.T @ weighted.T).T - np.outer(weighted.sum(axis=1), self.center)
             return np.abs(product * self._scale)
-        single = unit.astype(np.float32)
+        near, single = np.empty((len(residuals), self.size)), unit.astype(np.float32)
         tasks = (partial(self._compare, near, single, start) for start in range(0, self.size, WIDTH))
         for _ in work(tasks):
             continue
@@ -137,13 +144,13 @@ class Atoms:
 
     def _compare(self, near: np.ndarray, unit: np.ndarray, start: int) -> None:
         part = slice(start, min(start + WIDTH, self.size))
-        near[:, part] = np.abs(_products(unit, self._single[part]))
+        near[:, part] = np.abs(_products(unit, self._kept[part]))
 
     def few(self, chosen: np.ndarray) -> Few:
         """Give some atoms, to be compared with one residual after another."""
         if self.plain is not None:
             return Few(self, chosen, self.units(chosen).astype(np.float32))
-        return Few(self, chosen, self.X[:, chosen] if self.sparse else self._single[chosen])
+        return Few(self, chosen, self.X[:, chosen] if self.sparse else self._kept[chosen])
 
     def nearest(self, near: np.ndarray, residual: np.ndarray, places: np.ndarray | None = None) -> int:
         """Choose the atom nearest to a residual; among equals the first.
@@ -175,7 +182,7 @@ class Few:
             product = (self.values.T @ weighted - atoms.center[self.places] * weighted.sum()) / size
             near = np.abs(product * atoms._scale[self.places])
         else:
-            near = np.abs(_products((residual / size).astype(np.float32)[None], self.values)[0])
+            near = np.abs(_products((residual / size).astype(self.values.dtype)[None], self.values)[0])
         return atoms.nearest(near, residual, self.places)
 
 
@@ -184,7 +191,7 @@ def _inverse(length: np.ndarray) -> np.ndarray:
 
 
 def _products(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Multiply rows with rows in single precision, and add up pieces in double precision: rounding then does not grow with n."""
+    """Multiply rows with rows in their precision, and add up pieces in double precision: rounding then does not grow with n."""
     if left.shape[1] <= CHUNK:
         return left @ right.T
     total = np.zeros((len(left), len(right)))
@@ -205,16 +212,23 @@ def open_atoms(
 ) -> tuple[Atoms, np.ndarray]:
     """Give the atoms of a table, of which so many are wanted, and its targets, as rows of shape (q, n), both centred and weighted.
 
-    Where the moments were seen, few rows with the same products stand for the table.
+    Where the moments were seen, few rows with the same products stand for a table that is not small.
     """
-    if isinstance(seen, Moments):
+    small = rows.in_memory and not rows.is_sparse and rows.count() * rows.n_features <= SMALL
+    if isinstance(seen, Moments) and not small:
         X, Y = few_rows(rows, seen, centered=centered)
         return Atoms(X, np.zeros(X.shape[1])), np.ascontiguousarray(Y.T)
     X, Y, weight = present_rows(rows.array(), target=True)
     root = None if weight is None else np.sqrt(weight)
     Y = (Y - target_center) * (1.0 if root is None else root[:, None])
     plain = None
-    if wanted <= FEW_TURNS and not is_sparse(X) and (X.flags.c_contiguous or X.flags.f_contiguous):
+    if (
+        isinstance(seen, Summary)
+        and not small
+        and wanted <= FEW_TURNS
+        and not is_sparse(X)
+        and (X.flags.c_contiguous or X.flags.f_contiguous)
+    ):
         square = seen.deviation if centered else seen.deviation + seen.weight * seen.mean**2
         plain = PlainColumns(X, root, centered=centered, known=(seen.mean, np.sqrt(square)))
     given = plain if plain is not None and plain.is_near else None

@@ -92,7 +92,7 @@ def _check(
     for turn, near in enumerate(atoms.nearness(met)):
         before = met[turn]
         atom = atoms.nearest(near, before)
-        most = (near.max() - atoms.slack) * size_of(before)
+        most = (float(near[atom]) - atoms.slack) * size_of(before)
         if most <= nothing and abs(float(before @ atoms.units([atom])[0])) <= nothing:
             return turns, None
         if turn < len(plan) and plan[turn][0] == atom:

@@ -9,8 +9,10 @@ at its turn, that the residual never grew, and what it is orthogonal to. Everyth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -118,14 +120,28 @@ class Evidence:
         full[:, np.searchsorted(self.used, picks)] = coef
         return full
 
+    @cached_property
+    def lengths_used(self) -> np.ndarray:
+        """The lengths of the columns used."""
+        return self.length[self.used]
+
+    @cached_property
+    def _scale(self) -> np.ndarray:
+        """What makes the columns as long as one; zero for those that have no length."""
+        return np.divide(1.0, self.length, out=np.zeros(len(self.length)), where=self.length > 0)
+
     def reach(self, output: int, coef: np.ndarray) -> np.ndarray:
         """Say how far coefficients (as rows) reach."""
-        reach = np.sqrt(max(self.yy[output], 0.0)) + np.abs(coef) @ self.length[self.used]
+        reach = math.sqrt(max(self.yy[output], 0.0)) + np.abs(coef) @ self.lengths_used
         return np.where(reach > 0, reach, 1.0)
 
+    def reach_of(self, output: int, coef: np.ndarray) -> float:
+        """Say how far coefficients reach."""
+        return math.sqrt(max(self.yy[output], 0.0)) + float(np.abs(coef) @ self.lengths_used) or 1.0
+
     def turns(self, output: int, coef: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Give, for some turns at a time, the nearness of all columns to the residual, of shape (p, t), and its square."""
-        scale = np.divide(1.0, self.length, out=np.zeros_like(self.length), where=self.length > 0)[:, None]
+        """Give, for some turns at a time, the products of all atoms with the residual, of shape (p, t), and its square."""
+        scale = self._scale[:, None]
         for start in range(0, len(coef), TURNS):
             part = slice(start, min(start + TURNS, len(coef)))
             correlation = self.xy[:, [output]] - self.xx @ coef[part].T
@@ -133,7 +149,6 @@ class Evidence:
             error = self.yy[output] - (coef[part] * both).sum(axis=1)
             near = np.abs(correlation, out=correlation)
             near *= scale
-            near /= self.reach(output, coef[part])
             yield part, near, error
 
 
@@ -152,7 +167,7 @@ def claims_of_path(
             # Measured by the target, not by how far the coefficients reach: those of nearly equal columns can reach anywhere.
             stretch = seen.reach(output, path.coef[part]) / size
             farthest = max(farthest, float(stretch.max()))
-            near *= stretch
+            near /= size
             least = np.minimum.accumulate(np.concatenate([[before], error]))
             # A square that is a difference of far larger ones is known to their rounding only.
             blur = seen.rounding * stretch**2
@@ -163,7 +178,7 @@ def claims_of_path(
             astray = max(astray, float((near[:, : len(picks)].max(axis=0) - taken).max(initial=0.0)))
             for turn in range(part.start, part.stop):
                 chosen = near[settled(path.picks, turn), turn - part.start]
-                touching = max(touching, float(chosen.max(initial=0.0)))
+                touching = max([touching, *chosen.tolist()])
     return [
         Claim(says, value, TOLERANCE + min(seen.rounding * farthest, MOST_ROUNDING))
         for says, value in (
@@ -176,9 +191,7 @@ def claims_of_path(
 
 def claim_of_constant(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that the residuals sum to zero; `coefs` are those of the columns used, for each output."""
-    value = max(
-        float(seen.offset.size[output] / seen.reach(output, coef[None])[0]) for output, coef in enumerate(coefs)
-    )
+    value = max(float(seen.offset.size[output]) / seen.reach_of(output, coef) for output, coef in enumerate(coefs))
     return Claim("residuals sum to zero", value, seen.bound + 16 * EPS * (1 + seen.offset.far))
 
 
@@ -186,8 +199,8 @@ def claim_of_coefficients(seen: Evidence, coefs: Sequence[np.ndarray], paths: Se
     """Claim that the coefficients are those at the end of the path, relative to what they reach."""
     value = 0.0
     for output, (coef, path) in enumerate(zip(coefs, paths)):
-        off = np.abs(coef - path.coef[-1]) @ seen.length[seen.used]
-        value = max(value, float(off / seen.reach(output, coef[None])[0]))
+        off = float(np.abs(coef - path.coef[-1]) @ seen.lengths_used)
+        value = max(value, off / seen.reach_of(output, coef))
     return Claim("coefficients are where the path ends", value, TOLERANCE)
 
 
@@ -197,8 +210,9 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
     for output, path in enumerate(paths):
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
         excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
-        if near.max(initial=0.0) > 4 * seen.rounding + 2 * EPS * len(path.picks):
-            missing = max(missing, wanted - len(np.unique(path.picks)))
+        nearest = float(near.max(initial=0.0)) / seen.reach_of(output, path.coef[-1])
+        if nearest > 4 * seen.rounding + 2 * EPS * len(path.picks):
+            missing = max(missing, wanted - len(set(path.picks.tolist())))
     if tol is None:
         return Claim("columns that are missing, of those asked for", float(missing), 0.0)
     return Claim("squared residual above tol, relative to the target", excess, seen.bound)
@@ -209,17 +223,20 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     value = 0.0
     for output, coef in enumerate(coefs):
         chosen = np.flatnonzero(coef)
-        gram = seen.xx[np.ix_(seen.used[chosen], chosen)]
-        gradient = seen.xy[seen.used[chosen], [output]] - gram @ coef[chosen]
+        places, weights = seen.used[chosen], coef[chosen]
+        gram, right = seen.xx[places][:, chosen], seen.xy[places, output]
+        gradient = right - gram @ weights
         gain = abs(float(gradient @ solve(gram, gradient[:, None]).coef[:, 0])) if len(chosen) else 0.0
-        error = seen.yy[output] - coef[chosen] @ (seen.xy[seen.used[chosen], output] + gradient)
-        value = max(value, gain / (max(error, 0.0) + 1e-8 * float(seen.reach(output, coef[None])[0]) ** 2))
+        error = seen.yy[output] - weights @ (right + gradient)
+        value = max(value, gain / (max(error, 0.0) + 1e-8 * seen.reach_of(output, coef) ** 2))
     return Claim("excess over the least error with these columns", value, seen.bound)
 
 
 def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
     """Give the columns that the model or its path uses."""
-    return np.union1d(np.flatnonzero(coef.any(axis=1)), picks[picks >= 0]).astype(np.int64)
+    used = np.asarray(coef.any(axis=1))
+    used[picks[picks >= 0]] = True
+    return np.flatnonzero(used)
 
 
 def _lengths(square: np.ndarray, center: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ that this would cost digits, a second pass folds the R factor of a QR, which is 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack
 
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
@@ -54,7 +54,7 @@ def _by_cholesky(seen: Moments) -> tuple[np.ndarray, np.ndarray] | None:
     lower, reciprocal = factorised(scaled)
     if reciprocal < CONDITION:
         return None
-    B = solve_triangular(lower, seen.xy / length[:, None], lower=True)
+    B = np.asarray(lapack.dtrtrs(lower, seen.xy / length[:, None], lower=1)[0])
     return _with_rest(lower.T * np.where(empty, 0.0, length), B, seen)
 
 
@@ -76,5 +76,5 @@ def _by_eigenvectors(seen: Moments) -> tuple[np.ndarray, np.ndarray]:
 
 def _with_rest(A: np.ndarray, B: np.ndarray, seen: Moments) -> tuple[np.ndarray, np.ndarray]:
     """Add a row for what no column explains."""
-    rest = np.sqrt(np.maximum(np.diagonal(seen.yy) - (B**2).sum(axis=0), 0.0))
-    return np.vstack([A, np.zeros(A.shape[1])]), np.vstack([B, rest])
+    last = np.sqrt(np.maximum(seen.yy.diagonal() - (B**2).sum(axis=0), 0.0))
+    return np.concatenate([A, np.zeros((1, A.shape[1]))]), np.concatenate([B, last[None]])

@@ -161,7 +161,7 @@ class Orthogonal:
         column = self.atoms.units([atom])[0]
         basis = self.basis[:number]
         share = basis @ column
-        fresh = column - share @ basis
+        fresh = column - share @ basis if number else column
         length = size_of(fresh)
         if length < ENOUGH:
             again = basis @ fresh
@@ -170,12 +170,12 @@ class Orthogonal:
             length = size_of(fresh)
         if length < DEPENDENT:
             return None
-        fresh /= length
-        self.basis[number] = fresh
-        self.inverse[:number, number] = self.inverse[:number, :number] @ share / -length
+        fresh = np.divide(fresh, length, out=self.basis[number])
+        if number:
+            self.inverse[:number, number] = self.inverse[:number, :number] @ share / -length
         self.inverse[number, number] = 1 / length
-        self.gains[number] = fresh @ residual
-        return residual - self.gains[number] * fresh
+        gain = self.gains[number] = float(fresh @ residual)
+        return residual - gain * fresh
 
     def _grow(self) -> None:
         """Make room for as many atoms again."""

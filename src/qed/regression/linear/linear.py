@@ -50,8 +50,11 @@ class LinearPredictor(Regressor):
 
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
         """Give the coefficients as columns, one per output, and the intercepts."""
-        coef = np.asarray(self.coef_, dtype=np.float64)
-        return np.atleast_2d(coef).T, np.atleast_1d(np.asarray(self.intercept_, dtype=np.float64))
+        coef, intercept = (
+            np.array(self.coef_, dtype=np.float64, ndmin=2),
+            np.array(self.intercept_, dtype=np.float64, ndmin=1),
+        )
+        return coef.T, intercept
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target.

@@ -93,12 +93,12 @@ class Ridge(LeastSquaresModel):
 
     def _alphas(self, n_outputs: int) -> np.ndarray:
         """Give one penalty per output."""
-        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        if alphas.ndim != 1 or len(alphas) not in (1, n_outputs) or not (alphas >= 0).all():
+        alphas = np.array(self.alpha, dtype=np.float64, ndmin=1)
+        if alphas.ndim != 1 or len(alphas) not in (1, n_outputs) or not min(alphas.tolist()) >= 0:
             raise ParameterError(
                 f"Ridge: alpha must be a number >= 0 or one for each of the {n_outputs} outputs, not {self.alpha!r}."
             )
-        return np.broadcast_to(alphas, n_outputs)
+        return alphas if len(alphas) == n_outputs else alphas.repeat(n_outputs)
 
     def _penalties(self, n_outputs: int) -> np.ndarray | None:
         return None if self.positive else self._alphas(n_outputs)
@@ -110,10 +110,10 @@ class Ridge(LeastSquaresModel):
             self.solver_ = f"active sets: {equations.way}"
             coef = nonnegative(equations, alphas, DIGITS_WANTED)
             return self._set_coef(coef, seen.x_mean, seen.y_mean, flat=flat)
-        coef = np.empty((seen.n_features, seen.n_targets))
-        for alpha in np.unique(alphas).tolist():
-            chosen = alphas == alpha
-            coef[:, chosen] = equations.solve(alpha, DIGITS_WANTED).coef[:, chosen]
+        least, *others = sorted(set(alphas.tolist()))
+        coef = equations.solve(least, DIGITS_WANTED).coef
+        for alpha in others:
+            coef = np.where(alphas == alpha, equations.solve(alpha, DIGITS_WANTED).coef, coef)
         self.solver_ = equations.way
         self._set_coef(coef, seen.x_mean, seen.y_mean, flat=flat)
 
@@ -125,7 +125,7 @@ class Ridge(LeastSquaresModel):
 
     @property
     def _is_penalised(self) -> bool:
-        return bool(np.min(self.alpha) > 0)
+        return bool((self.alpha if isinstance(self.alpha, float | int) else np.min(self.alpha)) > 0)
 
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
         coef, intercept = self._columns()

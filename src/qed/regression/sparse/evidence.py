@@ -136,7 +136,10 @@ def _sums(
     X, Y, weight = present_rows(block, target=True)
     Y = (Y if outputs is None else Y[:, outputs]) - level
     w = np.ones(len(Y)) if weight is None else weight
-    X = dense(X) - start if start.any() else X
+    if start.any():
+        X = dense(X) - start
+    elif isinstance(X, np.ndarray):
+        X = X.astype(np.float64, copy=False)  # once for three products
     support = np.flatnonzero(coef.any(axis=1))
     few = FEW * len(support) < len(coef)
     fitted = X[:, support] @ coef[support] if few else X @ coef
@@ -176,7 +179,7 @@ def path_claims(
     for t, penalty in enumerate(penalties):
         noise = ROUNDING * seen.length * reach[t]
         distance = penalty.kkt_distance(coef[:, t], -seen.xr[:, t])
-        gaps[t], slips[t], most[t] = _relative_gap(seen, coef, penalty, noise, t)
+        gaps[t], slips[t], most[t] = _relative_gap(seen, coef, penalty, noise, t, float(reach[t]))
         if penalty.l1 == 0:
             scale = np.where(seen.length > 0, seen.length, 1.0) * (reach[t] if reach[t] > 0 else 1.0)
             slopes[t] = (distance / scale).max(initial=0.0)
@@ -199,7 +202,7 @@ def path_claims(
 
 
 def _relative_gap(
-    seen: SparseEvidence, coef: np.ndarray, penalty: L1L2, noise: np.ndarray, t: int
+    seen: SparseEvidence, coef: np.ndarray, penalty: L1L2, noise: np.ndarray, t: int, reach: float
 ) -> tuple[float, float, float]:
     """Give the relative gap of one output, what rounding can do to it, and what it may do.
 
@@ -220,7 +223,7 @@ def _relative_gap(
         slip += float(noise @ (over + 0.5 * noise)) / penalty.l2
     if found.primal <= 0:
         return found.relative, ROUNDING, MOST_ROUNDING
-    nothing = EXACT * float(seen.yy[t]) + (ROUNDING * float(seen.reach(coef)[t])) ** 2
+    nothing = EXACT * float(seen.yy[t]) + (ROUNDING * reach) ** 2
     return found.relative, ROUNDING + slip / found.primal, max(MOST_ROUNDING, nothing / found.primal)
 
 

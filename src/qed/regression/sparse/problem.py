@@ -51,7 +51,7 @@ class SparseProblem(Problem):
     @property
     def coef(self) -> np.ndarray:
         """The coefficients as they stand, one column per output."""
-        return np.column_stack([output.coef for output in self.outputs])
+        return np.array([output.coef for output in self.outputs]).T
 
     @property
     @abstractmethod
