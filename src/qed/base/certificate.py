@@ -161,7 +161,10 @@ class Certificate:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
         claims = (Claim(item["says"], float(item["value"]), float(item["bound"])) for item in content["claims"])
-        return cls(claims, content.get("source", "data"), content.get("difference"))
+        source, difference = content.get("source", "data"), content.get("difference")
+        if not isinstance(source, str) or not isinstance(difference, (str, type(None))):
+            raise TypeError("A certificate says in words what it was made from, and what differed.")
+        return cls(claims, source, difference)
 
     def __str__(self) -> str:
         width = max([len(claim.says) for claim in self.claims], default=5) + 2
