@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.classification.logistic.hessian_bound import UNIT
@@ -64,15 +65,23 @@ class Newton:
         The distance.
     find : callable
         Gives Newton's direction.
+    secants : Secants, optional
+        What earlier steps told about the curvature, where the direction rests on it.
     """
 
-    def __init__(self, gap: float, find: Callable[[], np.ndarray]) -> None:
-        self.gap, self._find = gap, find
+    def __init__(self, gap: float, find: Callable[[], np.ndarray], secants: Secants | None = None) -> None:
+        self.gap, self._find, self._secants = gap, find, secants
 
     @cached_property
     def direction(self) -> np.ndarray:
         """Newton's direction."""
         return self._find()
+
+    def learned(self, before: Point, after: Point) -> Secants | None:
+        """Give what is known of the curvature after a step; None where steps do not rest on it."""
+        if self._secants is None:
+            return None
+        return self._secants.with_pair(after.theta - before.theta, after.gradient - before.gradient)
 
 
 class Likelihood(ABC):
@@ -216,3 +225,15 @@ class Likelihood(ABC):
             outer = np.kron(self.loss.coding.T, outer)
         moved = 4 * (self.count + len(H)) * len(H) * UNIT * found.condition**2
         return np.asarray(outer @ found.coef @ outer.T), float(min(moved, 1e-4))
+
+
+def centred(values: np.ndarray) -> np.ndarray:
+    """Give values that sum to zero over the classes; those that do but for rounding stay, and so does what was proven of them.
+
+    Examples
+    --------
+    >>> centred(np.array([[1.0], [2.0], [3.0]]))[:, 0]
+    array([-1.,  0.,  1.])
+    """
+    mean = values.mean(axis=0)
+    return values if np.abs(mean).max() <= 8 * EPS * np.abs(values).max() else values - mean

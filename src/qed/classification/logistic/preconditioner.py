@@ -2,7 +2,7 @@ r"""A cheap stand-in for the inverse Hessian of a likelihood, which conjugate gr
 
 There are three of them, each dearer and better than the one before: the diagonal; for each class the products of the columns, once for
 all, times the mean curvature of the class; for each class its true block of the Hessian, from some or all of the rows. The first that is
-used is chosen by its price, in products with the Hessian. Where a step takes more products than the next stand-in would cost, as when
+used is chosen by its price, in products with the Hessian, and kept while steps are short. Where a step takes more products than the next stand-in would cost, as when
 columns are nearly dependent, that one is used from then on.
 """
 
@@ -27,6 +27,8 @@ NARROW, NARROW_SPARSE, WIDEST = 512, 256, 4096
 # A product of matrices does so many more operations in a second than one with a vector.
 FASTER = 10
 MOST_PRODUCTS = 500
+# With more than this to gain, relative to the objective, a stand-in is made anew.
+FAR = 1e-3
 Factor = tuple[np.ndarray, bool]
 
 
@@ -55,6 +57,14 @@ class Place(Protocol):
     def curve(self) -> Curve:
         """The loss there."""
 
+    @property
+    def objective(self) -> float:
+        """The objective there."""
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """Its gradient."""
+
 
 class Preconditioner:
     """Makes stand-ins for one likelihood; what does not depend on the point is kept."""
@@ -62,6 +72,7 @@ class Preconditioner:
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self._products: np.ndarray | None = None
+        self._kept: tuple[int, Callable[[np.ndarray], np.ndarray]] | None = None
         m, q = objective.loss.shape
         narrow = m > 1 and q <= (NARROW if objective.centred else NARROW_SPARSE)
         self.effort = DIAGONAL if not narrow else BLOCKS if self._is_cheap() else PRODUCTS
@@ -87,7 +98,18 @@ class Preconditioner:
             self.effort = min(BLOCKS, self.effort + 1)
 
     def at(self, point: Place) -> Callable[[np.ndarray], np.ndarray]:
-        """Give the function that multiplies with the stand-in at a point."""
+        """Give the function that multiplies with the stand-in at a point, or at an earlier one that is not far away."""
+        if self._kept is None or self._kept[0] != self.effort or self.promised(point) > FAR * point.objective:
+            self._kept = self.effort, self._made(point)
+        return self._kept[1]
+
+    def promised(self, point: Place) -> float:
+        """Give about twice how much a step from a point can gain, by the last stand-in; infinite where there is none."""
+        if self._kept is None:
+            return np.inf
+        return max(float((point.gradient * self._kept[1](point.gradient)).sum()), 0.0)
+
+    def _made(self, point: Place) -> Callable[[np.ndarray], np.ndarray]:
         objective = self.objective
         if self.effort == DIAGONAL:
             diagonal = objective.factor * objective.sums.diagonal(point.theta) + objective.ridge

@@ -133,7 +133,7 @@ class ClassProblem(RowsProblem):
         if self.objective.part is None or not self.objective.factorised:
             return None
         known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self.C) else start.state
-        return Secants.remembered(known.get("moves"), known.get("changes"), self.objective.loss.shape)
+        return Secants.remembered(known, self.objective.loss.shape)
 
     def _flat(self) -> tuple[np.ndarray, np.ndarray]:
         """Give no slope, and the constants that are best then: the logarithms of the classes' shares."""

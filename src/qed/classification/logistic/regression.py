@@ -34,6 +34,7 @@ from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.claims import covariance_claim, likelihood_claims
+from qed.classification.logistic.likelihood import centred
 from qed.classification.logistic.problem import ClassProblem, strength_and_share, tolerance
 from qed.classification.logistic.search import path_search
 from qed.stats.inference.coefficients import Inference
@@ -170,16 +171,15 @@ class LogisticRegression(Classifier, Iterative):
                 )
             before, start = point, None
             point = objective.descend(point, newton.direction)
-            if secants is not None:
-                secants = secants.with_pair(point.theta - before.theta, point.gradient - before.gradient)
+            secants = newton.learned(before, point)
 
     def _finish(self, problem: ClassProblem, step: Step) -> None:
         self.classes_ = problem.classes
         coef, intercept = step.coef, step.intercept
         if len(self.classes_) > 2:
-            intercept = intercept - intercept.mean()
+            both = centred(np.column_stack([coef, intercept]))
             # Squares are least when the coefficients of all classes sum to zero; sizes ask for another choice.
-            coef = coef - coef.mean(axis=0) if problem.l1_ratio == 0 else coef
+            coef, intercept = both[:, :-1] if problem.l1_ratio == 0 else coef, both[:, -1]
         self.coef_, self.intercept_ = coef, intercept
         self.covariance_, self.solver_ = None, problem.solver
         if not problem.objective.penalised:

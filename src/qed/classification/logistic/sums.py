@@ -61,6 +61,13 @@ class Sums:
         """Give the diagonal of the Hessian, of shape (m, q)."""
         return self.curve(theta, "diagonal").diagonal
 
+    def flattest(self, theta: np.ndarray) -> np.ndarray:
+        """Give a matrix that the Hessian is at least, for every class; see `SoftmaxLoss.flattest`."""
+        if self._keeps and self.kept is not None and self.kept[0] is theta and len(self.loss.coding) > 1:
+            first = self.rows.first  # type: ignore[attr-defined]
+            return np.asarray(self.rows.fold(self.loss.flattest, theta, self.kept[1], first))
+        return np.asarray(self.rows.fold(self.loss.flattest, theta))
+
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with a direction."""
         if not self._keeps:

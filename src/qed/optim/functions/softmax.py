@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.sources.block import Block
+from qed.linalg.few_kernel import few_times, suits, times_few
 from qed.stats.products import gram
 
 # Dense or sparse rows.
@@ -264,6 +265,20 @@ class SoftmaxLoss:
             total += self._gathered(x, _moved(chance[place], self.scores(x, direction), weight[place]))
         return total
 
+    def flattest(
+        self, block: Block, theta: np.ndarray, chances: np.ndarray | None = None, first: int = 0
+    ) -> np.ndarray:
+        """Give a matrix of shape (q, q) that the Hessian is at least, for every class: of the least curvature of each row's scores.
+
+        If they are known, `chances` holds the probabilities, from row number `first` on.
+        """
+        X, _, weight = self._present(block)
+        if chances is None or len(weight) < len(block):
+            chance = np.concatenate([cross_entropy(self.scores(x, theta), codes)[1] for x, codes, _ in self.tiles(block)])
+        else:
+            chance = chances[block.start - first : block.start - first + len(block)]
+        return self._piece(X, weight * _flattest(chance), True)
+
     def constants(self, block: Block, theta: np.ndarray) -> np.ndarray:
         """Give the Hessian of the constants, of shape (m, m)."""
         total = np.zeros((self.coding.shape[1], self.coding.shape[1]))
@@ -323,7 +338,8 @@ class SoftmaxLoss:
         """Give the scores of shifted columns, one for each class."""
         p, two = len(self.scale), len(self.coding) == 1
         each = theta if two else self.coding.T @ theta
-        found = np.asarray(x @ (each[:, :p] / self.scale).T)
+        slopes = each[:, :p] / self.scale
+        found = times_few(x, slopes) if suits(x, len(slopes)) else np.asarray(x @ slopes.T)
         if self.intercept:
             found += each[:, p]
         return np.hstack([np.zeros_like(found), found]) if two else found
@@ -342,7 +358,8 @@ class SoftmaxLoss:
 
     def rows_times(self, x: Table, values: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
         """Compute ``values' [x / scale, 1]``, of shape (m, q)."""
-        found = np.asarray(x.T @ values).T / (self.scale if scale is None else scale)
+        found = few_times(values, x) if suits(x, values.shape[1]) else np.asarray(x.T @ values).T
+        found = found / (self.scale if scale is None else scale)
         return np.hstack([found, values.sum(axis=0)[:, None]]) if self.intercept else found
 
     def _piece(self, X: Table, weight: np.ndarray, own: bool) -> np.ndarray:
