@@ -201,6 +201,11 @@ class Likelihood(ABC):
     def descend(self, point: Point, direction: np.ndarray) -> Point:
         """Go along `direction` until the objective has fallen enough."""
 
+    @property
+    def memory(self) -> dict[str, np.ndarray]:
+        """What a step has to note so that another fit goes on from it in the same way."""
+        return {}
+
     def pieces(self, point: Point) -> dict[tuple[int, int], np.ndarray]:
         """Give the pieces of the Hessian of all rows, which are known where the curvature of some was not asked for."""
         return point.curve.blocks or self.sums.curve(point.theta, "full").blocks

@@ -130,9 +130,11 @@ class ClassProblem(RowsProblem):
 
     def secants(self, start: Step | None) -> Secants | None:
         """Give what earlier steps tell about the curvature, where that of some rows stands for all; None where it is known."""
+        known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self.C) else start.state
+        if isinstance(self.objective, SmoothLikelihood):
+            self.objective.recall(known)
         if self.objective.part is None or not self.objective.factorised:
             return None
-        known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self.C) else start.state
         return Secants.remembered(known, self.objective.loss.shape)
 
     def _flat(self) -> tuple[np.ndarray, np.ndarray]:

@@ -158,12 +158,13 @@ class LogisticRegression(Classifier, Iterative):
 
     def _steps(self, problem: ClassProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         objective = problem.objective
-        point = objective.at(*(problem.beginning() if start is None else problem.checked(start)))
         secants = problem.secants(start)
+        point = objective.at(*(problem.beginning() if start is None else problem.checked(start)))
         while True:
+            noted = {**objective.memory, **({} if secants is None else secants._asdict())}
             newton = objective.newton(point, secants)
             if start is None:
-                more = {} if secants is None else {**secants._asdict(), "C": problem.C}
+                more = {**noted, "C": problem.C} if noted else {}
                 yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept, **more)
             if point.separated is not None:
                 return Halt(

@@ -44,13 +44,14 @@ class Secants(NamedTuple):
     @classmethod
     def remembered(cls, known: Mapping[str, object], shape: tuple[int, int]) -> Secants:
         """Give those of an earlier fit; none where it had parameters of another shape, as without an intercept."""
-        found, given = cls.none(shape), [known.get(name) for name in cls._fields]
-        if not all(isinstance(one, np.ndarray) and one.shape[1:] == shape for one in given):
-            return found
-        moves, changes, place = map(np.asarray, given)
+        given = [known.get(name) for name in cls._fields]
+        moves, changes, place = (
+            one if isinstance(one, np.ndarray) and one.shape[1:] == shape else np.zeros((0, *shape)) for one in given
+        )
+        found = cls.none(shape)._replace(place=place[:1])
         for move, change in zip(moves, changes):
             found = found.with_pair(move, change)
-        return found._replace(place=place[:1])
+        return found
 
     def with_pair(self, move: np.ndarray, change: np.ndarray) -> Secants:
         """Add a pair, unless rounding is all there is to it; the oldest one goes."""

@@ -11,6 +11,7 @@ Nocedal and Wright (2006), Numerical Optimization, chapters 6 and 7.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +50,15 @@ class SmoothLikelihood(Likelihood):
     def preconditioner(self) -> Preconditioner:
         """What conjugate gradients begin a step with."""
         return Preconditioner(self)
+
+    @property
+    def memory(self) -> dict[str, np.ndarray]:
+        return {} if self.factorised else self.preconditioner.memory
+
+    def recall(self, memory: Mapping[str, object]) -> None:
+        """Take up what a step noted."""
+        if not self.factorised:
+            self.preconditioner.recall(memory, lambda theta: self.at(*self.outside(theta)))
 
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:
         """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""

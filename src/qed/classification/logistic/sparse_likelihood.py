@@ -37,8 +37,9 @@ from qed.classification.logistic.gap import magnitudes, summed
 from qed.classification.logistic.likelihood import Likelihood, Newton, Point
 from qed.classification.logistic.secants import Secants
 from qed.linalg.iterative.conjugate import conjugate_gradients
+from qed.optim.functions.cross_entropy import cross_entropy
 from qed.optim.functions.penalties import L1L2
-from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
+from qed.optim.functions.softmax import SoftmaxLoss
 from qed.optim.sparse.quadratic import SparseQuadratic
 
 DECREASE, HALVINGS = 1e-4, 30

@@ -188,8 +188,11 @@ class TwoClassSums(Sums):
         """Give the sums of the squares of some rows' shifted values, times their curvature."""
         p, (start, stop) = len(self.loss.scale), part
         if not self.rows.is_sparse:
-            present = start + np.flatnonzero(bend[start:stop])
-            return np.asarray(bend[present] @ (self.table[0][present] - self.loss.shift) ** 2)
+            bent = bend[start:stop]
+            rows = self.table[0][start:stop] if bent.all() else self.table[0][start + np.flatnonzero(bent)]
+            shifted = rows - self.loss.shift
+            shifted *= shifted
+            return np.asarray(bent[bent > 0] @ shifted)
         data, indices, indptr = self.table
         square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
         column_sums(data, indices, indptr[start : stop + 1], bend[start:stop], self.loss.shift, square, filled, counts)
