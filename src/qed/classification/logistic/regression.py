@@ -20,14 +20,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
 
 from qed.base.attributes import floats, nothing, text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
-from qed.base.models.roles import Classifier
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Rule, Step
@@ -37,11 +35,12 @@ from qed.classification.logistic.claims import covariance_claim, likelihood_clai
 from qed.classification.logistic.likelihood import centred
 from qed.classification.logistic.problem import ClassProblem, strength_and_share, tolerance
 from qed.classification.logistic.search import path_search
+from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
 from qed.stats.inference.coefficients import Inference
 
 
 @takes("random_state", "verbose", "warm_start", "n_jobs", **LOGISTIC)
-class LogisticRegression(Classifier, Iterative):
+class LogisticRegression(SoftmaxClassifier, Iterative):
     """Probabilities of two or more classes from linear scores.
 
     Parameters
@@ -197,18 +196,6 @@ class LogisticRegression(Classifier, Iterative):
         scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
         scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
-
-    def _probabilities(self, block: Block) -> np.ndarray:
-        scores = self._decide(block)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
-
-    def _log_probabilities(self, block: Block) -> np.ndarray:
-        scores = self._decide(block)
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return np.asarray(log_softmax(scores, axis=1))
 
     @property
     def inference_(self) -> Inference:

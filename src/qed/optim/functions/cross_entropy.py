@@ -7,6 +7,7 @@ The chances are :math:`p_k = e^{s_k} / \sum_j e^{s_j}`, the slope :math:`p - e_y
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import rel_entr
 
 
 def cross_entropy(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,3 +74,19 @@ def leads(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray
     most = lead.max(axis=1)
     lead[rows, codes] = np.inf
     return lead.min(axis=1), most
+
+
+def divergence(chance: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Give the terms of the Kullback-Leibler divergence of chances that were changed from the chances as they were.
+
+    Examples
+    --------
+    >>> float(divergence(np.array([[0.5, 0.5]]), np.array([[0.5, -0.5]])).sum() / np.log(2))
+    1.0
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        # Small changes would be lost in a difference of logarithms.
+        part = np.where(chance > 0, change / chance, np.inf)
+        near = np.where(np.abs(part) < 1e-3, chance * (part**2 / 2 - part**3 / 6 + part**4 / 12), 0.0)
+        far = rel_entr(np.maximum(chance + change, 0.0), chance) - change
+    return np.asarray(np.where(np.abs(part) < 1e-3, near, np.where(change == 0, 0.0, far)))
