@@ -85,7 +85,7 @@ class Newton:
 
 
 class Likelihood(ABC):
-    """The objective on some rows.
+    """The objective on some rows; where a method is of first order, curvature is worked out for proofs alone.
 
     Parameters
     ----------
@@ -108,6 +108,8 @@ class Likelihood(ABC):
     coding : ndarray, optional
         How scores follow from parameters; that of `coding_of` by default.
     """
+
+    first_order = False
 
     def __init__(
         self,
@@ -187,7 +189,7 @@ class Likelihood(ABC):
             return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
-        kind = "full" if self.part is None and self.factorised else "none"
+        kind = "full" if self.part is None and self.factorised and not self.first_order else "none"
         curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + self.penalty(theta)
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
@@ -196,6 +198,10 @@ class Likelihood(ABC):
     @abstractmethod
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:
         """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
+
+    def final_gap(self, point: Point) -> float:
+        """Give the gap that is proven of a point which is the last one, whatever that costs."""
+        return self.newton(point).gap
 
     @abstractmethod
     def descend(self, point: Point, direction: np.ndarray) -> Point:

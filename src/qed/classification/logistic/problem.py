@@ -108,7 +108,7 @@ class ClassProblem(RowsProblem):
 
     def beginning(self) -> tuple[np.ndarray, np.ndarray]:
         """Begin near the minimum where that is cheap; else with no slope, and with the constants that are best then."""
-        coef, intercept = flat = self._flat()
+        coef, intercept = flat = self.flat()
         objective = self.objective
         if isinstance(objective, SparseLikelihood):
             if not suits_columns(objective.rows, objective):
@@ -137,7 +137,7 @@ class ClassProblem(RowsProblem):
             return None
         return Secants.remembered(known, self.objective.loss.shape)
 
-    def _flat(self) -> tuple[np.ndarray, np.ndarray]:
+    def flat(self) -> tuple[np.ndarray, np.ndarray]:
         """Give no slope, and the constants that are best then: the logarithms of the classes' shares."""
         loss = self.objective.loss
         share = np.log(np.maximum(self.totals * loss.class_weight, 1e-300))

@@ -63,8 +63,7 @@ class SmoothLikelihood(Likelihood):
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:
         """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
         known = self._proven
-        # On the way, a proof that would not hold is not tried; at the end it is.
-        if known is None or known[0] is not point or (secants is None and known[1].gap >= 1):
+        if known is None or known[0] is not point:
             with one_blas_thread:
                 if self.factorised:
                     found = self._factor(point) if secants is None else self._along(point, secants)
@@ -86,8 +85,16 @@ class SmoothLikelihood(Likelihood):
             gap, secants = self._factor(point).gap, secants._replace(place=point.theta[None])
         return Newton(gap, lambda: secants.direction(usable.solve, point.gradient), secants)
 
-    def _factor(self, point: Point) -> Newton:
-        direction = self._quickly(point) if self.part is None else None
+    def final_gap(self, point: Point) -> float:
+        """Give the gap that is proven of a point which is the last one: on the way, a proof that would not hold is not tried."""
+        gap = self.newton(point).gap
+        if gap < 1 or not self.factorised:
+            return gap
+        with one_blas_thread:
+            return min(self._factor(point, hasty=False).gap, self.plain_gap(point))
+
+    def _factor(self, point: Point, *, hasty: bool = True) -> Newton:
+        direction = self._quickly(point) if hasty and self.part is None else None
         if (
             direction is not None
             and -float((point.gradient * direction).sum()) > max(10 * self.tol, HOPEFUL) * point.objective
@@ -110,7 +117,7 @@ class SmoothLikelihood(Likelihood):
 
     def _quickly(self, point: Point) -> np.ndarray | None:
         """Give Newton's direction where the Hessian is far from singular, with no bound of what rounding did; else None."""
-        H = self.factor * self.loss.joined(point.curve.blocks)
+        H = self.factor * self.loss.joined(self.pieces(point))
         H.flat[:: len(H) + 1] += np.tile(self.ridge, self.loss.shape[0])
         length = np.sqrt(H.diagonal())
         if not length.min() > 0:
@@ -246,6 +253,11 @@ class SmoothLikelihood(Likelihood):
         base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
         sharper = self._gap(point, bound, base, lost, (found.solution, float(np.sqrt(bent))))
         return Newton(min(plain, sharper), lambda: found.solution)
+
+    def plain_gap(self, point: Point) -> float:
+        """Bound the relative gap by the penalty alone, for the price of the gradient; 1 where there is no penalty."""
+        bound = self._separate(point)
+        return 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
 
     def _flattest(self, point: Point) -> LowerBound | None:
         """Give the bound that the least curvature of every row is, the same for all classes; None where it costs more than it saves."""
