@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.models.parameters import Parameter, choice, integer
+from qed.base.models.parameters import Parameter, choice, integer, random_state
 from qed.base.models.searching import Answer, Question
 from qed.base.random import seed_of
 from qed.base.running.steps import Rule, Step
@@ -100,8 +100,8 @@ class GradientLogisticRegression(LogisticRegression):
         "solver": choice("gradient", "sgd", "svrg"),
         "batch": integer(1),
         "max_iter": integer(1),
+        "random_state": random_state(),
     }
-    compare_grid: ClassVar[Any] = None
     l1_ratio: ClassVar[float] = 0.0  # type: ignore[misc]
     penalty: ClassVar[str] = "l2"  # type: ignore[misc]
 
@@ -200,6 +200,8 @@ def _batch_length(objective: SmoothLikelihood, batch: int) -> float:
     """Give a step for batches: half of what the curvature of so many rows allows, if they are about as long as others."""
     vector = np.ones(objective.loss.shape)
     for _ in range(POWERS):
-        vector = objective.sums.times(np.zeros(objective.loss.shape), vector / max(np.linalg.norm(vector), 1e-300))
+        vector = objective.sums.times(
+            np.zeros(objective.loss.shape), vector / max(float(np.linalg.norm(vector)), 1e-300)
+        )
     together = max(1.0, float(objective.squares.sum()) / 4 / max(float(np.linalg.norm(vector)), 1e-300))
     return 0.5 * _careful(objective) * min(batch, together)

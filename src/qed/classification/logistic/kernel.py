@@ -263,7 +263,7 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
             objective.recall(start.state)
         point = objective.at(*(problem.beginning() if start is None else (start.coef, start.intercept)))
         while True:
-            noted = objective.memory
+            noted: dict[str, Any] = objective.memory
             if start is None:
                 dual = problem.pull_at(point)
                 found = problem.judge(dual, point.intercept)

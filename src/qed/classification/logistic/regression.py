@@ -33,7 +33,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.claims import covariance_claim, likelihood_claims
 from qed.classification.logistic.likelihood import centred
-from qed.classification.logistic.problem import ClassProblem, strength_and_share, tolerance
+from qed.classification.logistic.problem import ClassProblem, fit_seconds, strength_and_share, tolerance
 from qed.classification.logistic.search import path_search
 from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
 from qed.stats.inference.coefficients import Inference
@@ -184,6 +184,10 @@ class LogisticRegression(SoftmaxClassifier, Iterative):
         self.covariance_, self.solver_ = None, problem.solver
         if not problem.objective.penalised:
             self.covariance_ = problem.objective.covariance(problem.objective.at(coef, intercept))[0]
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        return fit_seconds(n_rows, n_columns, n_classes)
 
     def _search(self, question: Question[Self]) -> Answer | None:
         return path_search(self, question)
