@@ -39,8 +39,8 @@ class Exact:
             loss += weight * (level - scores[code])
         return self.factor * loss + self.penalty / 2 * mp.fsum(value**2 for part in theta for value in part[:-1])
 
-    def newton(self, theta, damping):
-        """Give a damped Newton step; the damping also settles directions that change nothing."""
+    def derivatives(self, theta):
+        """Give the gradient and the Hessian, as one long vector and a matrix."""
         first = 1 if self.classes == 2 else 0
         m, q = len(theta), len(self.X[0])
         gradient, H = mp.matrix(m * q, 1), mp.matrix(m * q, m * q)
@@ -61,7 +61,14 @@ class Exact:
                 if i < q - 1:
                     gradient[a * q + i] += self.penalty * theta[a][i]
                     H[a * q + i, a * q + i] += self.penalty
-                H[a * q + i, a * q + i] += damping * (1 + H[a * q + i, a * q + i])
+        return gradient, H
+
+    def newton(self, theta, damping):
+        """Give a damped Newton step; the damping also settles directions that change nothing."""
+        m, q = len(theta), len(self.X[0])
+        gradient, H = self.derivatives(theta)
+        for place in range(m * q):
+            H[place, place] += damping * (1 + H[place, place])
         step = mp.lu_solve(H, -gradient)
         return [[step[a * q + i] for i in range(q)] for a in range(m)]
 

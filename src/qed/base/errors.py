@@ -79,6 +79,10 @@ class FitFailedWarning(DegenerateWarning, SklearnFitFailedWarning):
     """A fit of a search failed, and its score is what ``error_score`` says."""
 
 
+class LongFitWarning(UserWarning):
+    """A fit may take many minutes; said before it begins."""
+
+
 class NoEffectWarning(UserWarning):
     """A keyword that only chooses a way was set, and means nothing here; the text says what to use in its place."""
 

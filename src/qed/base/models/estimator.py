@@ -162,6 +162,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """Say whether a comparison should try the model on such columns, encoded and not scaled; most models take any numbers."""
         return True
 
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        """Give about how long a fit to such a table takes, where that can be long: a comparison leaves out what it can not afford."""
+        return 0.0
+
     def _disagreement(self) -> str:
         """Say in what the fitted attributes disagree with each other or with the parameters, where `attributes` can not tell."""
         return ""

@@ -25,9 +25,10 @@ from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import Summary
 from qed.classification.logistic.likelihood import Likelihood
 from qed.classification.logistic.sparse_likelihood import SparseLikelihood
+from qed.optim.functions.cross_entropy import cross_entropy
 from qed.optim.functions.losses import LogisticLoss
 from qed.optim.functions.penalties import L1L2
-from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
+from qed.optim.functions.softmax import SoftmaxLoss
 from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.newton_set import NewtonSet
 from qed.optim.sparse.path import solve

@@ -79,7 +79,7 @@ def likelihood_claims(
     claims = [
         Claim(
             "objective above its minimum, at most (relative)",
-            objective.newton(point).gap,
+            objective.final_gap(point),
             tol + spared,
         ),
         Claim(

@@ -27,8 +27,8 @@ class LowerBound(NamedTuple):
 
     Attributes
     ----------
-    root : ndarray of shape (d, d) or (d,)
-        W; a vector where it is diagonal.
+    root : ndarray of shape (d, d), (q, q) or (d,)
+        W; a vector where it is diagonal, and of shape (q, q) where it is the same for every class.
     sizes : ndarray of shape (d,)
         At least the lengths of its columns: no component of a solution is longer than this times the length of the right-hand side.
     slack : float
@@ -41,8 +41,7 @@ class LowerBound(NamedTuple):
 
     def norm(self, vector: np.ndarray) -> float:
         """Bound the root of ``v' A^-1 v``."""
-        flat = vector.ravel()
-        return self.slack * float(np.linalg.norm(self.root * flat if self.root.ndim == 1 else self.root @ flat))
+        return self.slack * float(np.linalg.norm(self._times(vector)))
 
     def spread(self, errors: np.ndarray) -> float:
         """Bound the root of ``v' A^-1 v`` for all v that are nowhere larger than `errors`."""
@@ -50,9 +49,18 @@ class LowerBound(NamedTuple):
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve with the bound in the place of the Hessian."""
-        flat = right.ravel()
-        found = self.root**2 * flat if self.root.ndim == 1 else self.root.T @ (self.root @ flat)
+        found = self._times(right)
+        found = self.root * found if self.root.ndim == 1 else found @ self.root
         return np.asarray(found.reshape(right.shape))
+
+    def _times(self, vector: np.ndarray) -> np.ndarray:
+        """Multiply with W, class by class if it is the same for all."""
+        parts = vector.reshape(-1, len(self.sizes) if self.root.ndim == 1 else self.root.shape[1])
+        return np.asarray(self.root * parts if self.root.ndim == 1 else parts @ self.root.T)
+
+    def for_each(self, n_classes: int) -> LowerBound:
+        """Give the bound of a Hessian that is at least this one for every class."""
+        return LowerBound(self.root, np.tile(self.sizes, n_classes), self.slack)
 
     def weaker(self, factor: float) -> LowerBound:
         """Give the bound of a Hessian that is at least one over the square of `factor` times this one."""

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.classification.logistic.hessian_bound import UNIT
@@ -64,19 +65,27 @@ class Newton:
         The distance.
     find : callable
         Gives Newton's direction.
+    secants : Secants, optional
+        What earlier steps told about the curvature, where the direction rests on it.
     """
 
-    def __init__(self, gap: float, find: Callable[[], np.ndarray]) -> None:
-        self.gap, self._find = gap, find
+    def __init__(self, gap: float, find: Callable[[], np.ndarray], secants: Secants | None = None) -> None:
+        self.gap, self._find, self._secants = gap, find, secants
 
     @cached_property
     def direction(self) -> np.ndarray:
         """Newton's direction."""
         return self._find()
 
+    def learned(self, before: Point, after: Point) -> Secants | None:
+        """Give what is known of the curvature after a step; None where steps do not rest on it."""
+        if self._secants is None:
+            return None
+        return self._secants.with_pair(after.theta - before.theta, after.gradient - before.gradient)
+
 
 class Likelihood(ABC):
-    """The objective on some rows.
+    """The objective on some rows; where a method is of first order, curvature is worked out for proofs alone.
 
     Parameters
     ----------
@@ -99,6 +108,8 @@ class Likelihood(ABC):
     coding : ndarray, optional
         How scores follow from parameters; that of `coding_of` by default.
     """
+
+    first_order = False
 
     def __init__(
         self,
@@ -178,7 +189,7 @@ class Likelihood(ABC):
             return seen
         theta = self.inside(coef, intercept)
         lines = () if direction is None or self.penalised else (theta, direction)
-        kind = "full" if self.part is None and self.factorised else "none"
+        kind = "full" if self.part is None and self.factorised and not self.first_order else "none"
         curve = self.sums.curve(theta, kind, lines)
         objective = self.factor * curve.value + self.penalty(theta)
         self._seen = Point(coef, intercept, theta, objective, self.factor * curve.gradient + self.ridge * theta, curve)
@@ -188,9 +199,18 @@ class Likelihood(ABC):
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:
         """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
 
+    def final_gap(self, point: Point) -> float:
+        """Give the gap that is proven of a point which is the last one, whatever that costs."""
+        return self.newton(point).gap
+
     @abstractmethod
     def descend(self, point: Point, direction: np.ndarray) -> Point:
         """Go along `direction` until the objective has fallen enough."""
+
+    @property
+    def memory(self) -> dict[str, np.ndarray]:
+        """What a step has to note so that another fit goes on from it in the same way."""
+        return {}
 
     def pieces(self, point: Point) -> dict[tuple[int, int], np.ndarray]:
         """Give the pieces of the Hessian of all rows, which are known where the curvature of some was not asked for."""
@@ -216,3 +236,15 @@ class Likelihood(ABC):
             outer = np.kron(self.loss.coding.T, outer)
         moved = 4 * (self.count + len(H)) * len(H) * UNIT * found.condition**2
         return np.asarray(outer @ found.coef @ outer.T), float(min(moved, 1e-4))
+
+
+def centred(values: np.ndarray) -> np.ndarray:
+    """Give values that sum to zero over the classes; those that do but for rounding stay, and so does what was proven of them.
+
+    Examples
+    --------
+    >>> centred(np.array([[1.0], [2.0], [3.0]]))[:, 0]
+    array([-1.,  0.,  1.])
+    """
+    mean = values.mean(axis=0)
+    return values if np.abs(mean).max() <= 8 * EPS * np.abs(values).max() else values - mean

@@ -2,14 +2,14 @@ r"""A cheap stand-in for the inverse Hessian of a likelihood, which conjugate gr
 
 There are three of them, each dearer and better than the one before: the diagonal; for each class the products of the columns, once for
 all, times the mean curvature of the class; for each class its true block of the Hessian, from some or all of the rows. The first that is
-used is chosen by its price, in products with the Hessian. Where a step takes more products than the next stand-in would cost, as when
-columns are nearly dependent, that one is used from then on.
+used is chosen by its price, in products with the Hessian, and kept while steps are short. Where steps have taken more products than the
+next stand-in costs, as when columns are nearly dependent, that one is used from then on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -27,6 +27,8 @@ NARROW, NARROW_SPARSE, WIDEST = 512, 256, 4096
 # A product of matrices does so many more operations in a second than one with a vector.
 FASTER = 10
 MOST_PRODUCTS = 500
+# With more than this to gain, relative to the objective, a stand-in is made anew.
+FAR = 1e-2
 Factor = tuple[np.ndarray, bool]
 
 
@@ -55,6 +57,22 @@ class Place(Protocol):
     def curve(self) -> Curve:
         """The loss there."""
 
+    @property
+    def objective(self) -> float:
+        """The objective there."""
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """Its gradient."""
+
+
+class Kept(NamedTuple):
+    """A stand-in: how much was spent on it, where it was made, and what multiplies with it."""
+
+    effort: int
+    theta: np.ndarray
+    solve: Callable[[np.ndarray], np.ndarray]
+
 
 class Preconditioner:
     """Makes stand-ins for one likelihood; what does not depend on the point is kept."""
@@ -62,6 +80,8 @@ class Preconditioner:
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self._products: np.ndarray | None = None
+        self._kept: Kept | None = None
+        self._spent = 0
         m, q = objective.loss.shape
         narrow = m > 1 and q <= (NARROW if objective.centred else NARROW_SPARSE)
         self.effort = DIAGONAL if not narrow else BLOCKS if self._is_cheap() else PRODUCTS
@@ -74,26 +94,62 @@ class Preconditioner:
 
     @property
     def most(self) -> int:
-        """How many products a step may take: as many as the next stand-in costs, twice, for from then on that is the cheaper one."""
+        """How many products a step may take: as many as the next stand-in costs, twice."""
+        return min(MOST_PRODUCTS, 16 + 2 * self._price)
+
+    @property
+    def _price(self) -> int:
+        """What the next stand-in costs, in products."""
         q, n = self.objective.loss.shape[1], max(1, self.objective.count)
         if self.effort == BLOCKS or q > WIDEST:
             return MOST_PRODUCTS
         slow = 1 if self.objective.centred else 8
-        return min(MOST_PRODUCTS, 16 + int(2 * slow * (q + q * q / (3 * n)) / (4 * FASTER)))
+        return int(slow * (q + q * q / (3 * n)) / (4 * FASTER))
 
     def learn(self, n_products: int) -> None:
-        """Do more from now on, if so many products were too many."""
-        if n_products >= self.most:
-            self.effort = min(BLOCKS, self.effort + 1)
+        """Do more from now on, if steps took more products together than that costs."""
+        self._spent += n_products
+        if self.effort < BLOCKS and self._spent >= 8 + self._price:
+            self._spent, self.effort = 0, BLOCKS if len(self.objective.loss.coding) == 1 else self.effort + 1
 
     def at(self, point: Place) -> Callable[[np.ndarray], np.ndarray]:
-        """Give the function that multiplies with the stand-in at a point."""
+        """Give the function that multiplies with the stand-in at a point, or at an earlier one that is not far away."""
+        kept = self._kept
+        if kept is None or kept.effort != self.effort or self.promised(point) > FAR * point.objective:
+            self._kept = kept = Kept(self.effort, point.theta, self._made(point, self.effort))
+        return kept.solve
+
+    def promised(self, point: Place) -> float:
+        """Give about twice how much a step from a point can gain, by the last stand-in; infinite where there is none."""
+        if self._kept is None:
+            return np.inf
+        return max(float((point.gradient * self._kept.solve(point.gradient)).sum()), 0.0)
+
+    @property
+    def memory(self) -> dict[str, np.ndarray]:
+        """What has to be known to go on as if nothing had happened."""
+        kept, shape = self._kept, self.objective.loss.shape
+        place = np.zeros((0, *shape)) if kept is None else kept.theta[None]
+        return {"stand_in": place, "efforts": np.array([self.effort, self._spent, 0 if kept is None else kept.effort])}
+
+    def recall(self, memory: Mapping[str, object], at: Callable[[np.ndarray], Place]) -> None:
+        """Take up what an earlier fit noted, if it had parameters of this shape; `at` gives the point at some parameters."""
+        place, efforts = memory.get("stand_in"), memory.get("efforts")
+        if not (isinstance(place, np.ndarray) and place.shape[1:] == self.objective.loss.shape and len(place) <= 1):
+            return
+        if not (isinstance(efforts, np.ndarray) and efforts.shape == (3,)):
+            return
+        self.effort, self._spent, effort = np.clip(efforts, 0, [BLOCKS, MOST_PRODUCTS, BLOCKS]).astype(int).tolist()
+        if len(place):
+            self._kept = Kept(effort, place[0], self._made(at(place[0]), effort))
+
+    def _made(self, point: Place, effort: int) -> Callable[[np.ndarray], np.ndarray]:
         objective = self.objective
-        if self.effort == DIAGONAL:
+        if effort == DIAGONAL:
             diagonal = objective.factor * objective.sums.diagonal(point.theta) + objective.ridge
             inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
             return lambda residual: residual * inverse
-        factors, coding = self._factors(point), objective.loss.coding
+        factors, coding = self._factors(point, effort), objective.loss.coding
 
         def precondition(residual: np.ndarray) -> np.ndarray:
             parts = coding.T @ residual if len(coding) > 1 else residual
@@ -104,12 +160,12 @@ class Preconditioner:
 
         return precondition
 
-    def _factors(self, point: Place) -> list[tuple[Factor, np.ndarray]]:
+    def _factors(self, point: Place, effort: int) -> list[tuple[Factor, np.ndarray]]:
         """Factorise a stand-in for each class's block of the Hessian; give the factors, each with the classes that it is for."""
         objective, loss = self.objective, self.objective.loss
         some = objective.rows if objective.part is None else objective.part
         more = 1.0 if objective.part is None else objective.count / max(1, some.count())
-        if self.effort == BLOCKS:
+        if effort == BLOCKS:
             blocks = some.fold(loss.of, point.theta, "blocks").blocks
             factors = (_factor(more * objective.factor * block, objective.ridge) for block in blocks.values())
             return [(factor, np.array([number])) for number, factor in enumerate(factors)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Protocol
 
 import numpy as np
 
-from qed.base.errors import InputError
+from qed.base.errors import InputError, LongFitWarning, level_of_user
 from qed.base.models.checks import overflowed
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.problem import RowsProblem
@@ -27,8 +28,8 @@ from qed.classification.logistic.sparse_likelihood import SparseLikelihood
 
 # With a share of sizes no gap is proven to be smaller than this, relative.
 LEAST_GAP = 1e-10
-# A fit takes about so many products with the Hessian, at so many operations in a second, and at most so many seconds.
-PRODUCTS_EACH, MOST_STEPS, SPEED, MOST_SECONDS = 20, 15, 4e9, 7200
+# A fit takes up to so many products with the Hessian, at so many operations in a second; this is said, and this is refused, in seconds.
+PRODUCTS_EACH, MOST_STEPS, SPEED, LONG_SECONDS, MOST_SECONDS = 20, 15, 4e9, 600, 7200
 
 
 class Settings(Protocol):
@@ -108,7 +109,7 @@ class ClassProblem(RowsProblem):
 
     def beginning(self) -> tuple[np.ndarray, np.ndarray]:
         """Begin near the minimum where that is cheap; else with no slope, and with the constants that are best then."""
-        coef, intercept = flat = self._flat()
+        coef, intercept = flat = self.flat()
         objective = self.objective
         if isinstance(objective, SparseLikelihood):
             if not suits_columns(objective.rows, objective):
@@ -130,12 +131,14 @@ class ClassProblem(RowsProblem):
 
     def secants(self, start: Step | None) -> Secants | None:
         """Give what earlier steps tell about the curvature, where that of some rows stands for all; None where it is known."""
+        known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self.C) else start.state
+        if isinstance(self.objective, SmoothLikelihood):
+            self.objective.recall(known)
         if self.objective.part is None or not self.objective.factorised:
             return None
-        known = {} if start is None or not np.array_equal(start.state.get("C", np.nan), self.C) else start.state
-        return Secants.remembered(known.get("moves"), known.get("changes"), self.objective.loss.shape)
+        return Secants.remembered(known, self.objective.loss.shape)
 
-    def _flat(self) -> tuple[np.ndarray, np.ndarray]:
+    def flat(self) -> tuple[np.ndarray, np.ndarray]:
         """Give no slope, and the constants that are best then: the logarithms of the classes' shares."""
         loss = self.objective.loss
         share = np.log(np.maximum(self.totals * loss.class_weight, 1e-300))
@@ -155,12 +158,28 @@ class ClassProblem(RowsProblem):
         return coef, intercept if self.objective.loss.intercept else np.zeros(len(intercept))
 
     def _refuse_what_has_no_end(self, model: Settings) -> None:
-        """Refuse a fit that would take hours, as with a class for every row."""
+        """Say how long a long fit may take before it begins, and refuse one that would take hours, as with a class for every row."""
         n, p, k = self.summary.count, self.rows.n_features, len(self.classes)
-        planes = 1 if k == 2 else k
-        hours = min(model.max_iter, MOST_STEPS) * PRODUCTS_EACH * 4.0 * n * p * planes / SPEED / 3600
-        if not self.rows.is_sparse and hours > MOST_SECONDS / 3600:
-            raise InputError(
-                f"LogisticRegression would take about {hours:.0f} hours on {n:,} rows, {p:,} columns and {k:,} classes: join rare classes "
-                "or leave out columns, or give a smaller max_iter for a rough fit."
+        seconds = 0.0 if self.rows.is_sparse else fit_seconds(n, p, k, model.max_iter)
+        size, name = f"{n:,} rows, {p:,} columns and {k:,} classes", type(model).__name__
+        advice = "join rare classes or leave out columns, or give a smaller max_iter for a rough fit."
+        if seconds > MOST_SECONDS:
+            raise InputError(f"{name} would take about {seconds / 3600:.0f} hours on {size}: {advice}")
+        if seconds > LONG_SECONDS:
+            warnings.warn(
+                f"{name} may take up to {seconds / 60:.0f} minutes on {size}; to make it shorter, {advice}",
+                LongFitWarning,
+                stacklevel=level_of_user(),
             )
+
+
+def fit_seconds(n: int, p: int, n_classes: int, max_iter: int = MOST_STEPS) -> float:
+    """Give about how many seconds a fit takes at most.
+
+    Examples
+    --------
+    >>> fit_seconds(100_000, 100, 701) > 1000 > fit_seconds(100_000, 100, 2)
+    True
+    """
+    planes = 1 if n_classes == 2 else n_classes
+    return min(max_iter, MOST_STEPS) * PRODUCTS_EACH * 4.0 * n * p * planes / SPEED

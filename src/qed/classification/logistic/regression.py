@@ -20,27 +20,27 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
 
 from qed.base.attributes import floats, nothing, text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
-from qed.base.models.roles import Classifier
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.claims import covariance_claim, likelihood_claims
-from qed.classification.logistic.problem import ClassProblem, strength_and_share, tolerance
+from qed.classification.logistic.likelihood import centred
+from qed.classification.logistic.problem import ClassProblem, fit_seconds, strength_and_share, tolerance
 from qed.classification.logistic.search import path_search
+from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
 from qed.stats.inference.coefficients import Inference
 
 
 @takes("random_state", "verbose", "warm_start", "n_jobs", **LOGISTIC)
-class LogisticRegression(Classifier, Iterative):
+class LogisticRegression(SoftmaxClassifier, Iterative):
     """Probabilities of two or more classes from linear scores.
 
     Parameters
@@ -157,12 +157,13 @@ class LogisticRegression(Classifier, Iterative):
 
     def _steps(self, problem: ClassProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         objective = problem.objective
-        point = objective.at(*(problem.beginning() if start is None else problem.checked(start)))
         secants = problem.secants(start)
+        point = objective.at(*(problem.beginning() if start is None else problem.checked(start)))
         while True:
+            noted = {**objective.memory, **({} if secants is None else secants._asdict())}
             newton = objective.newton(point, secants)
             if start is None:
-                more = {} if secants is None else {**secants._asdict(), "C": problem.C}
+                more = {**noted, "C": problem.C} if noted else {}
                 yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept, **more)
             if point.separated is not None:
                 return Halt(
@@ -170,20 +171,23 @@ class LogisticRegression(Classifier, Iterative):
                 )
             before, start = point, None
             point = objective.descend(point, newton.direction)
-            if secants is not None:
-                secants = secants.with_pair(point.theta - before.theta, point.gradient - before.gradient)
+            secants = newton.learned(before, point)
 
     def _finish(self, problem: ClassProblem, step: Step) -> None:
         self.classes_ = problem.classes
         coef, intercept = step.coef, step.intercept
         if len(self.classes_) > 2:
-            intercept = intercept - intercept.mean()
+            both = centred(np.column_stack([coef, intercept]))
             # Squares are least when the coefficients of all classes sum to zero; sizes ask for another choice.
-            coef = coef - coef.mean(axis=0) if problem.l1_ratio == 0 else coef
+            coef, intercept = both[:, :-1] if problem.l1_ratio == 0 else coef, both[:, -1]
         self.coef_, self.intercept_ = coef, intercept
         self.covariance_, self.solver_ = None, problem.solver
         if not problem.objective.penalised:
             self.covariance_ = problem.objective.covariance(problem.objective.at(coef, intercept))[0]
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        return fit_seconds(n_rows, n_columns, n_classes)
 
     def _search(self, question: Question[Self]) -> Answer | None:
         return path_search(self, question)
@@ -196,18 +200,6 @@ class LogisticRegression(Classifier, Iterative):
         scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
         scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
-
-    def _probabilities(self, block: Block) -> np.ndarray:
-        scores = self._decide(block)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
-
-    def _log_probabilities(self, block: Block) -> np.ndarray:
-        scores = self._decide(block)
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return np.asarray(log_softmax(scores, axis=1))
 
     @property
     def inference_(self) -> Inference:

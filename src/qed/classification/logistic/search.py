@@ -76,12 +76,13 @@ def _along(rows: Rows, models: Sequence[Candidate]) -> Iterator[Candidate]:
 def _minimum(problem: ClassProblem, start: Coefficients | None, max_iter: int) -> Coefficients:
     """Give the minimum, from another one nearby if there is one."""
     objective = problem.objective
-    point = objective.at(*(problem.beginning() if start is None else start))
+    point, secants = objective.at(*(problem.beginning() if start is None else start)), problem.secants(None)
     for _ in range(max_iter):
-        newton = objective.newton(point)
+        newton = objective.newton(point, secants)
         if newton.gap <= objective.tol:
             break
         before, point = point, objective.descend(point, newton.direction)
+        secants = newton.learned(before, point)
         if point is before:
             break
     return point.coef, point.intercept

@@ -1,15 +1,16 @@
 r"""What earlier steps tell about the curvature: the change of the gradient along each of them.
 
 With moves :math:`s_k` and changes of the gradient :math:`y_k`, the update of Broyden, Fletcher, Goldfarb and Shanno corrects a stand-in
-for the inverse Hessian so that :math:`s_k = B\,y_k` for the last of them. The stand-in here is the curvature of some rows; what the other
-rows would have said comes in by these corrections, at the price of a few products of vectors (two-loop recursion).
+for the inverse Hessian so that :math:`s_k = B\,y_k` for the last of them. The stand-in here is the curvature of some rows at an earlier
+place; what the other rows and a nearer place would have said comes in by these corrections, at the price of a few products of vectors
+(two-loop recursion).
 
 Nocedal and Wright (2006), Numerical Optimization, section 7.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,9 @@ MOST = 8
 
 
 class Secants(NamedTuple):
-    """Moves and changes of the gradient of the last steps, of shape (k, m, q) each.
+    """Moves and changes of the gradient of the last steps, of shape (k, m, q) each, and the place whose curvature they correct.
+
+    There is one place or none, so its shape is (1, m, q) or (0, m, q).
 
     Examples
     --------
@@ -31,19 +34,22 @@ class Secants(NamedTuple):
 
     moves: np.ndarray
     changes: np.ndarray
+    place: np.ndarray
 
     @classmethod
     def none(cls, shape: tuple[int, int]) -> Secants:
         """Give no secants, for parameters of a shape."""
-        return cls(np.zeros((0, *shape)), np.zeros((0, *shape)))
+        return cls(*np.zeros((3, 0, *shape)))
 
     @classmethod
-    def remembered(cls, moves: object, changes: object, shape: tuple[int, int]) -> Secants:
+    def remembered(cls, known: Mapping[str, object], shape: tuple[int, int]) -> Secants:
         """Give those of an earlier fit; none where it had parameters of another shape, as without an intercept."""
-        found = cls.none(shape)
-        if not all(isinstance(one, np.ndarray) and one.shape[1:] == shape for one in (moves, changes)):
-            return found
-        for move, change in zip(np.asarray(moves), np.asarray(changes)):
+        given = [known.get(name) for name in cls._fields]
+        moves, changes, place = (
+            one if isinstance(one, np.ndarray) and one.shape[1:] == shape else np.zeros((0, *shape)) for one in given
+        )
+        found = cls.none(shape)._replace(place=place[:1])
+        for move, change in zip(moves, changes):
             found = found.with_pair(move, change)
         return found
 
@@ -51,9 +57,8 @@ class Secants(NamedTuple):
         """Add a pair, unless rounding is all there is to it; the oldest one goes."""
         if not float((move * change).sum()) > 1e-10 * float(np.linalg.norm(move) * np.linalg.norm(change)):
             return self
-        return Secants(
-            np.concatenate([self.moves, move[None]])[-MOST:], np.concatenate([self.changes, change[None]])[-MOST:]
-        )
+        moves, changes = np.concatenate([self.moves, move[None]]), np.concatenate([self.changes, change[None]])
+        return Secants(moves[-MOST:], changes[-MOST:], self.place)
 
     def direction(self, solve: Callable[[np.ndarray], np.ndarray], gradient: np.ndarray) -> np.ndarray:
         """Give minus the corrected stand-in times the gradient.

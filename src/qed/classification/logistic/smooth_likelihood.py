@@ -11,6 +11,7 @@ Nocedal and Wright (2006), Numerical Optimization, chapters 6 and 7.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +23,7 @@ from qed.classification.logistic.dependent_columns import dependent_columns
 from qed.classification.logistic.gap import Rounding, magnitudes, roughly, sharply, summed, triangle_of
 from qed.classification.logistic.hessian_bound import UNIT, LowerBound, from_rows, from_sums
 from qed.classification.logistic.likelihood import Likelihood, Newton, Point
-from qed.classification.logistic.preconditioner import Preconditioner
+from qed.classification.logistic.preconditioner import NARROW, Preconditioner
 from qed.classification.logistic.secants import Secants
 from qed.linalg.iterative.conjugate import Conjugate, conjugate_gradients
 from qed.linalg.normal import solve
@@ -32,6 +33,10 @@ from qed.optim.searches.downhill import downhill
 LEAST_PIVOT = 1e-5
 # The next step will do for a proof where this one promises more, relative to the objective.
 HOPEFUL = 1e-12
+# With so many times less than the tolerance to gain, the curvature of all rows is looked at for a proof.
+HOPE = 1.0
+# With more than this to gain, relative to the objective, the curvature of an earlier place is no longer used.
+FAR = 0.03
 # The most operations that a QR decomposition of the rows may take.
 LARGEST_TRIANGLE = 1e11
 
@@ -39,21 +44,57 @@ LARGEST_TRIANGLE = 1e11
 class SmoothLikelihood(Likelihood):
     """The objective with a squared penalty, or with none."""
 
+    _curved: tuple[np.ndarray, LowerBound | None] | None = None
+
     @cached_property
     def preconditioner(self) -> Preconditioner:
         """What conjugate gradients begin a step with."""
         return Preconditioner(self)
 
+    @property
+    def memory(self) -> dict[str, np.ndarray]:
+        return {} if self.factorised else self.preconditioner.memory
+
+    def recall(self, memory: Mapping[str, object]) -> None:
+        """Take up what a step noted."""
+        if not self.factorised:
+            self.preconditioner.recall(memory, lambda theta: self.at(*self.outside(theta)))
+
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:
         """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
-        if self._proven is None or self._proven[0] is not point:
+        known = self._proven
+        if known is None or known[0] is not point:
             with one_blas_thread:
-                found = self._factor(point, secants) if self.factorised else self._conjugate(point)
-            self._proven = point, found
-        return self._proven[1]
+                if self.factorised:
+                    found = self._factor(point) if secants is None else self._along(point, secants)
+                else:
+                    found = self._conjugate(point)
+            self._proven = known = point, found
+        return known[1]
 
-    def _factor(self, point: Point, secants: Secants | None) -> Newton:
-        direction = self._quickly(point) if self.part is None else None
+    def _along(self, point: Point, secants: Secants) -> Newton:
+        """Go on with the curvature of some rows at an earlier place, as corrected by `secants`, until that promises a proof."""
+        size = max(point.objective, 1e-300)
+        bound = self._sampled(secants.place[0]) if len(secants.place) else None
+        if bound is None or bound.norm(point.gradient) ** 2 > FAR * size:
+            secants, bound = secants._replace(place=point.theta[None]), self._sampled(point.theta)
+        if bound is None:
+            return self._factor(point)
+        usable, gap = bound, 1.0
+        if bound.norm(point.gradient) ** 2 <= max(2 * self.tol, EPS) * size:
+            gap, secants = self._factor(point).gap, secants._replace(place=point.theta[None])
+        return Newton(gap, lambda: secants.direction(usable.solve, point.gradient), secants)
+
+    def final_gap(self, point: Point) -> float:
+        """Give the gap that is proven of a point which is the last one: on the way, a proof that would not hold is not tried."""
+        gap = self.newton(point).gap
+        if gap < 1 or not self.factorised:
+            return gap
+        with one_blas_thread:
+            return min(self._factor(point, hasty=False).gap, self.plain_gap(point))
+
+    def _factor(self, point: Point, *, hasty: bool = True) -> Newton:
+        direction = self._quickly(point) if hasty and self.part is None else None
         if (
             direction is not None
             and -float((point.gradient * direction).sum()) > max(10 * self.tol, HOPEFUL) * point.objective
@@ -67,8 +108,7 @@ class SmoothLikelihood(Likelihood):
         gap = self._gap(point, bound, base, step=step)
         if self._searched and self.absent.any():
             return Newton(gap, lambda: self._least_squares(point))
-        corrected = secants or Secants.none(self.loss.shape)
-        return Newton(gap, lambda: corrected.direction(bound.solve, point.gradient))
+        return Newton(gap, lambda: -bound.solve(point.gradient))
 
     @property
     def _near(self) -> float:
@@ -77,7 +117,7 @@ class SmoothLikelihood(Likelihood):
 
     def _quickly(self, point: Point) -> np.ndarray | None:
         """Give Newton's direction where the Hessian is far from singular, with no bound of what rounding did; else None."""
-        H = self.factor * self.loss.joined(point.curve.blocks)
+        H = self.factor * self.loss.joined(self.pieces(point))
         H.flat[:: len(H) + 1] += np.tile(self.ridge, self.loss.shape[0])
         length = np.sqrt(H.diagonal())
         if not length.min() > 0:
@@ -93,14 +133,13 @@ class SmoothLikelihood(Likelihood):
     def bound(self, point: Point) -> LowerBound | None:
         """Give a lower bound of the Hessian; None where floating point can not tell it from a singular one."""
         m, q = self.loss.shape
-        absent = np.tile(self.absent & (self.ridge == 0), m)
         if not self.factorised:
             return self._separate(point)
-        found = None if self.part is None else self._sampled(point, absent)
+        found = None if self.part is None else self._sampled(point.theta)
         if found is not None:
             return found
         pieces = self.pieces(point)
-        found = self._summed(pieces, self.factor, absent)
+        found = self._summed(pieces, self.factor, self._nowhere)
         if found is None and not self.penalised and not self._searched:
             self._searched = True
             gram = np.sum([piece for (k, l), piece in pieces.items() if k == l], axis=0)
@@ -111,16 +150,23 @@ class SmoothLikelihood(Likelihood):
             triangle = np.vstack([triangle, np.diag(np.sqrt(np.tile(self.ridge, m)))])
             tile = min(self.count, self.loss.tile_rows)
             rows, tiles = (m + 1) * tile + 2 * m * q, 2 + self.count / max(tile, 1)
-            found = from_rows(triangle, 4 * rows * m * q * tiles * UNIT, absent)
+            found = from_rows(triangle, 4 * rows * m * q * tiles * UNIT, self._nowhere)
         return found
 
-    def _sampled(self, point: Point, absent: np.ndarray) -> LowerBound | None:
+    def _sampled(self, theta: np.ndarray) -> LowerBound | None:
         """Give the bound that some of the rows are: with their curvature for that of all, and then less again."""
         assert self.part is not None
-        more = self.count / max(1, self.part.count())
-        pieces = self.part.fold(self.loss.of, point.theta, "full").blocks
-        found = self._summed(pieces, more * self.factor, absent)
-        return None if found is None else found.weaker(np.sqrt(more))
+        if self._curved is None or not np.array_equal(self._curved[0], theta):
+            more = self.count / max(1, self.part.count())
+            pieces = self.part.fold(self.loss.of, theta, "full").blocks
+            found = self._summed(pieces, more * self.factor, self._nowhere)
+            self._curved = theta, None if found is None else found.weaker(np.sqrt(more))
+        return self._curved[1]
+
+    @property
+    def _nowhere(self) -> np.ndarray:
+        """Parameters on which nothing depends."""
+        return np.tile(self.absent & (self.ridge == 0), self.loss.shape[0])
 
     def _summed(
         self, pieces: dict[tuple[int, int], np.ndarray], factor: float, absent: np.ndarray
@@ -189,10 +235,12 @@ class SmoothLikelihood(Likelihood):
         return solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef.reshape(self.loss.shape)
 
     def _conjugate(self, point: Point) -> Newton:
-        """Bound the gap by the penalty alone; where that is not enough, by Newton's direction as well."""
-        bound = self.bound(point)
+        """Bound the gap by the penalty and the least curvature of every row; where that is not enough, by Newton's direction as well."""
+        hopeful = self.preconditioner.promised(point) <= HOPE * max(self.tol, EPS) * point.objective
+        flat = self._flattest(point) if hopeful else None
+        bound = flat or self.bound(point)
         plain = 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
-        if bound is not None and plain > self.tol and self._has_more_to_say(point):
+        if bound is not None and flat is None and plain > self.tol and self._has_more_to_say(point):
             bound = self._separate(point, self._least(point)) or bound
             plain = min(plain, self._gap(point, bound, bound.norm(point.gradient)))
         if plain <= self.tol:
@@ -205,6 +253,21 @@ class SmoothLikelihood(Likelihood):
         base = 1.01 * np.sqrt(bent) + bound.norm(found.left)
         sharper = self._gap(point, bound, base, lost, (found.solution, float(np.sqrt(bent))))
         return Newton(min(plain, sharper), lambda: found.solution)
+
+    def plain_gap(self, point: Point) -> float:
+        """Bound the relative gap by the penalty alone, for the price of the gradient; 1 where there is no penalty."""
+        bound = self._separate(point)
+        return 1.0 if bound is None else self._gap(point, bound, bound.norm(point.gradient))
+
+    def _flattest(self, point: Point) -> LowerBound | None:
+        """Give the bound that the least curvature of every row is, the same for all classes; None where it costs more than it saves."""
+        m, q = self.loss.shape
+        if not self.centred or q > NARROW:
+            return None
+        piece = self.factor * self.sums.flattest(point.theta)
+        moved, absent = np.sqrt(np.maximum(piece.diagonal(), 0.0)), self.absent & (self.ridge == 0)
+        found = from_sums(piece + np.diag(self.ridge), moved, (self.count + 32) * UNIT, absent)
+        return None if found is None else found.for_each(m)
 
     def _has_more_to_say(self, point: Point) -> bool:
         """Whether the slopes of the columns would prove enough, if more were known of the constants, as of more than two classes."""
@@ -221,14 +284,14 @@ class SmoothLikelihood(Likelihood):
     def _solved(self, point: Point) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
         precondition = self.preconditioner.at(point)
-        promised = max(float((point.gradient * precondition(point.gradient)).sum()), 0.0)
+        promised = self.preconditioner.promised(point)
         size = max(point.objective, 1e-300)
         # Far from the minimum a rough step will do, and near it none has to lead far below the tolerance.
         enough = 0.01 * np.sqrt(self.tol * size / max(promised, 1e-300))
         found = conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
-            min(0.3, max(np.sqrt(promised / size), enough, EPS)),
+            min(0.3, max(0.3 * np.sqrt(promised / size), enough, EPS)),
             self.preconditioner.most,
             precondition,
         )

@@ -26,7 +26,6 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.special import rel_entr
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
@@ -37,8 +36,9 @@ from qed.classification.logistic.gap import magnitudes, summed
 from qed.classification.logistic.likelihood import Likelihood, Newton, Point
 from qed.classification.logistic.secants import Secants
 from qed.linalg.iterative.conjugate import conjugate_gradients
+from qed.optim.functions.cross_entropy import cross_entropy, divergence
 from qed.optim.functions.penalties import L1L2
-from qed.optim.functions.softmax import SoftmaxLoss, cross_entropy
+from qed.optim.functions.softmax import SoftmaxLoss
 from qed.optim.sparse.quadratic import SparseQuadratic
 
 DECREASE, HALVINGS = 1e-4, 30
@@ -226,11 +226,6 @@ def _divergence(
     for x, codes, weight in loss.tiles(block):
         _, chance, residual = cross_entropy(loss.scores(x, theta), codes)
         change = shrunk * mixed * (share - chance) - (1 - shrunk) * residual
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # Small changes would be lost in a difference of logarithms.
-            part = np.where(chance > 0, change / chance, np.inf)
-            near = np.where(np.abs(part) < 1e-3, chance * (part**2 / 2 - part**3 / 6 + part**4 / 12), 0.0)
-            far = rel_entr(np.maximum(chance + change, 0.0), chance) - change
-        each = np.where(np.abs(part) < 1e-3, near, np.where(change == 0, 0.0, far))
+        each = divergence(chance, change)
         total += weight @ each.sum(axis=1), weight @ np.abs(change).sum(axis=1)
     return total

@@ -61,6 +61,13 @@ class Sums:
         """Give the diagonal of the Hessian, of shape (m, q)."""
         return self.curve(theta, "diagonal").diagonal
 
+    def flattest(self, theta: np.ndarray) -> np.ndarray:
+        """Give a matrix that the Hessian is at least, for every class; see `SoftmaxLoss.flattest`."""
+        if self._keeps and self.kept is not None and self.kept[0] is theta and len(self.loss.coding) > 1:
+            first = self.rows.first  # type: ignore[attr-defined]
+            return np.asarray(self.rows.fold(self.loss.flattest, theta, self.kept[1], first))
+        return np.asarray(self.rows.fold(self.loss.flattest, theta))
+
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Give the product of the Hessian at `theta` with a direction."""
         if not self._keeps:
@@ -181,8 +188,11 @@ class TwoClassSums(Sums):
         """Give the sums of the squares of some rows' shifted values, times their curvature."""
         p, (start, stop) = len(self.loss.scale), part
         if not self.rows.is_sparse:
-            present = start + np.flatnonzero(bend[start:stop])
-            return np.asarray(bend[present] @ (self.table[0][present] - self.loss.shift) ** 2)
+            bent = bend[start:stop]
+            rows = self.table[0][start:stop] if bent.all() else self.table[0][start + np.flatnonzero(bent)]
+            shifted = rows - self.loss.shift
+            shifted *= shifted
+            return np.asarray(bent[bent > 0] @ shifted)
         data, indices, indptr = self.table
         square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
         column_sums(data, indices, indptr[start : stop + 1], bend[start:stop], self.loss.shift, square, filled, counts)

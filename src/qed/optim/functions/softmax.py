@@ -24,40 +24,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.sources.block import Block
+from qed.linalg.few_kernel import few_times, suits, times_few
+from qed.optim.functions.cross_entropy import cross_entropy, flattest, leads, moved, others
 from qed.stats.products import gram
 
 # Dense or sparse rows.
 Table = Any
 TILE_VALUES = 1 << 18
 COMPILED_FROM = 1 << 16
-
-
-def cross_entropy(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give loss, probabilities and residuals (probabilities less one for the class seen) of rows of scores.
-
-    Nothing overflows, and what is small keeps its digits: the loss and the residual of a row that is nearly certain are sums
-    over the other classes, not differences from one.
-
-    >>> loss, probability, residual = cross_entropy(np.array([[0.0, 0.0], [0.0, 1000.0]]), np.array([1, 0]))
-    >>> loss / [np.log(2), 1000]
-    array([1., 1.])
-    >>> residual
-    array([[ 0.5, -0.5],
-           [-1. ,  1. ]])
-    """
-    rows = np.arange(len(scores))
-    above = scores - scores[rows, codes][:, None]
-    top = above.max(axis=1)
-    share = np.exp(above - top[:, None])
-    own = share[rows, codes]
-    share[rows, codes] = 0.0
-    others = share.sum(axis=1)
-    loss = top + np.log1p(others + np.expm1(-top))
-    residual = share / (others + own)[:, None]
-    probability = residual.copy()
-    probability[rows, codes] = own / (others + own)
-    residual[rows, codes] = -others / (others + own)
-    return loss, probability, residual
 
 
 def coding_of(n_classes: int) -> np.ndarray:
@@ -196,7 +170,7 @@ class SoftmaxLoss:
             loss, chance[place], residual = cross_entropy(self.scores(x, theta), own)
             value += float(heavy @ loss)
             missed -= float(heavy @ residual[np.arange(len(own)), own])
-            least += float(heavy @ _flattest(chance[place]))
+            least += float(heavy @ flattest(chance[place]))
             bent += heavy @ (chance[place] * (1.0 - chance[place]))
             gradient += self._gathered(x, heavy[:, None] * residual)
             if kind == "diagonal":
@@ -234,7 +208,7 @@ class SoftmaxLoss:
         low, high = np.full((len(directions), self.coding.shape[1]), np.inf), np.full(len(directions), -np.inf)
         for place, x in self._tiles(X) if directions else ():
             for number, direction in enumerate(directions):
-                least, most = _leads(self.scores(x, direction), codes[place])
+                least, most = leads(self.scores(x, direction), codes[place])
                 np.minimum.at(low[number], codes[place], least)
                 high[number] = max(high[number], most.max(initial=-np.inf))
         return low, high
@@ -245,7 +219,7 @@ class SoftmaxLoss:
         for x, codes, weight in self.tiles(block):
             chance = cross_entropy(self.scores(x, theta), codes)[1]
             change = self.scores(x, direction)
-            total += self._gathered(x, _moved(chance, change, weight))
+            total += self._gathered(x, moved(chance, change, weight))
         return total
 
     def chances(self, block: Block, theta: np.ndarray) -> np.ndarray:
@@ -261,8 +235,24 @@ class SoftmaxLoss:
         chance = chances[block.start - first : block.start - first + len(block)]
         total = np.zeros(self.shape)
         for place, x in self._tiles(X):
-            total += self._gathered(x, _moved(chance[place], self.scores(x, direction), weight[place]))
+            total += self._gathered(x, moved(chance[place], self.scores(x, direction), weight[place]))
         return total
+
+    def flattest(
+        self, block: Block, theta: np.ndarray, chances: np.ndarray | None = None, first: int = 0
+    ) -> np.ndarray:
+        """Give a matrix of shape (q, q) that the Hessian is at least, for every class: of the least curvature of each row's scores.
+
+        If they are known, `chances` holds the probabilities, from row number `first` on.
+        """
+        X, _, weight = self._present(block)
+        if chances is None or len(weight) < len(block):
+            chance = np.concatenate(
+                [cross_entropy(self.scores(x, theta), codes)[1] for x, codes, _ in self.tiles(block)]
+            )
+        else:
+            chance = chances[block.start - first : block.start - first + len(block)]
+        return self._piece(X, weight * flattest(chance), True)
 
     def constants(self, block: Block, theta: np.ndarray) -> np.ndarray:
         """Give the Hessian of the constants, of shape (m, m)."""
@@ -323,7 +313,8 @@ class SoftmaxLoss:
         """Give the scores of shifted columns, one for each class."""
         p, two = len(self.scale), len(self.coding) == 1
         each = theta if two else self.coding.T @ theta
-        found = np.asarray(x @ (each[:, :p] / self.scale).T)
+        slopes = each[:, :p] / self.scale
+        found = times_few(x, slopes) if suits(x, len(slopes)) else np.asarray(x @ slopes.T)
         if self.intercept:
             found += each[:, p]
         return np.hstack([np.zeros_like(found), found]) if two else found
@@ -342,7 +333,8 @@ class SoftmaxLoss:
 
     def rows_times(self, x: Table, values: np.ndarray, scale: np.ndarray | None = None) -> np.ndarray:
         """Compute ``values' [x / scale, 1]``, of shape (m, q)."""
-        found = np.asarray(x.T @ values).T / (self.scale if scale is None else scale)
+        found = few_times(values, x) if suits(x, values.shape[1]) else np.asarray(x.T @ values).T
+        found = found / (self.scale if scale is None else scale)
         return np.hstack([found, values.sum(axis=0)[:, None]]) if self.intercept else found
 
     def _piece(self, X: Table, weight: np.ndarray, own: bool) -> np.ndarray:
@@ -353,43 +345,5 @@ class SoftmaxLoss:
         return (1.0 if own else -1.0) * total[:q, :q] / np.outer(scale, scale)
 
 
-def others(chance: np.ndarray) -> np.ndarray:
-    """Give the chance of all other classes, for each class of each row; no digits are lost where one is nearly certain.
-
-    Examples
-    --------
-    >>> others(np.array([[1.0, 1e-30]]))
-    array([[1.e-30, 1.e+00]])
-    """
-    found = 1.0 - chance
-    top, rows = chance.argmax(axis=1), np.arange(len(chance))
-    rest = chance.copy()
-    rest[rows, top] = 0.0
-    found[rows, top] = rest.sum(axis=1)
-    return np.asarray(found)
-
-
 def _squared(x: Table) -> Table:
     return x**2 if isinstance(x, np.ndarray) else x.multiply(x).tocsr()
-
-
-def _moved(chance: np.ndarray, change: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Give the weighted product of each row's Hessian in the scores with a change of the scores."""
-    moved = change - np.einsum("ij,ij->i", chance, change)[:, None]
-    moved *= chance
-    moved *= weight[:, None]
-    return np.asarray(moved)
-
-
-def _flattest(chance: np.ndarray) -> np.ndarray:
-    """Bound the least eigenvalue of each row's Hessian, but for that of adding the same to all scores."""
-    return np.asarray(chance.prod(axis=1) if chance.shape[1] == 2 else chance.min(axis=1))
-
-
-def _leads(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the lead of each row's own class over the best and over the worst of the others."""
-    rows = np.arange(len(scores))
-    lead = scores[rows, codes][:, None] - scores
-    most = lead.max(axis=1)
-    lead[rows, codes] = np.inf
-    return lead.min(axis=1), most

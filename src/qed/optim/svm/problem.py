@@ -21,17 +21,15 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, choice, integer, number
-from qed.base.models.problem import RowsProblem
 from qed.base.models.proof import restated
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.block import Block, is_sparse
-from qed.base.sources.rows import ArrayRows, Rows
+from qed.base.sources.block import is_sparse
+from qed.base.sources.rows import Rows
+from qed.kernels.compared import WIDTH_PARAMETERS, ComparedRows, WithWidth
 from qed.kernels.gram.rows import combined
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
-from qed.kernels.names import KERNEL_PARAMETERS
-from qed.kernels.similarity import Similarity, WithKernel
 from qed.optim.svm.dual import DualProblem, State, relative_gaps
 
 UNLIMITED = 10**9
@@ -40,32 +38,21 @@ TOUCHING = 64 * EPS
 
 MACHINE_PARAMETERS: Mapping[str, Parameter] = {
     "C": number(0, above=True) | Parameter("infinity", lambda value: value == math.inf),
-    **KERNEL_PARAMETERS,
-    "gamma": choice("scale", "auto", None, kind="model") | number(0, above=True, kind="model"),
+    **WIDTH_PARAMETERS,
     "tol": number(0),
     "cache_size": number(0, above=True),
     "max_iter": choice(-1) | integer(1),
 }
 
 
-class MachineProblem(RowsProblem):
-    """Rows in memory, those of them that count in float64, and what they are compared by.
+class MachineProblem(ComparedRows):
+    """Rows in memory, and the dual of the machine that compares them.
 
     With the linear kernel a dense table is moved to its middle, which changes the constant alone and keeps the digits of rows far away.
     """
 
     def __init__(self, rows: Rows, model: KernelMachine) -> None:
         super().__init__(rows, model)
-        self.block: Block = rows.array()
-        self.rows = ArrayRows(self.block.X, self.block.y, self.block.weight, rows.feature_names)
-        X, weight = self.block.X, self.block.weight
-        given = X if is_sparse(X) else np.asarray(X)
-        self.present = np.arange(len(self.block)) if weight is None else np.flatnonzero(weight > 0)
-        self.weight = np.ones(len(self.block)) if weight is None else weight[self.present]
-        self.gamma = model._width(as_double(given)[self.present], self.weight)
-        self.similarity = model._similarity_with(self.gamma)
-        self.given = given if weight is None else self.similarity.chosen(given, self.present)
-        self.X = as_double(self.given)
         self.middle: np.ndarray | None = None
         if isinstance(self.similarity.kernel, Linear) and not is_sparse(self.X):
             self.middle = self.X.mean(axis=0)
@@ -90,7 +77,7 @@ class MachineProblem(RowsProblem):
         return np.asarray(b - sign * (np.array(slopes) @ self.middle))
 
 
-class KernelMachine(WithKernel, Iterative):
+class KernelMachine(WithWidth, Iterative):
     """A support vector machine with a kernel."""
 
     passes: ClassVar[str] = "in memory"
@@ -100,13 +87,11 @@ class KernelMachine(WithKernel, Iterative):
         "support_": integers("vectors"),
         "support_vectors_": floats("vectors", "features") | floats(0, 0),
         "intercept_": floats("parts"),
-        "gamma_": floats(above=0),
         "primal_objective_": floats("parts", finite=False),
         "dual_objective_": floats("parts"),
     }
     C: float
     cache_size: float
-    gamma_: float
     support_: np.ndarray
     support_vectors_: Any
     intercept_: np.ndarray
@@ -124,32 +109,6 @@ class KernelMachine(WithKernel, Iterative):
 
     def _max_tasks(self) -> int:
         return self._rule().max_iter + 1
-
-    def _width(self, X: Any, weight: np.ndarray) -> float:
-        """Give the factor gamma: one over the columns and, with "scale", over the variance of all numbers in the table."""
-        if not isinstance(self.gamma, str):
-            return float(1.0 / X.shape[1] if self.gamma is None else self.gamma)
-        if self.gamma == "auto" or self.similarity_is_given:
-            return 1.0 / X.shape[1]
-        total, p = float(weight.sum()), X.shape[1]
-        mean = float((weight @ X).sum()) / (total * p)
-        if is_sparse(X):
-            square = float((weight @ X.power(2)).sum()) / (total * p) - mean**2
-        else:
-            square = float((weight @ (X - mean) ** 2).sum()) / (total * p)
-        return 1.0 / (p * square) if square > 0 and math.isfinite(1.0 / (p * square)) else 1.0
-
-    @property
-    def similarity_is_given(self) -> bool:
-        """Whether tables are matrices of similarities."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _similarity_with(self, gamma: float) -> Similarity:
-        return Similarity.of(self.kernel, gamma, self.degree, self.coef0)
-
-    @property
-    def _similarity(self) -> Similarity:
-        return self._similarity_with(self.gamma_)
 
     @abstractmethod
     def _multipliers(self, problem: Any) -> np.ndarray:

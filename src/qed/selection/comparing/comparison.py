@@ -23,6 +23,7 @@ from qed.base.models.estimator import fit_known
 from qed.base.models.roles import Transformer
 from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
+from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.contenders import Contender, Encoding, contenders
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
@@ -34,6 +35,8 @@ from qed.selection.splitting.splits import KFold, StratifiedKFold
 
 Progress = Callable[[float, str], None]
 SCORING = {"regression": "r2", "classification": "accuracy", "clustering": "silhouette"}
+# What all fits of one model may take together.
+MOST_SECONDS = 600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,8 +255,18 @@ class _Run:
         groups: dict[Encoding, list[Contender]] = {}
         outputs = n_classes if n_classes > 2 else 1
         for one in contenders(self.task, len(X), X.shape[1], outputs, seed, X=X):
+            self._refuse_what_is_too_dear(one, len(X), X.shape[1], n_classes)
             groups.setdefault(one.encoding, []).append(one)
         return list(groups.values())
+
+    def _refuse_what_is_too_dear(self, one: Contender, n: int, p: int, n_classes: int) -> None:
+        """Leave out a model whose fits would take too long together, with its reason."""
+        fits, columns = len(one.candidates) * (int(self.folds.max()) + 1) + 1, monomial_count(p, one.degree) - 1
+        seconds = fits * one.model._seconds_on(n, columns, n_classes)
+        if seconds > MOST_SECONDS:
+            self.failures[one.name] = (
+                f"left out: {fits} fits to {n:,} rows, {columns:,} columns and {n_classes:,} classes could take {seconds / 60:,.0f} minutes"
+            )
 
     def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
         """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
@@ -272,6 +285,8 @@ class _Run:
                 Z = encoder.encode(rest, fold)
             for one in group:
                 self._report(f"{one.name}, fold {fold + 1} of {n_folds}")
+                if one.name in self.failures:
+                    continue
                 with self._caught(one.name):
                     scores[one.name][:, fold] = scores_of(one, Z, self.y, self.folds == fold, self.scorer)
         return scores

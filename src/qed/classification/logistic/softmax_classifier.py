@@ -1,0 +1,25 @@
+"""Classifiers whose scores are logarithms of chances: one score for two classes, else one for each class."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+
+from qed.base.models.roles import Classifier
+from qed.base.sources.block import Block
+
+
+class SoftmaxClassifier(Classifier):
+    """A classifier whose chances follow from its scores."""
+
+    def _probabilities(self, block: Block) -> np.ndarray:
+        scores = self._decide(block)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    def _log_probabilities(self, block: Block) -> np.ndarray:
+        scores = self._decide(block)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return np.asarray(log_softmax(scores, axis=1))

@@ -1,0 +1,73 @@
+"""Rows that are compared with each other by a kernel whose width may follow from them: what classifiers with a kernel share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.attributes import Attributes, floats
+from qed.base.models.parameters import Parameter, choice, number
+from qed.base.models.problem import RowsProblem
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.kernels.inputs import as_double
+from qed.kernels.names import KERNEL_PARAMETERS
+from qed.kernels.similarity import Similarity, WithKernel
+
+WIDTH_PARAMETERS: Mapping[str, Parameter] = {
+    **KERNEL_PARAMETERS,
+    "gamma": choice("scale", "auto", None, kind="model") | number(0, above=True, kind="model"),
+}
+
+
+class WithWidth(WithKernel):
+    """A part of models with a kernel whose ``gamma`` may be "scale" or "auto"; a fit keeps what that came to as ``gamma_``."""
+
+    attributes: ClassVar[Attributes] = {"gamma_": floats(above=0)}
+    gamma_: float
+
+    def _width(self, X: Any, weight: np.ndarray) -> float:
+        """Give the factor gamma: one over the columns and, with "scale", over the variance of all numbers in the table."""
+        if not isinstance(self.gamma, str):
+            return float(1.0 / X.shape[1] if self.gamma is None else self.gamma)
+        if self.gamma == "auto" or self.similarity_is_given:
+            return 1.0 / X.shape[1]
+        total, p = float(weight.sum()), X.shape[1]
+        mean = float((weight @ X).sum()) / (total * p)
+        if is_sparse(X):
+            square = float((weight @ X.power(2)).sum()) / (total * p) - mean**2
+        else:
+            square = float((weight @ (X - mean) ** 2).sum()) / (total * p)
+        return 1.0 / (p * square) if square > 0 and math.isfinite(1.0 / (p * square)) else 1.0
+
+    @property
+    def similarity_is_given(self) -> bool:
+        """Whether tables are matrices of similarities."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _similarity_with(self, gamma: float) -> Similarity:
+        return Similarity.of(self.kernel, gamma, self.degree, self.coef0)
+
+    @property
+    def _similarity(self) -> Similarity:
+        return self._similarity_with(self.gamma_)
+
+
+class ComparedRows(RowsProblem):
+    """Rows in memory, those of them that count in float64, and what they are compared by."""
+
+    def __init__(self, rows: Rows, model: Any) -> None:
+        super().__init__(rows, model)
+        self.block: Block = rows.array()
+        self.rows = ArrayRows(self.block.X, self.block.y, self.block.weight, rows.feature_names)
+        X, weight = self.block.X, self.block.weight
+        given = X if is_sparse(X) else np.asarray(X)
+        self.present = np.arange(len(self.block)) if weight is None else np.flatnonzero(weight > 0)
+        self.weight = np.ones(len(self.block)) if weight is None else weight[self.present]
+        self.gamma = model._width(as_double(given)[self.present], self.weight)
+        self.similarity = model._similarity_with(self.gamma)
+        self.given = given if weight is None else self.similarity.chosen(given, self.present)
+        self.X = as_double(self.given)
