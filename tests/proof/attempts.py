@@ -48,6 +48,8 @@ MODELS = {
     ),
     "GeneralizedKernelRidge": (lambda: qed.GeneralizedKernelRidge(kernel="rbf"), truth.kernel_ridge),
     "NonlinearLeastSquares": (lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]), truth.line),
+    "RidgeClassifier": (lambda: qed.RidgeClassifier(0.1), lines.planes),
+    "RidgeClassifier, no penalty": (lambda: qed.RidgeClassifier(0.0, fit_intercept=False), lines.planes),
     "MajorityClassifier": (qed.MajorityClassifier, tables.shares),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
     "Nystroem": (lambda: qed.Nystroem("rbf", n_components=5, random_state=0), truth.landmarks),
