@@ -22,6 +22,7 @@ MODELS = {
     "LinearRegression, no intercept": (lambda: qed.LinearRegression(fit_intercept=False), lines.coefficients),
     "GeneralizedLeastSquares": (lambda: qed.GeneralizedLeastSquares(np.linspace(0.5, 2.0, 9)), lines.coefficients),
     "Ridge": (lambda: qed.Ridge(0.1), lines.penalised),
+    "Ridge, no penalty": (lambda: qed.Ridge(0.0), lines.penalised),
     "GradientRidge": (lambda: qed.GradientRidge(alpha=0.1), lines.penalised),
     "GaussianMAP": (lambda: qed.GaussianMAP(fit_intercept=True), lines.penalised),
     "TotalLeastSquares": (qed.TotalLeastSquares, lines.perpendicular),

@@ -121,6 +121,8 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
     compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [10.0**j for j in range(-3, 6)]}
     no_inference: ClassVar[str] = "its targets are signs, which no noise of constant variance makes"
 
+    alpha: float
+
     def __init__(
         self, alpha: float = 1.0, *, fit_intercept: bool = True, class_weight: Any = None, positive: bool = False
     ) -> None:
@@ -247,9 +249,14 @@ def signed(rows: Rows, classes: np.ndarray, class_weight: Any, totals: np.ndarra
     """
     factors = None if class_weight is None else class_factors(class_weight, classes, totals)
     planes = 1 if len(classes) == 2 else len(classes)
-    facts = {"target_shape": (planes,), "target_dtype": np.dtype(np.float64)}
-    more = {} if factors is None else {"has_weight": True}
-    return coded(rows, classes).through(_with_signs, planes, factors, **facts, **more)
+    return coded(rows, classes).through(
+        _with_signs,
+        planes,
+        factors,
+        target_shape=(planes,),
+        target_dtype=np.dtype(np.float64),
+        has_weight=rows.has_weight or factors is not None,
+    )
 
 
 def _with_signs(block: Block, planes: int, factors: np.ndarray | None) -> Block:

@@ -55,4 +55,8 @@ class SquaredPenalty:
         """Claim that coefficients of shape (p, q), with their intercepts, are those of the minimum."""
         if problem.source == "data" and (damage := whole(len(coef), 0, coef, intercept)):
             return damage
-        return problem.prove(coef, intercept, self._alphas(coef.shape[1]))[0]
+        alphas, rank = self._alphas(coef.shape[1]), None
+        if not alphas.any() and not self.positive:
+            # Without any penalty, rounding may leave columns out, and what is the least error is then said of the others.
+            rank = problem.equations.solve(0.0, DIGITS_WANTED).rank
+        return problem.prove(coef, intercept, alphas, rank)[0]
