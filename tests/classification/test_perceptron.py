@@ -93,6 +93,7 @@ def test_compiled_visits_are_those_of_plain_python(strict, scaled):
     weight = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0, 7.5], 60)
     active, table = np.array([True, True, False]), sparse.csr_array(X)
     stored = (table.data, table.indices.astype(np.int64), table.indptr.astype(np.int64))
+    order = np.random.default_rng(1).permutation(60) if scaled else np.arange(60)
     found = []
     for visit, given, width in (
         (visit_dense, (X,), 5),
@@ -102,12 +103,12 @@ def test_compiled_visits_are_those_of_plain_python(strict, scaled):
     ):
         W, told, time = np.zeros((3, width)), np.zeros((2, 3, 60)), 0.0
         for _ in range(3):
-            time = visit(*given, y, weight, W, told, active, 1.0, strict, scaled, time)
+            time = visit(*given, order, y, weight, W, told, active, 1.0, strict, scaled, time)
         found.append((W, told, np.array(time)))
     for other in found[1:]:
         for one, two in zip(found[0], other):
             np.testing.assert_array_equal(one, two)
-    gram, order = X @ X.T + 1, np.arange(60)
+    gram = X @ X.T + 1
     for visit in (visit_gram, interpreted(visit_gram)):
         scores, told, time = np.zeros((3, 60)), np.zeros((2, 3, 60)), 0.0
         for _ in range(3):
@@ -183,3 +184,23 @@ def test_equal_rows_of_both_classes_and_rows_of_zeros():
     assert model.ending_.reason.name == "DEGENERATE" and model.certificate_
     nothing = qed.Perceptron(fit_intercept=False).fit(np.zeros((4, 2)), y)
     assert nothing.ending_.reason.name == "DEGENERATE" and nothing.certificate_
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.float32, np.asfortranarray, sparse.csr_array])
+def test_rows_that_stay_together_lead_to_the_same_planes_wherever_they_lie(monkeypatch, convert):
+    """Many rows are visited in groups; their keys say which, so neither their places nor copies nor repetitions matter."""
+    monkeypatch.setattr("qed.classification.perceptron.passes.MANY_ROWS", 16)
+    monkeypatch.setattr("qed.classification.perceptron.passes.TOGETHER", 4)
+    X, y = clouds(n=90, classes=3, gap=1.0)
+    X = np.round(X * 8) / 8
+    model = qed.Perceptron(max_iter=6).fit(convert(X), y)
+    times, place = 1 + np.arange(90) % 2, np.random.default_rng(0).permutation(90)
+    weighted = qed.Perceptron(max_iter=6).fit(convert(X), y, sample_weight=times)
+    repeated = qed.Perceptron(max_iter=6).fit(convert(np.repeat(X, times, axis=0)), np.repeat(y, times))
+    np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
+    np.testing.assert_array_equal(
+        model.dual_coef_[:, place], qed.Perceptron(max_iter=6).fit(convert(X[place]), y[place]).dual_coef_
+    )
+    monkeypatch.setattr("qed.classification.perceptron.passes.FEW_ENOUGH", 0)
+    monkeypatch.setattr("qed.classification.perceptron.passes.BATCH", 32)
+    np.testing.assert_array_equal(model.dual_coef_, qed.Perceptron(max_iter=6).fit(convert(X), y).dual_coef_)
