@@ -40,6 +40,7 @@ class Settings(Protocol):
     """What a model says about its visits: its parameters, as in `Perceptron`."""
 
     fit_intercept: bool
+    eta0: float
     shuffle: bool
     average: bool
     scaled: bool
@@ -74,10 +75,20 @@ class Facts(NamedTuple):
 class Visits(RowsProblem):
     """The rows that a perceptron visits; see the module. The classes are given where they are known already."""
 
-    def __init__(self, rows: Rows, model: Settings, classes: np.ndarray | None = None) -> None:
+    # Where the planes were before these rows came, with the intercepts last; None where they begin with these rows, at zero.
+    before: np.ndarray | None = None
+
+    def __init__(
+        self, rows: Rows, model: Settings, classes: np.ndarray | None = None, before: np.ndarray | None = None
+    ) -> None:
         super().__init__(rows, model)
         self.model = model
-        found, totals = learn_classes(rows, type(model).__name__)
+        if before is None:
+            found, totals = learn_classes(rows, type(model).__name__)
+        else:
+            # Rows that are added need not have all classes, and can not be asked what these weigh altogether.
+            assert classes is not None
+            found, totals, self.before = classes, np.ones(len(classes)), before
         self.others = 0 if classes is None or np.array_equal(found, classes) else 1
         self.classes = found
         numbered = coded(rows, found)
@@ -139,7 +150,8 @@ class Visits(RowsProblem):
     def beginning(self) -> Planes:
         n = len(self.codes)
         width = n if self.gram is not None else self.rows.n_features + 1
-        return Planes(np.zeros((self.planes, width)), np.zeros((2, self.planes, n)), 0.0)
+        weights = np.zeros((self.planes, width)) if self.before is None else self.before / self.model.eta0
+        return Planes(weights, np.zeros((2, self.planes, n)), 0.0)
 
     def passed(self, before: Planes, active: np.ndarray, seed: int, epoch: int) -> Planes:
         """Visit every row once, in the order of the pass."""
@@ -152,8 +164,8 @@ class Visits(RowsProblem):
             return replace(planes, time=run(*known, active, strict, scaled, planes.time))
         for rows, order, (kernel, table) in self._tables(places):
             told = np.zeros((2, self.planes, len(rows)))
-            known = self._labels if rows is self.lying else (self.codes[rows], self.weight[rows])
-            given = (*known, planes.weights, told, active, self.unit, strict, scaled)
+            codes, weight = self._labels if rows is self.lying else (self.codes[rows], self.weight[rows])
+            given = (codes, weight, planes.weights, told, active, self.unit, strict, scaled)
             planes.time = (interpreted(kernel) if few else kernel)(*table, order, *given, planes.time)
             pulled = np.flatnonzero(told[0].any(axis=0))
             planes.told[:, :, rows[pulled]] += told[:, :, pulled]
