@@ -118,7 +118,6 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
         "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
         "positive": boolean(),
     }
-    compare_grid: ClassVar[Mapping[str, Any]] = {"alpha": [10.0**j for j in range(-3, 6)]}
     no_inference: ClassVar[str] = "its targets are signs, which no noise of constant variance makes"
 
     alpha: float
