@@ -42,6 +42,7 @@ SHELVES = {
 }
 PASSES = {
     "one": "in one pass",
+    "two": "in two passes",
     "each iteration": "once per iteration",
     "stream": "as a stream",
     "in memory": "in memory",

@@ -9,7 +9,7 @@ from sklearn.linear_model import Perceptron as Peer
 
 import qed
 from qed.base.compile import interpreted
-from qed.base.errors import ConvergenceWarning, InputError, ParameterError
+from qed.base.errors import ConvergenceWarning, InputError, NotAvailableError, ParameterError
 from qed.classification.perceptron.visits import visit_dense, visit_gram, visit_sparse
 
 
@@ -24,6 +24,7 @@ def clouds(n=120, p=4, classes=2, gap=4.0, seed=0):
 @pytest.mark.parametrize(
     "form", [{}, {"average": True}, {"scaled": True}, {"kernel": "linear"}, {"kernel": "rbf", "average": True}]
 )
+@pytest.mark.filterwarnings("ignore::qed.base.errors.ConvergenceWarning")
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_form_separates_and_proves(form, classes):
     X, y = clouds(classes=classes, gap=6.0)
@@ -93,6 +94,7 @@ def test_compiled_visits_are_those_of_plain_python(strict, scaled):
     weight = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0, 7.5], 60)
     active, table = np.array([True, True, False]), sparse.csr_array(X)
     stored = (table.data, table.indices.astype(np.int64), table.indptr.astype(np.int64))
+    order = np.random.default_rng(1).permutation(60) if scaled else np.arange(60)
     found = []
     for visit, given, width in (
         (visit_dense, (X,), 5),
@@ -102,12 +104,12 @@ def test_compiled_visits_are_those_of_plain_python(strict, scaled):
     ):
         W, told, time = np.zeros((3, width)), np.zeros((2, 3, 60)), 0.0
         for _ in range(3):
-            time = visit(*given, y, weight, W, told, active, 1.0, strict, scaled, time)
+            time = visit(*given, order, y, weight, W, told, active, 1.0, strict, scaled, time)
         found.append((W, told, np.array(time)))
     for other in found[1:]:
         for one, two in zip(found[0], other):
             np.testing.assert_array_equal(one, two)
-    gram, order = X @ X.T + 1, np.arange(60)
+    gram = X @ X.T + 1
     for visit in (visit_gram, interpreted(visit_gram)):
         scores, told, time = np.zeros((3, 60)), np.zeros((2, 3, 60)), 0.0
         for _ in range(3):
@@ -183,3 +185,70 @@ def test_equal_rows_of_both_classes_and_rows_of_zeros():
     assert model.ending_.reason.name == "DEGENERATE" and model.certificate_
     nothing = qed.Perceptron(fit_intercept=False).fit(np.zeros((4, 2)), y)
     assert nothing.ending_.reason.name == "DEGENERATE" and nothing.certificate_
+
+
+@pytest.mark.filterwarnings("ignore::qed.base.errors.ConvergenceWarning")
+@pytest.mark.parametrize("convert", [np.asarray, np.float32, np.asfortranarray, sparse.csr_array])
+def test_rows_that_stay_together_lead_to_the_same_planes_wherever_they_lie(monkeypatch, convert):
+    """Many rows are visited in groups; their keys say which, so neither their places nor copies nor repetitions matter."""
+    monkeypatch.setattr("qed.classification.perceptron.passes.MANY_ROWS", 16)
+    monkeypatch.setattr("qed.classification.perceptron.passes.TOGETHER", 4)
+    X, y = clouds(n=90, classes=3, gap=1.0)
+    X = np.round(X * 8) / 8
+    model = qed.Perceptron(max_iter=6).fit(convert(X), y)
+    times, place = 1 + np.arange(90) % 2, np.random.default_rng(0).permutation(90)
+    weighted = qed.Perceptron(max_iter=6).fit(convert(X), y, sample_weight=times)
+    repeated = qed.Perceptron(max_iter=6).fit(convert(np.repeat(X, times, axis=0)), np.repeat(y, times))
+    np.testing.assert_array_equal(weighted.coef_, repeated.coef_)
+    np.testing.assert_array_equal(
+        model.dual_coef_[:, place], qed.Perceptron(max_iter=6).fit(convert(X[place]), y[place]).dual_coef_
+    )
+    monkeypatch.setattr("qed.classification.perceptron.passes.FEW_ENOUGH", 0)
+    monkeypatch.setattr("qed.classification.perceptron.passes.BATCH", 32)
+    np.testing.assert_array_equal(model.dual_coef_, qed.Perceptron(max_iter=6).fit(convert(X), y).dual_coef_)
+
+
+@pytest.mark.filterwarnings("ignore::qed.base.errors.ConvergenceWarning")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_that_come_in_parts_are_visited_once_like_scikit_learns(classes):
+    X, y = clouds(n=120, classes=classes, gap=1.0)
+    ours, peer = qed.Perceptron(shuffle=False, eta0=0.5), Peer(shuffle=False, eta0=0.5)
+    known = np.arange(classes)
+    for start in range(0, 120, 20):
+        part = slice(start, start + 20)
+        ours.partial_fit(X[part], y[part], known)
+        peer.partial_fit(X[part], y[part], classes=known)
+        # Sums of at most 120 rows, each rounded in the sixteenth digit.
+        np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-12)
+        np.testing.assert_allclose(ours.intercept_, peer.intercept_, atol=1e-12)
+        assert ours.certificate_ and qed.certify(ours, X[part], y[part])
+    assert ours.n_iter_ == 6 and not qed.certify(ours, X[:20], y[:20])
+    for name in ("coef_", "intercept_", "dual_coef_", "before_"):
+        value = getattr(ours, name)
+        setattr(ours, name, value * 1.001 + 0.001)
+        assert not qed.certify(ours, X[part], y[part]), name
+        setattr(ours, name, value)
+    assert qed.certify(ours, X[part], y[part])
+    with pytest.raises(NotAvailableError, match="partial_fit"):
+        ours.resume(X[part], y[part])
+    again = ours.fit(X, y)
+    assert not hasattr(again, "before_")
+    np.testing.assert_array_equal(again.coef_, qed.Perceptron(shuffle=False, eta0=0.5).fit(X, y).coef_)
+
+
+def test_a_first_part_may_lack_classes_that_are_named(tmp_path):
+    X, y = clouds(n=60, classes=3)
+    only = y == 0
+    model = qed.Perceptron().partial_fit(X[only], y[only], classes=[0, 1, 2])
+    assert model.classes_.tolist() == [0, 1, 2] and model.certificate_
+    model.partial_fit(X[~only], y[~only], sample_weight=np.full((~only).sum(), 2.0))
+    qed.save(model, tmp_path / "model.qed")
+    again = qed.load(tmp_path / "model.qed")
+    np.testing.assert_array_equal(again.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_)
+    with pytest.raises(InputError, match="only one class"):
+        qed.Perceptron().partial_fit(X[only], y[only])
+    with pytest.raises(InputError, match="not among the classes"):
+        model.partial_fit(X, y + 1)
+    for settings in ({"kernel": "rbf"}, {"average": True}, {"class_weight": "balanced"}):
+        with pytest.raises(NotAvailableError, match="call fit"):
+            qed.Perceptron(**settings).partial_fit(X, y)

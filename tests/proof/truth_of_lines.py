@@ -1,6 +1,7 @@
 """What is true of linear fits, in exact arithmetic or with many digits: least squares and its kin, pursuits, and a scale that is found."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -79,11 +80,27 @@ def penalised(model, data):
     """Ridge regression, and the posterior that it is the mode of: what is missing from the minimum."""
     alpha = getattr(model, "alpha", 1.0)
     judge = Exact(data.table, data.target, alpha, data.weights, bool(model.fit_intercept))
-    claim = next(c for c in model.certificate_ if "excess" in c.says or "objective" in c.says or "gradient" in c.says)
+    words = ("excess", "objective", "gradient")
+    claim = next(claim for word in words for claim in model.certificate_ if word in claim.says)
+    if "dependent" in claim.says:
+        return 0.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
     if "objective" in claim.says:
         mine, least = judge.objective(model.coef_, model.intercept_), judge.least()
         return relative(mine - least, least), claim.bound * 1.001
     return judge.excess(model), max(claim.bound, 1e-9) * 1.001
+
+
+def planes(model, data):
+    """The ridge classifier: what is missing from the minimum of the worst of its planes, which are ridge regressions on signs."""
+    labels, k, worst = np.asarray(data.labels), len(model.classes_), 0.0
+    claim = model.certificate_["excess"]
+    if "dependent" in claim.says:
+        return 0.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
+    for label, coef, level in zip(model.classes_[1:] if k == 2 else model.classes_, model.coef_, model.intercept_):
+        signs = np.where(labels == label, 1.0, -1.0)
+        judge = Exact(data.table, signs, model.alpha, data.weights, bool(model.fit_intercept))
+        worst = max(worst, judge.excess(SimpleNamespace(coef_=coef, intercept_=float(level))))
+    return worst, max(claim.bound, 1e-9) * 1.001
 
 
 def perpendicular(model, data):

@@ -53,8 +53,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     Class attributes
     ----------------
-    passes : {"one", "each iteration", "stream", "in memory"}
-        How the model reads its data.
+    passes : {"one", "two", "each iteration", "stream", "in memory"}
+        How the model reads its data; in two passes where the first has to find out which classes there are.
     target : {"number", "label", None}
         What ``y`` has to be.
     sparse : bool

@@ -18,17 +18,23 @@ Rosenblatt (1958); Novikoff (1962), On convergence proofs on perceptrons; Freund
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from qed.base.attributes import floats, maybe
 from qed.base.certificate import Claim
+from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, boolean, choice, integer, number, random_state
+from qed.base.models.labels import learn_classes
+from qed.base.models.parameters import Parameter, boolean, check_parameters, choice, integer, number, random_state
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes, way
 from qed.base.random import seed_of
+from qed.base.running.callbacks import calling_back, iteration_callbacks
+from qed.base.running.changing import changing
+from qed.base.running.drive import drive
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
@@ -98,6 +104,9 @@ class Perceptron(Classifier, Iterative):
         How many corrections each plane took.
     X_fit_ : ndarray or sparse array of shape (n, p)
         The rows, with a kernel only.
+    before_ : ndarray of shape (1, p + 1) or (n_classes, p + 1)
+        After ``partial_fit`` only: where the planes were before the rows of the last call, with the constants last; `dual_coef_` is what
+        these rows have added.
     n_iter_ : int
         Passes made.
     ending_ : Ending
@@ -130,6 +139,7 @@ class Perceptron(Classifier, Iterative):
         "dual_coef_": floats("planes", "rows"),
         "updates_": floats("planes", low=0),
         "X_fit_": maybe(floats("rows", "features", finite=False)),
+        "before_": maybe(floats("planes", "features+1")),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "fit_intercept": boolean(),
@@ -150,6 +160,7 @@ class Perceptron(Classifier, Iterative):
     dual_coef_: np.ndarray
     updates_: np.ndarray
     X_fit_: np.ndarray
+    before_: np.ndarray
     no_inference: ClassVar[str] = "its plane is one of many that do as well"
 
     def __init__(
@@ -208,13 +219,54 @@ class Perceptron(Classifier, Iterative):
         return Visits(rows.cached(), self)
 
     def _evidence(self, rows: Rows) -> Visits:
-        return Visits(rows, self, self.classes_)
+        return Visits(rows, self, self.classes_, getattr(self, "before_", None))
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Visit more rows, once, from where the planes are; rows of earlier calls are not visited again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        classes : array-like, optional
+            All classes there may be, for the first call; by default those of its rows.
+
+        Returns
+        -------
+        self
+            The model. Its certificate is about the rows of this call.
+        """
+        check_parameters(self, self.parameters)
+        if self.kernel is not None or self.average or self.class_weight == "balanced":
+            raise NotAvailableError(
+                "Perceptron.partial_fit forgets its rows, which a kernel, average=True and class_weight='balanced' need: call fit."
+            )
+        first = not hasattr(self, "coef_")
+        with changing(self), calling_back(self, X, y, sample_weight):
+            rows = self._open(X, y, sample_weight, reset=first, target=self.target).cached()
+            if first:
+                self.classes_ = learn_classes(rows, "Perceptron")[0] if classes is None else np.unique(classes)
+                planes = 1 if len(self.classes_) == 2 else len(self.classes_)
+                before, passes, updates = np.zeros((planes, rows.n_features + 1)), 0, np.zeros(planes)
+            else:
+                before = np.hstack([self.coef_, self.intercept_[:, None]])
+                passes, updates = self.n_iter_, self.updates_
+            problem = Visits(rows, self, self.classes_, before)
+            rule = Rule(tol=0.0, max_iter=1, keep="last")
+            ending = drive(self, partial(self._steps, problem), rule, None, iteration_callbacks(self, problem))
+            self._conclude(problem, ending)
+            self.n_iter_, self.updates_ = passes + self.n_iter_, updates + self.updates_
+        return self
 
     def _steps(self, problem: Visits, start: Step | None = None) -> Generator[Step, None, Halt]:
         if start is None:
             planes, wrong = problem.beginning(), np.full(problem.planes, np.inf)
             given_up = came_back = np.zeros(problem.planes, bool)
             seed, epoch, saved = seed_of(self.random_state), 0, planes
+        elif hasattr(self, "before_"):
+            raise NotAvailableError(
+                "Perceptron can not go on after partial_fit: visit rows by partial_fit, or call fit."
+            )
         else:
             planes = Planes(start.weights, start.told, start.time)
             wrong, given_up, came_back = start.wrong, start.given_up, start.came_back
@@ -248,7 +300,7 @@ class Perceptron(Classifier, Iterative):
             planes = problem.passed(before, active, seed, epoch)
             wrong = np.where(active, (planes.told[0] - before.told[0]) @ problem.measure, wrong)
             back = active & (wrong > 0) & (planes.weights == saved.weights).all(axis=1)
-            if not self.average:
+            if not self.average and problem.before is None:
                 planes = _rounds(problem, planes, saved, back, self.least_margin)
             came_back = came_back | back
             given_up = given_up | (active & (wrong > 0) & (problem.possible_margins(planes) <= self.least_margin))
@@ -261,10 +313,13 @@ class Perceptron(Classifier, Iterative):
         self.dual_coef_ = self.eta0 * (planes.told[0] - planes.told[1] / visits[:, None]) * problem.facts.sign
         self.updates_ = planes.told[0] @ problem.measure
         self.intercept_ = problem.unit * self.dual_coef_.sum(axis=1)
-        for name in ("coef_", "X_fit_"):
+        for name in ("coef_", "X_fit_", "before_"):
             self.__dict__.pop(name, None)
         if self.kernel is None:
             self.coef_ = summed(problem.held, self.dual_coef_)
+            if problem.before is not None:
+                self.before_ = problem.before
+                self.coef_, self.intercept_ = self.coef_ + self.before_[:, :-1], self.intercept_ + self.before_[:, -1]
         else:
             X = problem.held.array().X
             self.X_fit_ = X if is_sparse(X) else np.asarray(X)

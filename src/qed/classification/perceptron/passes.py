@@ -2,7 +2,8 @@ r"""The rows of a perceptron, held so that they can be visited again and again, 
 
 The order of a pass follows from the seed, the number of the pass and what is *in* the rows, not from where they stand: each row has a key
 of its features (to single precision) and class, and keys mixed with seed and pass are sorted. So the same rows in another order, a row
-twice or with weight two, a table or a file, dense or sparse, lead to the same planes.
+twice or with weight two, a table or a file, dense or sparse, lead to the same planes. Of many rows, those whose keys begin alike, which are
+some by chance, stay together in all passes and lie together in memory.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.classification.perceptron.visits import visit_dense, visit_gram, visit_sparse
 from qed.kernels.similarity import Similarity
 
-Kernel: TypeAlias = Any
 Table: TypeAlias = Any
+Stored: TypeAlias = tuple[Any, tuple[np.ndarray, ...]]  # a kernel, and the arrays that it takes
 # Rows that are copied into the order of a pass at a time.
 BATCH = 4096
+# A table of so many values is copied once, so that passes run through memory: 256 megabytes.
+FEW_ENOUGH = 1 << 25
+# From so many rows on, about so many are visited one after another in every pass: a jump in memory costs more than a visit.
+MANY_ROWS, TOGETHER = 1 << 14, 64
 # With so few values, and for so few passes, plain Python is faster than loading what was compiled.
 FEW_VALUES, FEW_PASSES = 1024, 20
 
@@ -35,6 +40,7 @@ class Settings(Protocol):
     """What a model says about its visits: its parameters, as in `Perceptron`."""
 
     fit_intercept: bool
+    eta0: float
     shuffle: bool
     average: bool
     scaled: bool
@@ -69,10 +75,20 @@ class Facts(NamedTuple):
 class Visits(RowsProblem):
     """The rows that a perceptron visits; see the module. The classes are given where they are known already."""
 
-    def __init__(self, rows: Rows, model: Settings, classes: np.ndarray | None = None) -> None:
+    # Where the planes were before these rows came, with the intercepts last; None where they begin with these rows, at zero.
+    before: np.ndarray | None = None
+
+    def __init__(
+        self, rows: Rows, model: Settings, classes: np.ndarray | None = None, before: np.ndarray | None = None
+    ) -> None:
         super().__init__(rows, model)
         self.model = model
-        found, totals = learn_classes(rows, type(model).__name__)
+        if before is None:
+            found, totals = learn_classes(rows, type(model).__name__)
+        else:
+            # Rows that are added need not have all classes, and can not be asked what these weigh altogether.
+            assert classes is not None
+            found, totals, self.before = classes, np.ones(len(classes)), before
         self.others = 0 if classes is None or np.array_equal(found, classes) else 1
         self.classes = found
         numbered = coded(rows, found)
@@ -105,34 +121,79 @@ class Visits(RowsProblem):
     def keys(self) -> np.ndarray:
         return np.asarray(self.held.map(_keys))
 
+    @cached_property
+    def lying(self) -> np.ndarray:
+        """The numbers of the rows in the order in which passes find them in memory: by their keys, where each pass has its own order."""
+        return np.argsort(self.keys, kind="stable") if self.model.shuffle else np.arange(len(self.codes))
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows whose keys begin alike stay together: the beginnings, and how many rows have each; with few rows all keys differ.
+
+        How many bits begin a key follows from the weight of all rows, so that a row twice is a row of weight two here, too.
+        """
+        total = len(self.codes) if self.held.weight is None else float(self.held.weight.sum())
+        bits = 64 if total < MANY_ROWS else int(np.log2(total / TOGETHER))
+        return np.unique(self.keys >> np.uint64(64 - bits), return_counts=True)
+
     def order(self, seed: int, epoch: int) -> np.ndarray:
-        """Give the numbers of the rows in the order of a pass."""
+        """Give the order of a pass, as places among the rows as they lie there."""
         if not self.model.shuffle:
             return np.arange(len(self.codes))
         mixed = _mixed(np.array([seed * 0x9E3779B97F4A7C15 + epoch & 0xFFFFFFFFFFFFFFFF], np.uint64))
-        return np.argsort(_mixed(self.keys ^ mixed), kind="stable")
+        beginnings, sizes = self.groups
+        chosen = np.argsort(_mixed(beginnings ^ mixed))
+        first = (np.cumsum(sizes) - sizes)[chosen]
+        sizes = sizes[chosen]
+        return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(self.codes))
 
     def beginning(self) -> Planes:
         n = len(self.codes)
         width = n if self.gram is not None else self.rows.n_features + 1
-        return Planes(np.zeros((self.planes, width)), np.zeros((2, self.planes, n)), 0.0)
+        weights = np.zeros((self.planes, width)) if self.before is None else self.before / self.model.eta0
+        return Planes(weights, np.zeros((2, self.planes, n)), 0.0)
 
     def passed(self, before: Planes, active: np.ndarray, seed: int, epoch: int) -> Planes:
         """Visit every row once, in the order of the pass."""
-        planes, order = before.copy(), self.order(seed, epoch)
+        planes, places = before.copy(), self.order(seed, epoch)
         strict, scaled = bool(self.model.strict), bool(self.model.scaled)
-        few = epoch < FEW_PASSES and planes.weights.size * len(order) <= FEW_VALUES
+        few = epoch < FEW_PASSES and planes.weights.size * len(places) <= FEW_VALUES
         if self.gram is not None:
             run = interpreted(visit_gram) if few else visit_gram
-            known = (self.gram, order, self.codes, self.weight, planes.weights, planes.told)
+            known = (self.gram, self.lying[places], self.codes, self.weight, planes.weights, planes.told)
             return replace(planes, time=run(*known, active, strict, scaled, planes.time))
-        for rows in _cut(order):
-            X, told = self.held.X[rows], np.zeros((2, self.planes, len(rows)))
-            given = (self.codes[rows], self.weight[rows], planes.weights, told, active, self.unit, strict, scaled)
-            kernel, table = _stored(X)
-            planes.time = (interpreted(kernel) if few else kernel)(*table, *given, planes.time)
-            planes.told[:, :, rows] += told
+        for rows, order, (kernel, table) in self._tables(places):
+            told = np.zeros((2, self.planes, len(rows)))
+            codes, weight = self._labels if rows is self.lying else (self.codes[rows], self.weight[rows])
+            given = (codes, weight, planes.weights, told, active, self.unit, strict, scaled)
+            planes.time = (interpreted(kernel) if few else kernel)(*table, order, *given, planes.time)
+            pulled = np.flatnonzero(told[0].any(axis=0))
+            planes.told[:, :, rows[pulled]] += told[:, :, pulled]
         return planes
+
+    @cached_property
+    def _labels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Classes and weights of the rows as they lie there."""
+        return self.codes[self.lying], self.weight[self.lying]
+
+    def _tables(self, places: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, Stored]]:
+        """Give tables for a pass, one after another: the numbers of their rows, in which order these are visited, and the table."""
+        X = self.held.X
+        if self.moved is not None:
+            yield self.lying, places, self.moved
+        elif type(X) is np.ndarray and X.dtype == np.float64 and X.flags.c_contiguous:
+            yield np.arange(len(X)), self.lying[places], (visit_dense, (X,))
+        else:
+            for start in range(0, len(places), BATCH):
+                rows = self.lying[places[start : start + BATCH]]
+                yield rows, np.arange(len(rows)), _stored(X[rows])
+
+    @cached_property
+    def moved(self) -> Stored | None:
+        """A table of all rows as they lie there, so that passes run through memory and do not jump; None where it would take much room."""
+        X = self.held.X
+        values = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
+        return _stored(X[self.lying]) if values <= FEW_ENOUGH else None
 
     def lengths(self, planes: Planes) -> np.ndarray:
         """Give the length of each plane's weights."""
@@ -192,11 +253,7 @@ def _part(block: Block, amounts: np.ndarray) -> np.ndarray:
     return np.asarray((block.X[used].astype(np.float64, copy=False).T @ own[:, used].T).T)
 
 
-def _cut(order: np.ndarray) -> Iterator[np.ndarray]:
-    return (order[start : start + BATCH] for start in range(0, len(order), BATCH))
-
-
-def _stored(X: Table) -> tuple[Kernel, tuple[np.ndarray, ...]]:
+def _stored(X: Table) -> Stored:
     """Give the kernel for rows as they are stored, and their arrays."""
     if is_sparse(X):
         return visit_sparse, (X.data.astype(np.float64), X.indices.astype(np.int64), X.indptr.astype(np.int64))
@@ -222,7 +279,7 @@ def _keys(block: Block) -> np.ndarray:
         total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(bits)])
         found = total[block.X.indptr[1:]] - total[block.X.indptr[:-1]]
     else:
-        found = (_bits(block.X) * factors).sum(axis=1, dtype=np.uint64)
+        found = _bits(block.X) @ factors
     return _mixed(found ^ _mixed(np.asarray(block.y).astype(np.uint64)))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
+from qed.base.running.steps import Ending
 from qed.base.sources.block import Block
 from qed.classification.perceptron.passes import Settings, Visits, summed
 
@@ -21,12 +22,12 @@ from qed.classification.perceptron.passes import Settings, Visits, summed
 class Found(Settings, Protocol):
     """The public numbers of a fitted model, as in `Perceptron`."""
 
-    eta0: float
     intercept_: np.ndarray
     coef_: np.ndarray
     dual_coef_: np.ndarray
     updates_: np.ndarray
     X_fit_: np.ndarray
+    ending_: Ending
 
     @property
     def least_margin(self) -> float: ...
@@ -51,6 +52,8 @@ def perceptron_claims(model: Found, problem: Visits) -> list[Claim]:
     shapes = (problem.planes, n), (problem.planes,), (problem.planes,)
     if problem.others or (dual.shape, updates.shape, model.intercept_.shape) != shapes:
         return [Claim("classes, rows and planes are those of the data (others)", np.inf, 0.0)]
+    if problem.before is not None:
+        return _added_claims(model, problem, dual, updates)
     facts, counted = problem.facts, problem.weight > 0
     amounts = dual * facts.sign
     pulled = np.abs(dual) @ problem.measure / model.eta0
@@ -85,6 +88,32 @@ def perceptron_claims(model: Found, problem: Visits) -> list[Claim]:
         ),
         Claim(
             "corrections, as a share of (longest row / margin)^2, where all rows are right", _largest(share), 1 + 1e-9
+        ),
+    ]
+
+
+def _added_claims(model: Found, problem: Visits, dual: np.ndarray, updates: np.ndarray) -> list[Claim]:
+    """Claim that the planes are where one pass over these rows leads from where they were; of other rows nothing is known."""
+    assert problem.before is not None
+    n, p = len(problem.codes), problem.rows.n_features
+    seed, rounding = int(model.ending_.step.seed), (n + p + 8) * EPS
+    again = problem.passed(problem.beginning(), np.ones(problem.planes, bool), seed, 1).told[0]
+    pulled = again @ problem.measure
+    unsaid = (pulled - updates) / np.maximum(pulled, 1.0)
+    sums = np.hstack([summed(problem.held, dual), problem.unit * dual.sum(axis=1)[:, None]])
+    sizes = np.hstack([problem.held.fold(_sizes, dual), problem.unit * np.abs(dual).sum(axis=1)[:, None]])
+    off = np.hstack([model.coef_, model.intercept_[:, None]]) - problem.before - sums
+    share = np.abs(off) / np.maximum(sizes + np.abs(problem.before), 1e-300)
+    missed = np.abs(dual - model.eta0 * again * problem.facts.sign) / np.maximum(np.abs(dual).max(initial=0.0), 1e-300)
+    return [
+        Claim("one pass over these rows makes these corrections (difference, relative)", _largest(missed), rounding),
+        Claim.within(
+            "planes are where they were, and the sums of these (distance, relative)", _largest(share), 0.0, rounding
+        ),
+        Claim(
+            "updates_ are these corrections, or more (missing, relative)",
+            _largest(unsaid),
+            rounding,
         ),
     ]
 

@@ -34,6 +34,7 @@ def lateness(pulls: float, time: float) -> float:
 @kernel
 def visit_dense(
     X: Any,
+    order: Any,
     codes: Any,
     weight: Any,
     W: Any,
@@ -44,33 +45,49 @@ def visit_dense(
     scaled: bool,
     time: float,
 ) -> float:
-    """Visit dense rows in their order; `W` (with the intercepts last) and `told` are changed in place.
+    """Visit dense rows in an order; `W` (with the intercepts last) and `told` are changed in place.
 
     ``told[0, k, i]`` is how far row i has pulled plane k and ``told[1, k, i]`` the same, each pull times the visits before it. Gives the
     time after the last visit.
     """
-    n, p = X.shape
-    for i in range(n):
-        square = unit
-        for j in range(p):
-            square += X[i, j] * X[i, j]
-        length = 1.0 / math.sqrt(square) if scaled and square > 0.0 else 1.0
+    p = X.shape[1]
+    whole = p - p % 4
+    for i in order:
+        x, square = X[i], -1.0
         for k in range(len(W)):
             if not active[k] or weight[i] <= 0.0:
                 continue
+            w = W[k]
+            # Four sums at a time, as the next product need not wait for the last sum then; sparse rows are added in the same way.
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for j in range(0, whole, 4):
+                a += w[j] * x[j]
+                b += w[j + 1] * x[j + 1]
+                c += w[j + 2] * x[j + 2]
+                d += w[j + 3] * x[j + 3]
+            for j in range(whole, p):
+                if j % 4 == 0:
+                    a += w[j] * x[j]
+                elif j % 4 == 1:
+                    b += w[j] * x[j]
+                else:
+                    c += w[j] * x[j]
+            score = w[p] * unit + ((a + b) + (c + d))
             sign = 1.0 if codes[i] == k + (len(W) == 1) else -1.0
-            score = W[k, p] * unit
-            for j in range(p):
-                score += W[k, j] * X[i, j]
             strictly = strict or sign > 0.0
             if sign * score > 0.0 or (score == 0.0 and not strictly):
                 continue
+            if square < 0.0:
+                square = unit
+                for j in range(p):
+                    square += x[j] * x[j]
+            length = 1.0 / math.sqrt(square) if scaled and square > 0.0 else 1.0
             pulls = pulls_needed(sign * score, square * length, weight[i], strictly)
             told[0, k, i] += pulls * length
             told[1, k, i] += lateness(pulls, time) * length
             for j in range(p):
-                W[k, j] += sign * pulls * length * X[i, j]
-            W[k, p] += sign * pulls * length * unit
+                w[j] += sign * pulls * length * x[j]
+            w[p] += sign * pulls * length * unit
         time += weight[i]
     return time
 
@@ -80,6 +97,7 @@ def visit_sparse(
     data: Any,
     indices: Any,
     indptr: Any,
+    order: Any,
     codes: Any,
     weight: Any,
     W: Any,
@@ -92,26 +110,38 @@ def visit_sparse(
 ) -> float:
     """Do the same for rows stored as a CSR array."""
     p = W.shape[1] - 1
-    for i in range(len(indptr) - 1):
-        square = unit
-        for t in range(indptr[i], indptr[i + 1]):
-            square += data[t] * data[t]
-        length = 1.0 / math.sqrt(square) if scaled and square > 0.0 else 1.0
+    for i in order:
+        first, last, square = indptr[i], indptr[i + 1], -1.0
         for k in range(len(W)):
             if not active[k] or weight[i] <= 0.0:
                 continue
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for e in range(first, last):
+                j = indices[e]
+                term = W[k, j] * data[e]
+                if j % 4 == 0:
+                    a += term
+                elif j % 4 == 1:
+                    b += term
+                elif j % 4 == 2:
+                    c += term
+                else:
+                    d += term
+            score = W[k, p] * unit + ((a + b) + (c + d))
             sign = 1.0 if codes[i] == k + (len(W) == 1) else -1.0
-            score = W[k, p] * unit
-            for t in range(indptr[i], indptr[i + 1]):
-                score += W[k, indices[t]] * data[t]
             strictly = strict or sign > 0.0
             if sign * score > 0.0 or (score == 0.0 and not strictly):
                 continue
+            if square < 0.0:
+                square = unit
+                for e in range(first, last):
+                    square += data[e] * data[e]
+            length = 1.0 / math.sqrt(square) if scaled and square > 0.0 else 1.0
             pulls = pulls_needed(sign * score, square * length, weight[i], strictly)
             told[0, k, i] += pulls * length
             told[1, k, i] += lateness(pulls, time) * length
-            for t in range(indptr[i], indptr[i + 1]):
-                W[k, indices[t]] += sign * pulls * length * data[t]
+            for e in range(first, last):
+                W[k, indices[e]] += sign * pulls * length * data[e]
             W[k, p] += sign * pulls * length * unit
         time += weight[i]
     return time

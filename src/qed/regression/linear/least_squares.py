@@ -28,9 +28,9 @@ from qed.base.models.ways import takes, with_default
 from qed.linalg.root import factor_rounding
 from qed.optim.least_squares.equations import Equations
 from qed.optim.least_squares.evidence import accuracy_claim
+from qed.optim.least_squares.nonnegative import nonnegative
 from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.sparse.nonnegative import nonnegative
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
 
@@ -48,7 +48,7 @@ class LinearRegression(LeastSquaresModel):
     fit_intercept : bool, default=True
         Whether to fit a constant.
     positive : bool, default=False
-        Whether coefficients must not be negative (:mod:`qed.regression.sparse.nonnegative`).
+        Whether coefficients must not be negative (:mod:`qed.optim.least_squares.nonnegative`).
 
     Attributes
     ----------

@@ -16,22 +16,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from qed.base.attributes import text
 from qed.base.certificate import Claim
-from qed.base.errors import NotAvailableError, ParameterError
+from qed.base.errors import NotAvailableError
 from qed.base.models.parameters import Parameter, boolean, number, numbers
-from qed.base.models.proof import whole
 from qed.base.models.ways import RIDGE, takes
-from qed.optim.least_squares.precise import DIGITS_WANTED
 from qed.optim.least_squares.problem import LeastSquaresProblem
+from qed.optim.least_squares.ridge import SquaredPenalty
 from qed.regression.linear.linear import LeastSquaresModel
-from qed.regression.sparse.nonnegative import nonnegative
 
 
 @takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
-class Ridge(LeastSquaresModel):
+class Ridge(SquaredPenalty, LeastSquaresModel):
     """Linear least squares with a squared penalty.
 
     Parameters
@@ -41,7 +37,7 @@ class Ridge(LeastSquaresModel):
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
     positive : bool, default=False
-        Whether coefficients must not be negative (:mod:`qed.regression.sparse.nonnegative`).
+        Whether coefficients must not be negative (:mod:`qed.optim.least_squares.nonnegative`).
 
     Attributes
     ----------
@@ -91,31 +87,9 @@ class Ridge(LeastSquaresModel):
         self.fit_intercept = fit_intercept
         self.positive = positive
 
-    def _alphas(self, n_outputs: int) -> np.ndarray:
-        """Give one penalty per output."""
-        alphas = np.array(self.alpha, dtype=np.float64, ndmin=1)
-        if alphas.ndim != 1 or len(alphas) not in (1, n_outputs) or not min(alphas.tolist()) >= 0:
-            raise ParameterError(
-                f"Ridge: alpha must be a number >= 0 or one for each of the {n_outputs} outputs, not {self.alpha!r}."
-            )
-        return alphas if len(alphas) == n_outputs else alphas.repeat(n_outputs)
-
-    def _penalties(self, n_outputs: int) -> np.ndarray | None:
-        return None if self.positive else self._alphas(n_outputs)
-
     def _solve(self, problem: LeastSquaresProblem) -> None:
-        seen, equations = problem.statistic, problem.equations
-        alphas, flat = self._alphas(seen.n_targets), problem.target_ndim == 1
-        if self.positive:
-            self.solver_ = f"active sets: {equations.way}"
-            coef = nonnegative(equations, alphas, DIGITS_WANTED)
-            return self._set_coef(coef, seen.x_mean, seen.y_mean, flat=flat)
-        least, *others = sorted(set(alphas.tolist()))
-        coef = equations.solve(least, DIGITS_WANTED).coef
-        for alpha in others:
-            coef = np.where(alphas == alpha, equations.solve(alpha, DIGITS_WANTED).coef, coef)
-        self.solver_ = equations.way
-        self._set_coef(coef, seen.x_mean, seen.y_mean, flat=flat)
+        seen = problem.statistic
+        self._set_coef(self._minimum(problem), seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
     @property
     def n_iter_(self) -> int:
@@ -123,16 +97,8 @@ class Ridge(LeastSquaresModel):
         self._check_fitted()
         return 1
 
-    @property
-    def _is_penalised(self) -> bool:
-        return bool((self.alpha if isinstance(self.alpha, float | int) else np.min(self.alpha)) > 0)
-
     def _prove(self, problem: LeastSquaresProblem) -> list[Claim]:
-        coef, intercept = self._columns()
-        if problem.source == "data" and (damage := whole(len(coef), 0, coef, intercept)):
-            return damage
-        alphas = self._alphas(coef.shape[1])
-        return problem.prove(coef, intercept, alphas)[0]
+        return self._least(problem, *self._columns())
 
     @property
     def inference_(self) -> Any:

@@ -1,0 +1,29 @@
+"""Classifiers whose scores are planes: one for two classes, one for each of more."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from qed.base.attributes import Attributes, floats
+from qed.base.models.roles import Classifier
+from qed.base.sources.block import Block
+
+
+class LinearClassifier(Classifier):
+    """A classifier that scores by ``X @ coef_.T + intercept_``."""
+
+    sparse = True
+    attributes: ClassVar[Attributes] = {"coef_": floats("planes", "features"), "intercept_": floats("planes")}
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def _decide(self, block: Block) -> np.ndarray:
+        scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
+        scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
+        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+
+    def _disagreement(self) -> str:
+        planes, k = len(self.coef_), len(self.classes_)
+        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
