@@ -66,6 +66,9 @@ class Generative(OnePassClassifier):
         """Give `_joint` of several models of this kind, fitted to the same rows: of shape (n_models, n, n_classes)."""
         return np.array([one._joint(block) for one in models])
 
+    def _statistic_numbers(self, p: int, k: int) -> int:
+        return k * (p + 1) ** 2
+
     def _search(self, question: Question[Self]) -> Answer | None:
         return search_together(self, question)
 

@@ -166,7 +166,9 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
             if narrow is None:
                 return None
             question, words = replace(question, rows=narrow), ", in the space of the rows"
-        return _FoldSearch(question, type(self).__name__).answer(self, scorers, words) if question.one_pass else None
+        return (
+            _FoldSearch(question, type(self).__name__).answer(self, scorers, words) if question.has_room(self) else None
+        )
 
 
 class _FoldSearch:

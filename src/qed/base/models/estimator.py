@@ -149,9 +149,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         """Say how the rows of a problem differ from those of the fit; empty where they do not, None where that is not known."""
         return difference_from(self, problem.fingerprint)
 
-    def _statistic_numbers(self, p: int) -> int:
-        """Say about how many numbers the statistic of p columns holds, for each class where there are some: by default their products."""
-        return (p + 1) ** 2
+    def _statistic_numbers(self, p: int, k: int) -> int:
+        """Say about how many numbers the statistic of p columns and k outputs or classes holds: by default the products of columns."""
+        return (p + k) ** 2
 
     def _search(self, question: Question[Self]) -> Answer | None:
         """Score many settings on many folds in whatever way is cheap; None to have them fitted. See `qed.base.models.searching`."""

@@ -171,10 +171,10 @@ class Question(Generic[Model]):
 
     def has_room(self, model: Any) -> bool:
         """Say whether one pass can collect a model's statistic for all splits, and memory hold it."""
-        numbers = self.folds.n_groups * model._statistic_numbers(self.rows.n_features)
-        if 0 < numbers <= MOST_NUMBERS and model.target == "label":
-            numbers *= len(np.unique(self.target))
-        return bool(0 < numbers <= MOST_NUMBERS)
+        if not 0 < self.folds.n_groups <= MOST_NUMBERS:
+            return False
+        k = len(np.unique(self.target)) if model.target == "label" else self.n_outputs
+        return bool(self.folds.n_groups * model._statistic_numbers(self.rows.n_features, k) <= MOST_NUMBERS)
 
     def statistics(self, model: Any) -> Collected[Any]:
         """Collect a model's statistic for all splits; asked again for the same, give it at once.

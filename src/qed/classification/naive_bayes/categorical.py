@@ -139,8 +139,8 @@ class CategoricalNB(Generative):
             )
         return ByClass.of(block, LevelCounts.of)
 
-    def _statistic_numbers(self, p: int) -> int:
-        return 64 * p
+    def _statistic_numbers(self, p: int, k: int) -> int:
+        return 64 * k * p
 
     def _least(self, p: int) -> np.ndarray:
         least = np.ones(p, dtype=np.int64) if self.min_categories is None else np.asarray(self.min_categories)

@@ -108,8 +108,8 @@ class CountingNB(Generative):
         product = np.asarray(self._marked(block) @ np.vstack([part.weights for part in found]).T)
         return np.swapaxes(product.reshape(len(product), *level.shape) + level, 0, 1)
 
-    def _statistic_numbers(self, p: int) -> int:
-        return p
+    def _statistic_numbers(self, p: int, k: int) -> int:
+        return k * p
 
     @property
     def coef_(self) -> np.ndarray:

@@ -122,8 +122,8 @@ class GaussianNB(Generative):
             joint[:, :, k] = ((away * away) @ (-0.5 / variance).T + level).T
         return joint
 
-    def _statistic_numbers(self, p: int) -> int:
-        return 2 * p
+    def _statistic_numbers(self, p: int, k: int) -> int:
+        return 2 * k * p
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         seen = problem.statistic
