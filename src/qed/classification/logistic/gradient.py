@@ -152,8 +152,8 @@ class GradientLogisticRegression(LogisticRegression):
                 gap = objective.plain_gap(point)
                 if gap > objective.tol and epoch & (epoch - 1) == 0:
                     gap = min(gap, objective.final_gap(point))
-                place = {"coef": point.coef, "intercept": point.intercept}
-                yield Step(point.objective, gap, **place, epoch=epoch, seed=seed, length=length)
+                noted: dict[str, Any] = {"epoch": epoch, "seed": seed, "length": length}
+                yield Step(point.objective, gap, coef=point.coef, intercept=point.intercept, **noted)
             start, epoch = None, epoch + 1
             if self.solver == "gradient":
                 before, way = point, -LONGER * length * point.gradient
