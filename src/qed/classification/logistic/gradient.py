@@ -152,7 +152,7 @@ class GradientLogisticRegression(LogisticRegression):
                 gap = objective.plain_gap(point)
                 if gap > objective.tol and epoch & (epoch - 1) == 0:
                     gap = min(gap, objective.final_gap(point))
-                noted = {"epoch": epoch, "seed": seed, "length": length}
+                noted: dict[str, Any] = {"epoch": epoch, "seed": seed, "length": length}
                 yield Step(point.objective, gap, coef=point.coef, intercept=point.intercept, **noted)
             start, epoch = None, epoch + 1
             if self.solver == "gradient":
