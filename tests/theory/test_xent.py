@@ -6,8 +6,8 @@ from scipy.special import expit
 
 import qed
 from qed.base.sources.block import Block
-from qed.optim.functions.cross_entropy import cross_entropy
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
+from qed.stats.classes.cross_entropy import cross_entropy
 
 
 def two(z):

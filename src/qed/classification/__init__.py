@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = room(
         "discriminant.linear": ["LinearDiscriminantAnalysis"],
         "discriminant.quadratic": ["QuadraticDiscriminantAnalysis"],
         "logistic.gradient": ["GradientLogisticRegression"],
-        "logistic.kernel": ["KernelLogisticRegression"],
+        "kernel_logistic": ["KernelLogisticRegression"],
         "logistic.regression": ["LogisticRegression"],
         "majority": ["MajorityClassifier"],
         "naive_bayes.bernoulli": ["BernoulliNB"],

@@ -25,7 +25,6 @@ from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import Summary
 from qed.classification.logistic.likelihood import Likelihood
 from qed.classification.logistic.sparse_likelihood import SparseLikelihood
-from qed.optim.functions.cross_entropy import cross_entropy
 from qed.optim.functions.losses import LogisticLoss
 from qed.optim.functions.penalties import L1L2
 from qed.optim.functions.softmax import SoftmaxLoss
@@ -33,6 +32,7 @@ from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.newton_set import NewtonSet
 from qed.optim.sparse.path import solve
 from qed.optim.sparse.scored import ScoredLoss
+from qed.stats.classes.cross_entropy import cross_entropy
 
 # A part has at least so many rows for each parameter, and is at most this share of the rows; smaller tables are not worth it.
 ROWS_EACH, LARGEST_SHARE, SMALLEST_SHARE, LEAST_VALUES = 24, 4, 16, 1 << 20

@@ -25,8 +25,8 @@ import numpy as np
 
 from qed.base.sources.block import Block
 from qed.classification.logistic.hessian_bound import UNIT, LowerBound
-from qed.optim.functions.cross_entropy import cross_entropy, others
 from qed.optim.functions.softmax import SoftmaxLoss
+from qed.stats.classes.cross_entropy import cross_entropy, others
 
 
 @dataclass(frozen=True)

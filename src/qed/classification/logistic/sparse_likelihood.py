@@ -36,10 +36,10 @@ from qed.classification.logistic.gap import magnitudes, summed
 from qed.classification.logistic.likelihood import Likelihood, Newton, Point
 from qed.classification.logistic.secants import Secants
 from qed.linalg.iterative.conjugate import conjugate_gradients
-from qed.optim.functions.cross_entropy import cross_entropy, divergence
 from qed.optim.functions.penalties import L1L2
 from qed.optim.functions.softmax import SoftmaxLoss
 from qed.optim.sparse.quadratic import SparseQuadratic
+from qed.stats.classes.cross_entropy import cross_entropy, divergence
 
 DECREASE, HALVINGS = 1e-4, 30
 # Up to so many parameters the quadratic model is minimised with the penalty as it is, to this share of its value.

@@ -25,7 +25,7 @@ import numpy as np
 
 from qed.base.sources.block import Block
 from qed.linalg.few_kernel import few_times, suits, times_few
-from qed.optim.functions.cross_entropy import cross_entropy, flattest, leads, moved, others
+from qed.stats.classes.cross_entropy import cross_entropy, flattest, leads, moved, others
 from qed.stats.products import gram
 
 # Dense or sparse rows.

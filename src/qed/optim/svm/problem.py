@@ -26,7 +26,7 @@ from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
-from qed.kernels.compared import WIDTH_PARAMETERS, ComparedRows, WithWidth
+from qed.kernels.gram.compared import WIDTH_PARAMETERS, ComparedRows, WithWidth
 from qed.kernels.gram.rows import combined
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
