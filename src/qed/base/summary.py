@@ -66,7 +66,7 @@ class Summary:
 
     def _allow(self, summed: float) -> Summary:
         """Set what rounding may have done: sums are over tiles, then over these, about means that were `summed` with so many roundings."""
-        roundings = 2 * (TILE_ROWS + self.count / TILE_ROWS)
+        roundings = 8 + 2 * (min(self.count, TILE_ROWS) + self.count / TILE_ROWS)
         with np.errstate(all="ignore"):
             slip = EPS * (summed * np.abs(self.mean) + (summed + roundings) * np.sqrt(self.variance))
             lost = (summed + roundings) * EPS * self.deviation + self.weight * slip**2 * (summed > 1)

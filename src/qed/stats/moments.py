@@ -190,6 +190,8 @@ class Moments(Centred):
             mean, rest = self._moved(way)
         self._check_remains(scatter)
         bulk, roundings = self._behind(other, step)
+        # The error of a mean grows when it is that of less weight: as it is bounded by bulk over weight, the bulk grows with it.
+        bulk *= self.weight / weight
         gone = scatter.diagonal() <= ROUNDING * self.scatter.diagonal()
         # Where nothing but rounding is left of a column, nothing is known of its products with others.
         bulk[gone] *= ROUNDING / (roundings * EPS**2)

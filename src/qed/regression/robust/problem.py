@@ -139,16 +139,18 @@ class HuberProblem(Problem):
             others = (point.objective + weight * self.epsilon**2 * scale) / (2 * self.epsilon)
         pull = 2 * k / scale * (sums.pull - design.centre * sums.level)
         level = 2 * k / scale * sums.level
-        eta, made_up = design.imbalance(pull - 2 * self._shrinking(point.plane), level)
+        inner = pull - 2 * self._shrinking(point.plane)
+        eta, left_over = design.imbalance(inner, level)
         between = eta * (sums.absolute + others)
         if self.alpha > 0:
             constant = abs(level) / weight * (sums.absolute + others) if design.intercept else 0.0
             miss = design.columns.own(pull) - 2 * self.alpha * point.plane.coef
-            lost = miss - design.columns.own(made_up)
+            lost = miss - design.columns.own(inner) + design.columns.own(left_over)
             between = min(between + lost @ lost / (4 * self.alpha), constant + miss @ miss / (4 * self.alpha))
         size = max(point.objective, TINY)
         numbers, equations = design.rounding(point.plane, sums.target)
-        rounding = 64 * (equations + numbers / (weight * scale) + numbers / size)
+        felt = numbers - EPS * (sums.target - sums.felt)
+        rounding = 64 * (equations + felt / (weight * scale) + numbers / size)
         return min(1.0, max(0.0, left + between) / size), float(rounding)
 
     def most_rounding(self, point: Point) -> float:
