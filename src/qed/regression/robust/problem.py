@@ -124,7 +124,13 @@ class HuberProblem(Problem):
             at, slope, slope(point), lambda found: found.objective - point.objective,
             noise=8 * noise, trial=trial, longest=longest, rounding=noise,
         )  # fmt: skip
-        return found or point
+        if found is not None and found.objective < point.objective - 8 * noise:
+            return found
+        # The objective no longer tells which is better, but how far the equations are from being met still does.
+        whole = at(1.0)
+        blur = 8 * noise + 2 * self.epsilon * self.design.rounding(point.plane, point.sums.target)[0]
+        near = whole.objective <= point.objective + blur and self.gap(whole)[0] < 0.5 * self.gap(point)[0]
+        return whole if near else found or point
 
     def gap(self, point: Point) -> tuple[float, float]:
         """Bound the distance from the minimum, relative to the objective; say how much of it rounding can explain."""

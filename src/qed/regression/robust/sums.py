@@ -37,7 +37,7 @@ class HuberSums:
     """
 
     weight: float  # the sum of the weights
-    # The sum of the sizes of the target; and of as much of them as rounding can carry over to psi, which a row far away does not feel.
+    # The sum of the sizes of the target; and of those that rounding can carry over to psi, which a row that is clearly outside does not feel.
     target: float
     felt: float
     absolute: float  # the sum of `|r|`
@@ -61,7 +61,7 @@ class HuberSums:
         return cls(
             float(weight.sum()),
             float(weight @ np.abs(y)),
-            float(weight @ np.minimum(np.abs(y), 2 * delta / EPS)),
+            float(weight @ np.where(np.abs(residual) < delta + 64 * EPS * np.abs(y), np.abs(y), 0.0)),
             float(weight @ np.abs(residual)),
             float(weighted @ residual),
             float(weighted @ psi),
