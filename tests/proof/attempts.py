@@ -23,6 +23,8 @@ MODELS = {
     "GeneralizedLeastSquares": (lambda: qed.GeneralizedLeastSquares(np.linspace(0.5, 2.0, 9)), lines.coefficients),
     "Ridge": (lambda: qed.Ridge(0.1), lines.penalised),
     "GradientRidge": (lambda: qed.GradientRidge(alpha=0.1), lines.penalised),
+    "LinearRegression, positive": (lambda: qed.LinearRegression(positive=True), lines.nonnegative),
+    "Ridge, positive": (lambda: qed.Ridge(0.1, positive=True), lines.nonnegative),
     "GaussianMAP": (lambda: qed.GaussianMAP(fit_intercept=True), lines.penalised),
     "TotalLeastSquares": (qed.TotalLeastSquares, lines.perpendicular),
     "MeanRegressor": (qed.MeanRegressor, lines.average),

@@ -1,6 +1,7 @@
 """What is true of linear fits, in exact arithmetic or with many digits: least squares and its kin, pursuits, and a scale that is found."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import mpmath
 import numpy as np
@@ -97,6 +98,36 @@ def penalised(model, data):
 def _centred_or_not(model, data):
     rows, target = data.centred() if model.fit_intercept else (data.X, data.y)
     return rows, list(range(len(rows[0]))), target
+
+
+def nonnegative(model, data):
+    """Least squares with coefficients that must not be negative: the best support is found among all, as is what the certificate misses."""
+    alpha = Fraction(float(getattr(model, "alpha", 0.0)))
+    judge = Exact(data.table, data.target, float(alpha), data.weights, bool(model.fit_intercept))
+    rows, columns, target = _centred_or_not(model, data)
+    coef = np.asarray(model.coef_)
+    if (coef < 0).any():
+        return np.inf, 0.0
+    value, best = judge.objective(model.coef_, model.intercept_), None
+    for chosen in (c for k in range(len(columns) + 1) for c in combinations(columns, k)):
+        part = least(data, rows, chosen, target, alpha)
+        if part is None or min(part, default=0) < 0:
+            continue
+        left = [t - sum(r[j] * c for j, c in zip(chosen, part)) for r, t in zip(rows, target)]
+        found = sum(w * e * e for w, e in zip(data.weight, left)) + alpha * dot(part, part)
+        best = found if best is None else min(best, found)
+    size = float(sum(w * t * t for w, t in zip(data.weight, target))) ** 0.5
+    lengths = [float(sum(w * a * a for w, a in zip(data.weight, column))) ** 0.5 for column in zip(*rows)]
+    reach = size + float(np.dot(lengths, coef)) or 1.0
+    claims = {claim.says.split()[0]: claim for claim in model.certificate_}
+    if "excess" in claims:
+        scale = float(value) + 1e-8 * min(reach**2, 1e9 * size**2 or np.inf)
+        return float(value - best) / scale, max(claims["excess"].bound, 1e-9) * 1.001
+    # Where columns depend on each other, what is claimed is that coefficients times their gradient vanish.
+    left = [t - dot(r, fractions(coef)) for r, t in zip(rows, target)]
+    slope = [sum(w * r[j] * e for w, r, e in zip(data.weight, rows, left)) - alpha * Fraction(float(coef[j])) for j in columns]
+    slack = sum(abs(g) * Fraction(float(c)) for g, c in zip(slope, coef))
+    return float(slack) / reach**2, model.certificate_["coefficients times"].bound * 1.001
 
 
 def perpendicular(model, data):
