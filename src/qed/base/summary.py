@@ -56,7 +56,7 @@ class Summary:
     low: np.ndarray
     high: np.ndarray
     missing: np.ndarray  # (p,): how many values are missing
-    # (p,): how far rounding may have carried means and deviations, at most: far, where rows were taken away that were larger than those left.
+    # (p,): how far rounding may have carried means and deviations, at most: far, where larger rows were taken away than are left.
     slip: np.ndarray = None  # type: ignore[assignment]
     lost: np.ndarray = None  # type: ignore[assignment]
 

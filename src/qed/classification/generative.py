@@ -25,6 +25,7 @@ from qed.stats.by_class import ByClass
 # A certificate that allows larger relative errors of what classes are made of than this does not hold.
 MOST_ERROR = 1e-4
 
+
 class Generative(OnePassClassifier):
     """A classifier made of a prior and a distribution for each class; its statistic is `ByClass`."""
 

@@ -217,7 +217,9 @@ class Moments(Centred):
         Entries of the scatter differ by no more than ``h[j] h[k]`` of one, and of the other.
         """
         behind = np.isfinite(self.roundings) and self.roundings >= 1
-        if not (self._is_of(other, self.loss) and behind and (self.bulk >= np.diagonal(other.scatter) * (1 - 1e-9)).all()):
+        if not (
+            self._is_of(other, self.loss) and behind and (self.bulk >= np.diagonal(other.scatter) * (1 - 1e-9)).all()
+        ):
             return np.inf
         blur = np.multiply.outer(self.noise, self.noise) + np.multiply.outer(other.noise, other.noise)
         spread = np.sqrt(np.maximum(self.bulk, other.bulk) / other.weight)

@@ -211,7 +211,9 @@ class GaussianClasses(Generative):
         if not self._same_classes(problem):
             return [Claim("the classes are those of the rows", np.inf, 0.0)]
         off = float(np.abs(self.priors_ - self._shares(seen, self.priors)).max())
-        mean = beyond(self.means_ - np.array([part.mean for part in seen]), mean_blur(seen) + mean_blur(self.statistic_))
+        mean = beyond(
+            self.means_ - np.array([part.mean for part in seen]), mean_blur(seen) + mean_blur(self.statistic_)
+        )
         return [
             Claim("priors are the shares of the classes, or those given", off, 64 * EPS),
             Claim("means are those of the classes, but for rounding", mean, 0.0),

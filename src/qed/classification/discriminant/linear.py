@@ -253,7 +253,7 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
                 "relative error of coefficients, at most",
                 spread.error(self._differences(seen), away, self.coef_.T),
                 MOST_ERROR,
-                        ),
+            ),
             Claim(
                 "constants belong to coefficients, means and priors",
                 beyond(self.intercept_ - level, 4 * (self.n_features_in_ + 4) * EPS * size),

@@ -129,8 +129,8 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
             spreads = [Spread.of(one, noise) for one, noise in zip(covariances, noises)]
             if any(spread.root is None for spread in spreads):
                 raise DegenerateError(
-                    "QuadraticDiscriminantAnalysis: of the covariance of a class nothing but rounding is left, because rows were forgotten that "
-                    "are much larger than those that remain. Fit the rows that remain."
+                    "QuadraticDiscriminantAnalysis: of the covariance of a class nothing but rounding is left, because rows "
+                    "were forgotten that are much larger than those that remain. Fit the rows that remain."
                 )
         self.covariance_ = np.array(covariances)
         self.whitening_ = np.array([spread.whitening for spread in spreads])

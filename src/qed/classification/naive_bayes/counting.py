@@ -148,5 +148,7 @@ class CountingNB(Generative):
                 float((np.abs(self.feature_log_prob_ - wanted) / np.maximum(np.abs(wanted), 1.0)).max(initial=0.0)),
                 ROUNDING,
             ),
-            Claim("relative error of smoothed counts, at most", float(ratio(lost, smooth).max(initial=0.0)), MOST_ERROR),
+            Claim(
+                "relative error of smoothed counts, at most", float(ratio(lost, smooth).max(initial=0.0)), MOST_ERROR
+            ),
         ]

@@ -227,8 +227,8 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     ) -> list[Claim]:
         """Compare mean and variance of the scaled columns with zero and one; `mean_` itself can only be as exact as a float is.
 
-        What may be `hidden` in sums, because rows were taken away from them that were larger than those left, is counted in, and allowed for
-        as long as it is little: the sums that the model has kept say how much.
+        What may be `hidden` in sums, because rows were taken away from them that were larger than those left, is counted in, and allowed
+        for as long as it is little: the sums that the model has kept say how much.
         """
         if self.mean_ is None:
             return [Claim("columns are left as they are", 0.0, 0.0)]

@@ -257,7 +257,7 @@ def relative_excess(
     rank: int | None = None,
     held: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bound what is missing from the minimum, relative to it and to a trace of the squares that residuals are differences of, for each output.
+    """Bound what is missing from the minimum, relative to it and to a trace of what residuals are differences of, for each output.
 
     A share of a `bound` need not be known any better. Where coefficients must not be negative, those that are `held` by zero have a
     gradient that leads where they may not go. Gives also what the rounding of large means may hide of it.

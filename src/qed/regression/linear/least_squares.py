@@ -33,6 +33,7 @@ from qed.regression.linear.problem import LeastSquaresProblem
 from qed.regression.sparse.nonnegative import nonnegative
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
+from qed.stats.left_out import MOST_ALIKE, left_out_claim
 
 DIGITS_WANTED = 10.0
 # With such a condition number, data that were measured to five digits say nothing about the coefficients.
@@ -164,7 +165,17 @@ class LinearRegression(LeastSquaresModel):
         if not self.positive:
             error = problem.largest_error(seen, coef, intercept, self.rank_)
             claims.append(accuracy_claim(error, is_unique=self.rank_ == len(coef)))
+            claims += self._prove_alike(problem)
         return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]
+
+    def _prove_alike(self, problem: LeastSquaresProblem) -> list[Claim]:
+        """Claim of columns that were taken for dependent, though there are rows enough, that the rows bear it out, if at hand."""
+        p, rows = self.n_features_in_, problem.rows
+        if rows is None or not self.rank_ < p < self.statistic_.count:
+            return []
+        seen = problem.equations.by_columns.normal.spectrum()
+        left_out = seen.vector[:, : p - self.rank_] / seen.length[:, None]
+        return [left_out_claim(rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
         """Go back to the rows for what else the model says of them, and what its inference rests on."""

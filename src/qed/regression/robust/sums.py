@@ -37,7 +37,7 @@ class HuberSums:
     """
 
     weight: float  # the sum of the weights
-    # The sum of the sizes of the target; and of those that rounding can carry over to psi, which a row that is clearly outside does not feel.
+    # The sum of the sizes of the target; and of those whose rounding psi feels, which it does not in a row that is clearly outside.
     target: float
     felt: float
     absolute: float  # the sum of `|r|`

@@ -88,7 +88,9 @@ class Sums:
         rounding = (other.count + 64) * EPS
         return max(
             largest_share([self.weight], [other.weight], rounding * other.weight + TINY),
-            largest_share(self.total, other.total, rounding * (np.sqrt(other.squares * other.weight) + self.bulk) + TINY),
+            largest_share(
+                self.total, other.total, rounding * (np.sqrt(other.squares * other.weight) + self.bulk) + TINY
+            ),
             largest_share(self.squares, other.squares, rounding * (other.squares + self._behind()) + TINY),
             0.0 if (self.bulk >= np.abs(other.total) * (1 - 1e-9)).all() and np.isfinite(self.bulk).all() else np.inf,
         )
