@@ -21,7 +21,7 @@ from qed.base.attributes import floats, of
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, choice, number, numbers
 from qed.base.models.problem import StatisticProblem
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.classification.generative import MOST_ERROR, Generative, beyond, log_priors
 from qed.stats.by_class import ByClass
@@ -140,14 +140,20 @@ class GaussianNB(Generative):
             Claim("var_ are the variances and epsilon_, but for rounding", beyond(far[1], blur + lost), 0.0),
             Claim(
                 "epsilon_ is the share of the largest variance",
-                abs(self.epsilon_ - more) / max(more, np.finfo(float).tiny),
-                rounding + float((lost / spread**2).max()),
+                abs(self.epsilon_ - more) / max(more, TINY) + _shaky(seen),
+                rounding + min(_shaky(self.statistic_), MOST_ERROR),
             ),
             Claim("error of means and variances, relative to the spread, at most", float(error), MOST_ERROR),
         ]
 
     def _doubt(self, seen: ByClass) -> tuple[np.ndarray, np.ndarray]:
         """Bound what rounding did to means and to ``var_``, each of shape (n_classes, p): much, where large rows were forgotten."""
-        more = float((seen.total.lost / seen.total.weight).max(initial=0.0))
         lost = np.array([part.lost / part.weight for part in seen])
-        return np.array([part.slip for part in seen]), lost + self.var_smoothing * more
+        more = self.var_smoothing * _shaky(seen) * float(seen.total.variance.max(initial=0.0))
+        return np.array([part.slip for part in seen]), lost + more
+
+
+def _shaky(seen: ByClass) -> float:
+    """Bound what rounding did to the largest variance of all rows, as a share of it."""
+    lost, variance = seen.total.lost / seen.total.weight, seen.total.variance
+    return float(lost.max(initial=0.0)) / max(float(variance.max(initial=0.0)), TINY)
