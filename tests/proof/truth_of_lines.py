@@ -101,9 +101,9 @@ def penalised(model, data):
         return relative(mine - best, best), claim.bound * 1.001
     excess, bound = judge.excess(model), max(claim.bound, 1e-9) * 1.001
     same = [claim for claim in model.certificate_ if claim.says.startswith("equals ridge regression")]
-    if not same or excess > bound:
+    if not same:
         return excess, bound
-    # The coefficients themselves are claimed, too.
+    # Not the excess is claimed here, but the coefficients themselves.
     exact = least(data, *_centred_or_not(model, data), Fraction(alpha))
     off = [float(abs(Fraction(float(c)) - e)) for c, e in zip(np.ravel(model.coef_), exact)]
     size = max(float(np.linalg.norm(model.coef_)), 1e-300)

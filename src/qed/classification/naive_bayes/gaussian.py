@@ -140,8 +140,8 @@ class GaussianNB(Generative):
             Claim("var_ are the variances and epsilon_, but for rounding", beyond(far[1], blur + lost), 0.0),
             Claim(
                 "epsilon_ is the share of the largest variance",
-                abs(self.epsilon_ - more) / max(more, TINY) + _shaky(seen),
-                rounding + min(_shaky(self.statistic_), MOST_ERROR),
+                (abs(self.epsilon_ - more) + self._lost_of_all(seen)) / max(more, TINY),
+                rounding + min(self._lost_of_all(self.statistic_) / max(more, TINY), MOST_ERROR),
             ),
             Claim("error of means and variances, relative to the spread, at most", float(error), MOST_ERROR),
         ]
@@ -149,11 +149,8 @@ class GaussianNB(Generative):
     def _doubt(self, seen: ByClass) -> tuple[np.ndarray, np.ndarray]:
         """Bound what rounding did to means and to ``var_``, each of shape (n_classes, p): much, where large rows were forgotten."""
         lost = np.array([part.lost / part.weight for part in seen])
-        more = self.var_smoothing * _shaky(seen) * float(seen.total.variance.max(initial=0.0))
-        return np.array([part.slip for part in seen]), lost + more
+        return np.array([part.slip for part in seen]), lost + self._lost_of_all(seen)
 
-
-def _shaky(seen: ByClass) -> float:
-    """Bound what rounding did to the largest variance of all rows, as a share of it."""
-    lost, variance = seen.total.lost / seen.total.weight, seen.total.variance
-    return float(lost.max(initial=0.0)) / max(float(variance.max(initial=0.0)), TINY)
+    def _lost_of_all(self, seen: ByClass) -> float:
+        """Bound what rounding did to ``epsilon_``."""
+        return self.var_smoothing * float((seen.total.lost / seen.total.weight).max(initial=0.0))

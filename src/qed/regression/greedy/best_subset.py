@@ -111,8 +111,8 @@ class BestSubset(LinearModel):
 
     def _advice(self) -> str:
         return (
-            "Where one row is far larger than the others, sums of squares know of nothing else: look at it, or leave it out. Where columns have "
-            "very different units, scale them, for example with qed.StandardScaler."
+            "Where one row is far larger than the others, sums of squares know of nothing else: look at it, or leave it out. Where columns "
+            "have very different units, scale them, for example with qed.StandardScaler."
         )
 
     def _most(self) -> int:
