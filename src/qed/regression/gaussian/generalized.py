@@ -187,8 +187,11 @@ class GeneralizedLeastSquares(Regressor):
             return []
         R = (factor.R if self.fit_intercept else factor.uncentered())[:, :p]
         length = np.linalg.norm(R, axis=0)
-        length = np.where(length > 0, length, 1.0)
-        left_out = np.linalg.svd(R / length)[2][self.rank_ :].T / length[:, None]
+        told = np.flatnonzero(length > 0)
+        left_out = np.zeros((p, max(len(told) - self.rank_, 0)))
+        if left_out.size == 0:
+            return []
+        left_out[told] = (np.linalg.svd(R[:, told] / length[told])[2][self.rank_ :] / length[told]).T
         return [left_out_claim(problem.rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _advice(self) -> str:

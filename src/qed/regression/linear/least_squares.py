@@ -25,6 +25,7 @@ from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.proof import whole
 from qed.base.models.ways import takes, with_default
+from qed.linalg.normal import equilibrate
 from qed.linalg.root import factor_rounding
 from qed.regression.linear.equations import Equations
 from qed.regression.linear.evidence import accuracy_claim
@@ -170,11 +171,16 @@ class LinearRegression(LeastSquaresModel):
 
     def _prove_alike(self, problem: LeastSquaresProblem) -> list[Claim]:
         """Claim of columns that were taken for dependent, though there are rows enough, that the rows bear it out, if at hand."""
-        p, rows = self.n_features_in_, problem.rows
-        if rows is None or not self.rank_ < p < self.statistic_.count:
+        rows = problem.rows
+        if rows is None or rows.is_sparse or not self.rank_ < self.n_features_in_ < self.statistic_.count:
             return []
-        seen = problem.equations.by_columns.normal.spectrum()
-        left_out = seen.vector[:, : p - self.rank_] / seen.length[:, None]
+        gram = problem.equations.by_columns.normal.gram
+        told = np.flatnonzero(gram.diagonal() > 0)
+        left_out = np.zeros((len(gram), max(len(told) - self.rank_, 0)))
+        if left_out.size == 0:
+            return []
+        scaled, length = equilibrate(gram[np.ix_(told, told)])
+        left_out[told] = np.linalg.eigh(scaled)[1][:, : left_out.shape[1]] / length[:, None]
         return [left_out_claim(rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
