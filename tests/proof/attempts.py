@@ -24,6 +24,8 @@ MODELS = {
     "Ridge": (lambda: qed.Ridge(0.1), lines.penalised),
     "Ridge, no penalty": (lambda: qed.Ridge(0.0), lines.penalised),
     "GradientRidge": (lambda: qed.GradientRidge(alpha=0.1), lines.penalised),
+    "LinearRegression, positive": (lambda: qed.LinearRegression(positive=True), lines.nonnegative),
+    "Ridge, positive": (lambda: qed.Ridge(0.1, positive=True), lines.nonnegative),
     "GaussianMAP": (lambda: qed.GaussianMAP(fit_intercept=True), lines.penalised),
     "TotalLeastSquares": (qed.TotalLeastSquares, lines.perpendicular),
     "MeanRegressor": (qed.MeanRegressor, lines.average),

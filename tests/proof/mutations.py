@@ -24,7 +24,13 @@ UNCHECKED = {
 }
 # Changes that leave a number as true as it was. What bounds the rounding grows with all that was added and taken away, which the rows that
 # are left do not tell, so a little more is a bound, too; and a triangular factor is one with either sign.
-AS_TRUE = {"bulk": "a thousandth more", "roundings": "a thousandth more", "R": "other sign"}
+AS_TRUE = {
+    "bulk": "a thousandth more",
+    "roundings": "a thousandth more",
+    "slip": "a thousandth more",
+    "lost": "a thousandth more",
+    "R": "other sign",
+}
 # A number below this is zero but for rounding: to change it by a share of itself, or its sign, changes nothing.
 NOTHING = 1e-12
 

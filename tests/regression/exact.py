@@ -80,4 +80,4 @@ class Exact:
         lengths = [float(sum(w * a * a for w, a in zip(self.weight, column))) ** 0.5 for column in zip(*self.rows)]
         size = float(sum(w * t * t for w, t in zip(self.weight, self.target))) ** 0.5
         reach = size + float(np.dot(lengths, np.abs(model.coef_))) or 1.0
-        return float(value - self.least()) / (float(value) + 1e-8 * reach**2)
+        return float(value - self.least()) / (float(value) + 1e-8 * min(reach**2, 1e9 * size**2 or np.inf))

@@ -44,7 +44,8 @@ class Summary:
         "low": floats("columns", finite=False),
         "high": floats("columns", finite=False),
         "missing": integers("columns"),
-        "bulk": floats("columns", low=0),
+        "slip": floats("columns", low=0),
+        "lost": floats("columns", low=0),
     }
     count: int
     weight: np.ndarray  # (p,): the weight of the values that are there
@@ -55,12 +56,23 @@ class Summary:
     low: np.ndarray
     high: np.ndarray
     missing: np.ndarray  # (p,): how many values are missing
-    # (p,): all squares that went into the deviations, those that were taken away again, too.
-    bulk: np.ndarray = None  # type: ignore[assignment]
+    # (p,): how far rounding may have carried means and deviations, at most: far, where larger rows were taken away than are left.
+    slip: np.ndarray = None  # type: ignore[assignment]
+    lost: np.ndarray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        if self.bulk is None:
-            object.__setattr__(self, "bulk", self.deviation)
+        if self.slip is None:
+            self._allow(1.0)
+
+    def _allow(self, summed: float) -> Summary:
+        """Set what rounding may have done: sums are over tiles, then over these, about means that were `summed` with so many roundings."""
+        roundings = 8 + 2 * (min(self.count, TILE_ROWS) + self.count / TILE_ROWS)
+        with np.errstate(all="ignore"):
+            slip = EPS * (summed * np.abs(self.mean) + (summed + roundings) * np.sqrt(self.variance))
+            lost = (summed + roundings) * EPS * self.deviation + self.weight * slip**2 * (summed > 1)
+        object.__setattr__(self, "slip", slip)
+        object.__setattr__(self, "lost", lost)
+        return self
 
     @classmethod
     def of(cls, block: Block) -> Summary:
@@ -90,7 +102,9 @@ class Summary:
         there = w @ ~hole
         filled = np.where(hole, 0, X)
         mean = np.divide(w @ filled, there, out=np.zeros(p), where=there > 0)
-        deviation = w @ np.where(hole, 0, (X - mean) ** 2)
+        gap = np.where(hole, 0, X - mean)
+        drift = np.divide(w @ gap, there, out=np.zeros(p), where=there > 0)
+        mean, deviation = mean + drift, np.maximum(w @ gap**2 - there * drift**2, 0.0)
         low = np.where(hole, np.inf, X).min(axis=0)
         high = np.where(hole, -np.inf, X).max(axis=0)
         return cls(n, there, mean, deviation, low.astype(float), high.astype(float), hole.sum(axis=0))
@@ -116,7 +130,7 @@ class Summary:
         if X.nnz >= COMPILED_FROM:
             from qed.base.summary_kernel import summarise_sparse
 
-            return cls(n, *summarise_sparse(X.data, X.indices, X.indptr, np.ascontiguousarray(w), p))
+            return cls(n, *summarise_sparse(X.data, X.indices, X.indptr, np.ascontiguousarray(w), p))._allow(n)
         hole = np.isnan(X.data)
         missing = np.bincount(X.indices[hole], minlength=p)
         row_weight = np.repeat(w, np.diff(X.indptr))
@@ -133,7 +147,7 @@ class Summary:
         low, high = np.where(zeros, 0.0, np.inf), np.where(zeros, 0.0, -np.inf)
         np.minimum.at(low, X.indices[~hole], value[~hole])
         np.maximum.at(high, X.indices[~hole], value[~hole])
-        return cls(n, there, mean, deviation, low, high, missing)
+        return cls(n, there, mean, deviation, low, high, missing)._allow(n)
 
     @classmethod
     def empty(cls, p: int) -> Summary:
@@ -156,7 +170,7 @@ class Summary:
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
             self.missing + other.missing,
-            self.bulk + other.bulk + gap**2 * self.weight * share,
+            *self._doubt(other, share, (1 - share) * self.slip, mean, deviation),
         )
 
     def __sub__(self, other: Summary) -> Summary:
@@ -164,40 +178,40 @@ class Summary:
         missing = self.missing - other.missing
         # Where nothing is left, what weights leave is rounding.
         weight = np.where(missing == self.count - other.count, 0.0, self.weight - other.weight)
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        gap = other.mean - self.mean
-        deviation = np.maximum(self.deviation - other.deviation - gap**2 * self.weight * share, 0.0)
+        there = weight > 0
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=there)
+        with np.errstate(invalid="ignore", over="ignore"):
+            gap = other.mean - self.mean
+            deviation = np.maximum(self.deviation - other.deviation - gap**2 * self.weight * share, 0.0)
+            mean = np.where(there, self.mean - gap * share, 0.0)
         unknown = np.full_like(weight, np.nan)
+        doubt = self._doubt(other, share, (1 + share) * self.slip, mean, self.deviation)
         return Summary(
             self.count - other.count,
             weight,
-            np.where(weight > 0, self.mean - gap * share, 0.0),
-            np.where(weight > 0, deviation, 0.0),
+            mean,
+            np.where(there, deviation, 0.0),
             unknown,
             unknown,
             missing,
-            self.bulk + other.bulk + gap**2 * self.weight * share,
+            *(np.where(there, part, 0.0) for part in doubt),
         )
+
+    def _doubt(
+        self, other: Summary, share: np.ndarray, slip: np.ndarray, mean: np.ndarray, deviation: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Bound the errors of a mean and of deviations that were made of two, the other being a `share` of the whole."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            gap = np.abs(other.mean - self.mean)
+            blur = self.slip + other.slip + 4 * EPS * gap
+            slip = slip + share * other.slip + 8 * EPS * gap * share + EPS * np.abs(mean)
+            lost = self.lost + other.lost + self.weight * share * blur * (2 * gap + blur) + 8 * EPS * deviation
+        return slip, lost
 
     @property
     def variance(self) -> np.ndarray:
         """Give the variance of each column, divided by the weight."""
         return np.divide(self.deviation, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)
-
-    @property
-    def lost(self) -> np.ndarray:
-        """Bound how far rounding may have carried the deviations: far, where rows were taken away that were larger than those left.
-
-        Sums over a tile are rounded as often as it has rows, and no entry is far from zero; then once for each addition.
-        """
-        return 2 * TILE_ROWS * EPS * self.bulk
-
-    @property
-    def slip(self) -> np.ndarray:
-        """Bound how far the means may be off, beyond the rounding of their last bits."""
-        return (
-            np.sqrt(np.divide(self.bulk, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)) * 16 * EPS
-        )
 
     def sums(self) -> np.ndarray:
         """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target that is summarised."""
@@ -218,7 +232,7 @@ class Summary:
     @property
     def loss(self) -> float:
         """By how much the squares that went in exceed those that are left, in the column that lost most."""
-        return largest_loss(self.bulk, self.deviation)
+        return largest_loss(ratio(self.lost, self.weight) / (2 * TILE_ROWS * EPS), self.variance, self.mean)
 
     def apart(self, other: Summary) -> float:
         """Give the largest difference from another summary, in units of what rounding can do; ranges that were lost are not compared."""
@@ -226,14 +240,13 @@ class Summary:
         same = self.count == other.count and np.array_equal(self.missing, other.missing)
         if not same or (known and not (np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high))):
             return np.inf
-        spread = np.sqrt(ratio(np.maximum(self.bulk, other.bulk), other.weight))
-        # Means are added one by one, so that each addition rounds by the size of the column; a thousand of them are allowed for.
-        size = 4096 * EPS * (np.abs(other.mean) + spread) + TINY
+        bounded = (self.slip >= EPS * np.abs(other.mean) * (1 - 1e-9)).all() and np.isfinite(self.slip).all()
+        bounded &= (self.lost >= EPS * other.deviation).all() and np.isfinite(self.lost).all()
         return max(
             largest_share(self.weight, other.weight, 1e-10 * other.weight),
-            largest_share(self.mean, other.mean, size),
-            largest_share(self.deviation, other.deviation, other.weight * size * (spread + size) + TINY),
-            0.0 if (self.bulk >= other.deviation * (1 - 1e-9)).all() else np.inf,
+            largest_share(self.mean, other.mean, self.slip + other.slip + TINY),
+            largest_share(self.deviation, other.deviation, self.lost + other.lost + TINY),
+            0.0 if bounded else np.inf,
         )
 
     @property

@@ -95,7 +95,7 @@ def summarise_there(X: Any, weight: Any, tile_rows: int) -> Any:
     p = X.shape[1]
     there, mean, deviation = np.zeros(p), np.zeros(p), np.zeros(p)
     low, high = np.full(p, np.inf), np.full(p, -np.inf)
-    missing = np.zeros(p, np.int64)
+    missing, base = np.zeros(p, np.int64), np.zeros(p)
     for start in range(0, len(X), tile_rows):
         tile, w = X[start : start + tile_rows], weight[start : start + tile_rows]
         for j in range(p):
@@ -119,12 +119,14 @@ def summarise_there(X: Any, weight: Any, tile_rows: int) -> Any:
                 drift += w[i] * gap
                 square += w[i] * gap * gap
             drift /= inside
-            gap = center + drift - mean[j]
+            if there[j] == 0.0:
+                base[j] = center
+            gap = (center - base[j]) + drift - mean[j]
             share = inside / (there[j] + inside)
             deviation[j] += max(square - inside * drift * drift, 0.0) + gap * gap * there[j] * share
             mean[j] += gap * share
             there[j] += inside
-    return there, mean, deviation, low, high, missing
+    return there, mean + base, deviation, low, high, missing
 
 
 @kernel

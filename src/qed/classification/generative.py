@@ -26,6 +26,9 @@ from qed.base.sources.block import Block
 from qed.classification.together import chances_of, decided, search_together
 from qed.stats.by_class import ByClass
 
+# A certificate that allows larger relative errors of what classes are made of than this does not hold.
+MOST_ERROR = 1e-4
+
 
 class Generative(OnePassClassifier):
     """A classifier made of a prior and a distribution for each class; its statistic is `ByClass`."""

@@ -134,6 +134,11 @@ class ByClass:
         """How many rows there are."""
         return sum(int(part.count) for part in self)
 
+    @property
+    def loss(self) -> float:
+        """By how much the squares that went in exceed those that are left, in the class and column that lost most."""
+        return max((getattr(part, "loss", 1.0) for part in self), default=1.0)
+
     def apart(self, other: ByClass) -> float:
         """Give the largest difference of the statistic of a class from another; infinite where the classes differ."""
         if list(self.parts) != list(other.parts) or self.classes.tolist() != other.classes.tolist():

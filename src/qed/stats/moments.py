@@ -192,6 +192,8 @@ class Moments(Centred):
             mean, rest = self._moved(way)
         self._check_remains(scatter)
         bulk, roundings = self._behind(other, step)
+        # The error of a mean grows when it is that of less weight: as it is bounded by bulk over weight, the bulk grows with it.
+        bulk *= self.weight / weight
         gone = scatter.diagonal() <= ROUNDING * self.scatter.diagonal()
         # Where nothing but rounding is left of a column, nothing is known of its products with others.
         bulk[gone] *= ROUNDING / (roundings * EPS**2)
@@ -217,7 +219,9 @@ class Moments(Centred):
         Entries of the scatter differ by no more than ``h[j] h[k]`` of one, and of the other.
         """
         behind = np.isfinite(self.roundings) and self.roundings >= 1
-        if not (self._is_of(other) and behind and (self.bulk >= np.diagonal(other.scatter) * (1 - 1e-9)).all()):
+        if not (
+            self._is_of(other, self.loss) and behind and (self.bulk >= np.diagonal(other.scatter) * (1 - 1e-9)).all()
+        ):
             return np.inf
         blur = np.multiply.outer(self.noise, self.noise) + np.multiply.outer(other.noise, other.noise)
         spread = np.sqrt(np.maximum(self.bulk, other.bulk) / other.weight)
@@ -252,7 +256,7 @@ class Moments(Centred):
     @property
     def loss(self) -> float:
         """By how much the squares that went in exceed those that are left, in the column that lost most."""
-        return largest_loss(self.bulk, self.scatter.diagonal())
+        return largest_loss(self.bulk / self.weight, self.scatter.diagonal() / self.weight, self.mean)
 
     def sums(self) -> np.ndarray:
         """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target whose moments these are."""

@@ -97,7 +97,7 @@ class Fingerprint:
         if self.target is None or other.target is None:
             return True
         size = np.sqrt(max(other.target[1], 0.0))
-        scale = np.concatenate([[size, size**2], size * np.sqrt(other.variance + other.mean**2)])
+        scale = np.concatenate([[size, size**2], size * np.hypot(np.sqrt(other.variance), other.mean)])
         both = min(len(self.target), len(other.target))
         return bool((np.abs(self.target[:both] - other.target[:both]) <= slack * scale[:both]).all())
 
@@ -124,10 +124,13 @@ def _number(label: Any) -> float:
     return float(label) if number else zlib.crc32(str(label).encode()) / 2**32
 
 
-def largest_loss(behind: np.ndarray, left: np.ndarray) -> float:
-    """Say by how much squares that went into sums exceed what is left of them, in the column that lost most."""
-    varies = left > 0
-    return float(np.max(behind[varies] / left[varies], initial=1.0))
+def largest_loss(behind: np.ndarray, left: np.ndarray, mean: np.ndarray) -> float:
+    """Say by how much squares that went into sums exceed what is left of them, in the column that lost most.
+
+    The squares are those of a row of weight one; what is much less than the mean's is not looked at by a fingerprint.
+    """
+    seen = left + (1e-4 * mean) ** 2
+    return float(np.max(np.divide(behind, seen, out=np.where(behind > 0, np.inf, 1.0), where=seen > 0), initial=1.0))
 
 
 def mixture(columns: int) -> np.ndarray:

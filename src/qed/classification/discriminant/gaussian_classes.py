@@ -34,8 +34,6 @@ from qed.stats.moments import Moments
 
 SHRINKAGE = number(0, 1, kind="model") | choice(None, "auto")
 PRIORS = numbers("model") | choice(None)
-# A certificate that allows larger relative errors of coefficients and distances than this does not hold.
-MOST_ERROR = 1e-4
 
 
 class Quadratic(NamedTuple):
@@ -100,9 +98,13 @@ class GaussianClasses(Generative):
             found.append(shrunk(correlation, best_share(correlation, float(fourth), float(weight))) * unit)
         return found
 
-    def _noise(self, part: Moments) -> np.ndarray:
-        """Give the h for which an entry of a class's covariance is off by no more than ``h[j] * h[k]``."""
-        return np.asarray(part.noise / np.sqrt(part.weight))
+    def _noises(self, seen: ByClass) -> np.ndarray:
+        """Give the h of each class for which an entry of its covariance is off by no more than ``h[j] * h[k]``."""
+        return np.array([part.noise / np.sqrt(part.weight) for part in seen])
+
+    def _all_noises(self, seen: ByClass) -> np.ndarray:
+        """Give the same for covariances of the model beside those of rows: the sums that the model was made of may have lost more."""
+        return np.hypot(self._noises(seen), self._noises(self.statistic_))
 
     def log_likelihood(self, X: Any) -> np.ndarray:
         """Give the logarithm of the density of every row, all classes together: low values are outliers.
@@ -209,7 +211,9 @@ class GaussianClasses(Generative):
         if not self._same_classes(problem):
             return [Claim("the classes are those of the rows", np.inf, 0.0)]
         off = float(np.abs(self.priors_ - self._shares(seen, self.priors)).max())
-        mean = max(beyond(found - part.mean, _mean_blur(part)) for found, part in zip(self.means_, seen))
+        mean = beyond(
+            self.means_ - np.array([part.mean for part in seen]), mean_blur(seen) + mean_blur(self.statistic_)
+        )
         return [
             Claim("priors are the shares of the classes, or those given", off, 64 * EPS),
             Claim("means are those of the classes, but for rounding", mean, 0.0),

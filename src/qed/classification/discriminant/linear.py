@@ -30,14 +30,13 @@ from qed.base.models.ways import one_of, takes, way
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.classification.discriminant.gaussian_classes import (
-    MOST_ERROR,
     PRIORS,
     SHRINKAGE,
     GaussianClasses,
     mean_blur,
 )
 from qed.classification.discriminant.spread import Spread
-from qed.classification.generative import beyond, log_priors
+from qed.classification.generative import MOST_ERROR, beyond, log_priors
 from qed.stats.by_class import ByClass
 
 
@@ -143,15 +142,14 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
             )
         self.covariance_ = np.tensordot(self.priors_, covariances, axes=1)
         self.xbar_ = self.priors_ @ self.means_
-        spread = self._spread(seen)
+        spread = self._spread(self._noises(seen))
         self._say_what_is_left_out(spread)
         differences = self._differences(seen)
         self._set_planes(spread.solve(differences).T)
         self._set_directions(spread, seen)
 
-    def _spread(self, seen: ByClass) -> Spread:
-        noise = [self._noise(part) for part in seen]
-        return Spread.of(self.covariance_, np.sqrt(self.priors_ @ np.square(noise)))
+    def _spread(self, noises: np.ndarray) -> Spread:
+        return Spread.of(self.covariance_, np.sqrt(self.priors_ @ noises**2))
 
     def _differences(self, seen: ByClass) -> np.ndarray:
         """Give what the planes are perpendicular to, in whitened space: of shape (p, n_planes)."""
@@ -240,9 +238,9 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         if len(claims) < 2:  # other classes
             return claims
         covariance = np.tensordot(self.priors_, self._covariances(problem), axes=1)
-        spread = self._spread(seen)
+        spread = self._spread(self._all_noises(seen))
         blur = np.multiply.outer(spread.noise, spread.noise) + 8 * EPS * np.abs(covariance)
-        means = mean_blur(seen)
+        means = mean_blur(seen) + mean_blur(self.statistic_)
         away = (means[1:] + means[:1] if len(self.classes_) == 2 else means + self.priors_ @ means).T
         level = self._levels(self.coef_)
         size = (

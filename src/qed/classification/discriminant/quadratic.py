@@ -19,20 +19,19 @@ import numpy as np
 
 from qed.base.attributes import booleans, floats
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateWarning, level_of_user
+from qed.base.errors import DegenerateError, DegenerateWarning, level_of_user
 from qed.base.models.parameters import Parameter, boolean, number
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.ways import one_of, takes, way
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.classification.discriminant.gaussian_classes import (
-    MOST_ERROR,
     PRIORS,
     SHRINKAGE,
     GaussianClasses,
 )
 from qed.classification.discriminant.spread import Spread
-from qed.classification.generative import beyond
+from qed.classification.generative import MOST_ERROR, beyond
 
 # How much of the variances of all classes is mixed into a singular covariance.
 LITTLE = 0.01
@@ -121,13 +120,18 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
         return [(1 - self.reg_param) * covariance + unit for covariance in super()._covariances(problem)]
 
     def _settle_spread(self, problem: StatisticProblem, covariances: list[np.ndarray]) -> None:
-        noises = [self._noise(part) for part in problem.statistic]
+        noises = self._noises(problem.statistic)
         spreads = [Spread.of(one, noise) for one, noise in zip(covariances, noises)]
         self.strengthened_ = np.array([spread.root is None for spread in spreads])
         if self.strengthened_.any():
             self._say_what_is_singular(problem, spreads)
             covariances = self._strengthened(covariances)
             spreads = [Spread.of(one, noise) for one, noise in zip(covariances, noises)]
+            if any(spread.root is None for spread in spreads):
+                raise DegenerateError(
+                    "QuadraticDiscriminantAnalysis: of the covariance of a class nothing but rounding is left, because rows "
+                    "were forgotten that are much larger than those that remain. Fit the rows that remain."
+                )
         self.covariance_ = np.array(covariances)
         self.whitening_ = np.array([spread.whitening for spread in spreads])
         self.log_determinant_ = np.array([spread.log_determinant for spread in spreads])
@@ -178,7 +182,7 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
         if len(claims) < 2:  # other classes
             return claims
         seen, eye = problem.statistic, np.eye(self.n_features_in_)
-        spreads = [Spread.of(one, self._noise(part)) for one, part in zip(self.covariance_, seen)]
+        spreads = [Spread.of(one, noise) for one, noise in zip(self.covariance_, self._all_noises(seen))]
         off = max(
             beyond(
                 said - found,

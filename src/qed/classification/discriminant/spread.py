@@ -57,6 +57,8 @@ class Spread:
         moved = float(((noise / length) ** 2).sum()) + p * (p + 2) * EPS
         left, least = float(np.abs(value[~kept]).max(initial=0.0)), float(value[kept].min(initial=np.inf))
         off = WEDIN * 2 * (moved + left) / (least - moved) if least > moved else np.inf
+        if (noise[~(covariance.diagonal() > 0)] > 0).any():
+            off = np.inf  # nothing is left of a column that had something: whether it varies, and how, is not known
         return cls(covariance, noise, length, vector[:, kept] / np.sqrt(value[kept]) / length[:, None], off, None)
 
     @property
@@ -80,6 +82,8 @@ class Spread:
 
         Coefficients count in units of the standard deviations of their columns.
         """
+        if not np.isfinite(self.off):
+            return np.inf
         scale = self.length[:, None]
         size = np.abs(coef * scale).max(axis=0, initial=0.0)
         if self.root is None:

@@ -23,9 +23,9 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, array, boolean, choice, integer, number, numbers
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.ways import takes, way
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS, TINY, ratio
 from qed.base.sources.block import Block
-from qed.classification.generative import Generative, beyond, log_priors
+from qed.classification.generative import MOST_ERROR, Generative, beyond, log_priors
 from qed.classification.naive_bayes.multinomial import refuse_negative
 from qed.stats.by_class import ByClass
 from qed.stats.classes.levels import LevelCounts
@@ -194,8 +194,13 @@ class CategoricalNB(Generative):
             return [Claim("the classes are those of the rows", np.inf, 0.0)]
         levels, counts = self._counts(seen)
         rounding = (max(part.count for part in seen) + 64) * EPS
-        pairs = zip(self.category_count_, counts)
-        off = max((beyond(found - count, rounding * count) for found, count in pairs), default=0.0)
+        lost = rounding * np.array([part.bulk for part in seen])[:, None]
+        kept = rounding * np.array([part.bulk for part in self.statistic_])[:, None]
+        error, off = 0.0, 0.0
+        for found, count in zip(self.category_count_, counts):
+            smooth = count + self.alpha
+            error = max(error, float(ratio(np.where(count > 0, lost, 0.0), smooth).max(initial=0.0)))
+            off = max(off, beyond(found - count, rounding * count + np.minimum(kept, MOST_ERROR * smooth)))
         shares = zip(self.feature_log_prob_, self._shares_of_levels())
         gap = max(float(np.abs(found - share).max(initial=0.0)) for found, share in shares)
         prior = np.minimum(log_priors(self._priors(seen)), 0.0)
@@ -212,4 +217,5 @@ class CategoricalNB(Generative):
                 rounding,
             ),
             Claim("frequencies follow from the counts", gap, 4096 * EPS),
+            Claim("relative error of smoothed counts, at most", error, MOST_ERROR),
         ]

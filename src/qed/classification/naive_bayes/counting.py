@@ -20,9 +20,9 @@ from qed.base.certificate import Claim
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, boolean, choice, number, numbers
 from qed.base.models.problem import StatisticProblem
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, ratio
 from qed.base.sources.block import Block
-from qed.classification.generative import Generative, beyond, log_priors
+from qed.classification.generative import MOST_ERROR, Generative, beyond, log_priors
 from qed.stats.by_class import ByClass
 
 ROUNDING = 64 * EPS
@@ -134,11 +134,14 @@ class CountingNB(Generative):
         wanted = self._estimates(self.feature_count_, self.class_count_).feature_log_prob
         # Sums of numbers that are not negative: their relative error is at most the number of roundings.
         rounding = (max(part.count for part in seen) + 64) * EPS
+        lost = rounding * np.array([part.bulk for part in seen])
+        kept = rounding * np.array([part.bulk for part in self.statistic_])
+        smooth = count + self._alpha(count.shape[1])
         return [
             Claim(
                 "counts are the sums of the rows, but for rounding",
                 max(
-                    beyond(self.feature_count_ - count, rounding * np.abs(count)),
+                    beyond(self.feature_count_ - count, rounding * count + np.minimum(kept, MOST_ERROR * smooth)),
                     beyond(self.class_count_ - seen.weights, rounding * seen.weights),
                 ),
                 0.0,
@@ -152,5 +155,8 @@ class CountingNB(Generative):
                 "probabilities follow from the counts (difference, relative)",
                 float((np.abs(self.feature_log_prob_ - wanted) / np.maximum(np.abs(wanted), 1.0)).max(initial=0.0)),
                 ROUNDING,
+            ),
+            Claim(
+                "relative error of smoothed counts, at most", float(ratio(lost, smooth).max(initial=0.0)), MOST_ERROR
             ),
         ]

@@ -21,9 +21,9 @@ from qed.base.attributes import floats, of
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, choice, number, numbers
 from qed.base.models.problem import StatisticProblem
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
-from qed.classification.generative import Generative, beyond, log_priors
+from qed.classification.generative import MOST_ERROR, Generative, beyond, log_priors
 from qed.stats.by_class import ByClass
 from qed.stats.classes.columns import summary_by_class
 
@@ -133,21 +133,33 @@ class GaussianNB(Generative):
         size = np.abs(mean) + np.sqrt(variance)
         # Means of columns are added mean by mean; a thousand additions are allowed for.
         rounding = 4096 * EPS
+        spread = np.sqrt(self.var_) + rounding / MOST_ERROR * size
         blur = rounding * (variance + rounding * size**2 + np.sqrt(variance) * size + more)
+        slip, lost = self._doubt(seen)
+        far = np.abs(self.theta_ - mean), np.abs(self.var_ - (variance + more))
+        error = max(((far[0] + slip) / spread).max(), ((far[1] + lost) / spread**2).max())
+        # What the sums of the fit had lost by then, if it is little, is no fault of the numbers that were made of them.
+        slip, lost = np.minimum(self._doubt(self.statistic_), MOST_ERROR * np.array([spread, spread**2]))
         off = np.abs(self.class_prior_ - self._shares(seen, self.priors)).max()
         count = np.abs(self.class_count_ - seen.weights) / seen.weights
         return [
             Claim("class_prior_ are the shares of the classes, or those given", float(off), 64 * EPS),
             Claim("class_count_ is the weight of the classes (relative)", float(count.max()), rounding),
-            Claim("theta_ are the means, but for rounding", beyond(self.theta_ - mean, rounding * size), 0.0),
-            Claim(
-                "var_ are the variances and epsilon_, but for rounding",
-                beyond(self.var_ - (variance + more), blur),
-                0.0,
-            ),
+            Claim("theta_ are the means, but for rounding", beyond(far[0], rounding * size + slip), 0.0),
+            Claim("var_ are the variances and epsilon_, but for rounding", beyond(far[1], blur + lost), 0.0),
             Claim(
                 "epsilon_ is the share of the largest variance",
-                abs(self.epsilon_ - more) / max(more, np.finfo(float).tiny),
-                rounding,
+                (abs(self.epsilon_ - more) + self._lost_of_all(seen)) / max(more, TINY),
+                rounding + min(self._lost_of_all(self.statistic_) / max(more, TINY), MOST_ERROR),
             ),
+            Claim("error of means and variances, relative to the spread, at most", float(error), MOST_ERROR),
         ]
+
+    def _doubt(self, seen: ByClass) -> tuple[np.ndarray, np.ndarray]:
+        """Bound what rounding did to means and to ``var_``, each of shape (n_classes, p): much, where large rows were forgotten."""
+        lost = np.array([part.lost / part.weight for part in seen])
+        return np.array([part.slip for part in seen]), lost + self._lost_of_all(seen)
+
+    def _lost_of_all(self, seen: ByClass) -> float:
+        """Bound what rounding did to ``epsilon_``."""
+        return self.var_smoothing * float((seen.total.lost / seen.total.weight).max(initial=0.0))

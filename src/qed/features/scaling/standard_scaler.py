@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers, nothing
-from qed.base.certificate import Claim
+from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import InputError
 from qed.base.models.checks import refuse_missing
 from qed.base.models.estimator import OnePass
@@ -207,12 +207,14 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         if not self.with_std:
             return claims
         # Both are sums of n squares, and may be of rows that were added and taken away again.
-        size = np.maximum(found.variance, TINY)
-        root = np.where(_is_constant(found), 1.0, np.sqrt(found.variance))
+        varies = ~_is_constant(found)
+        hidden = np.minimum(ratio(self.statistic_.lost, np.where(varies, found.deviation, np.inf)), MOST_ROUNDING)
+        size = np.maximum(found.variance, TINY) * (1 + hidden / TOLERANCE)
+        root = np.where(varies, np.sqrt(found.variance), 1.0)
         return [
             *claims,
             restated("var_", zero_where(empty, self.var_), found.variance, scale=size),
-            restated("scale_", self.scale_, root, scale=root),
+            restated("scale_", self.scale_, root, scale=root * (1 + hidden / TOLERANCE)),
         ]
 
     def _as_claimed(self, block: Block) -> np.ndarray:
@@ -225,19 +227,23 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
     ) -> list[Claim]:
         """Compare mean and variance of the scaled columns with zero and one; `mean_` itself can only be as exact as a float is.
 
-        What may be `hidden` in sums, because rows were taken away from them that were larger than those left, is counted in.
+        What may be `hidden` in sums, because rows were taken away from them that were larger than those left, is counted in, and allowed
+        for as long as it is little: the sums that the model has kept say how much.
         """
+        if self.mean_ is None:
+            return [Claim("columns are left as they are", 0.0, 0.0)]
         varies, there = ~_is_constant(statistic), statistic.weight > 0
         scale = np.where(varies, np.sqrt(statistic.variance), 1.0) if self.scale_ is None else self.scale_
         slack = TOLERANCE + EPS * (16 + np.log2(max(statistic.count, 2))) * (1 + np.abs(statistic.mean) / scale)
-        if self.mean_ is None:
-            return [Claim("columns are left as they are", 0.0, 0.0)]
-        off = np.abs(mean) + hidden * statistic.slip / scale
-        claims = [worst_of("scaled columns have mean 0", off[there], slack[there])]
+        kept = self.statistic_
+        slip, lost = kept.slip / scale, ratio(kept.lost, np.where(varies, statistic.deviation, 1.0))
+        off = np.abs(mean) + hidden * slip
+        claims = [worst_of("scaled columns have mean 0", off[there], (slack + np.minimum(slip, MOST_ROUNDING))[there])]
         if self.scale_ is not None:
-            wrong = (np.abs(variance - 1) + hidden * ratio(statistic.lost, statistic.deviation))[varies]
-            claims.append(worst_of("scaled columns that vary have variance 1", wrong, np.full_like(wrong, TOLERANCE)))
-            told = statistic.lost <= statistic.weight * (8 * EPS * (np.abs(statistic.mean) + statistic.slip)) ** 2
+            wrong = (np.abs(variance - 1) + hidden * lost)[varies]
+            allowed = (TOLERANCE + np.minimum(lost, MOST_ROUNDING))[varies]
+            claims.append(worst_of("scaled columns that vary have variance 1", wrong, allowed))
+            told = statistic.lost <= statistic.weight * (8 * EPS * np.abs(statistic.mean) + 2 * statistic.slip) ** 2
             still = np.where(told | (not hidden), np.abs(self.scale_ - 1), np.inf)[~varies & there]
             claims.append(worst_of("columns that do not vary are not stretched", still, np.zeros_like(still)))
         return claims

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from qed.base.certificate import Claim
+from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -30,6 +30,8 @@ TOLERANCE = 1e-9
 MOST_HIDDEN = 1e-7
 # What is said of columns that only rounding tells from dependent ones.
 ALIKE = " (columns alike up to rounding being dependent)"
+# Squares that residuals are differences of count up to so many times those of the target.
+FAR = 1e9
 # Coefficients are right enough when their relative errors are below this; one that is smaller than so much of what it is a difference
 # of is compared with that.
 ENOUGH, NO_SHARE = 1e-4, 1e-5
@@ -286,14 +288,19 @@ def relative_excess(
     """
     alphas, (reach, size) = np.full(coef.shape[1], alpha), sizes or Sizes.of(seen, coef)
     gradient = seen.xr - alpha * coef
-    scale = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0) + 1e-8 * reach**2
+    scale = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0) + 1e-8 * _traced(seen, reach)
     at = Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank)
     excess = seen.metric.excess(at) if held is None else _nonnegative_excess(seen.metric, at, held)
     if not centered:
         return excess / scale, np.zeros(len(scale))
     slip = EPS * size
     excess = excess + seen.weight * (np.abs(seen.r_mean) + slip) ** 2
-    return excess / scale, seen.weight * (4 * slip) ** 2 / scale
+    return excess / scale, np.minimum(seen.weight * (4 * slip) ** 2 / scale, MOST_ROUNDING)
+
+
+def _traced(seen: Evidence, reach: np.ndarray) -> np.ndarray:
+    """Give the squares that residuals are differences of; those of a row so far away that beside it the target is nothing do not count."""
+    return np.asarray(np.minimum(reach**2, np.where(seen.yy > 0, FAR * seen.yy, np.inf)))
 
 
 def _nonnegative_excess(metric: Metric, at: Standing, held: np.ndarray) -> np.ndarray:

@@ -36,6 +36,7 @@ from qed.regression.gaussian.metric import MetricProblem, moments_of
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
+from qed.stats.left_out import MOST_ALIKE, left_out_claim
 
 # With a larger condition number, a solution from a factor has lost digits that one correction gives back.
 ALIKE = 1e3
@@ -176,7 +177,22 @@ class GeneralizedLeastSquares(Regressor):
             ),
             Claim("weight of the rows and determinant of the covariance are as said", float(gap), 1e-9),
             remembered_claim(self.statistic_, moments_of(problem.factor)),
+            *self._prove_alike(problem),
         ]
+
+    def _prove_alike(self, problem: MetricProblem) -> list[Claim]:
+        """Claim of columns that were taken for dependent, though there are rows enough, that the rows bear it out."""
+        p, factor = self.n_features_in_, problem.factor
+        if not self.rank_ < p < factor.count:
+            return []
+        R = (factor.R if self.fit_intercept else factor.uncentered())[:, :p]
+        length = np.linalg.norm(R, axis=0)
+        told = np.flatnonzero(length > 0)
+        left_out = np.zeros((p, max(len(told) - self.rank_, 0)))
+        if left_out.size == 0:
+            return []
+        left_out[told] = (np.linalg.svd(R[:, told] / length[told])[2][self.rank_ :] / length[told]).T
+        return [left_out_claim(problem.rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _advice(self) -> str:
         return "Drop columns that nearly follow from others, or a covariance under which rows are nearly the same."

@@ -29,7 +29,7 @@ from qed.optim.least_squares.evidence import Evidence
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import Whitening
 from qed.stats.factor import Factor
-from qed.stats.moments import Moments
+from qed.stats.moments import VANISHED, Moments
 from qed.stats.products import dense
 from qed.stats.residual_sums import residuals
 
@@ -89,7 +89,8 @@ class MetricProblem(RowsProblem):
         self.whitening = whitening
         self.factor = metric_factor(rows, whitening, target_of)
         self.statistic = moments_of(self.factor)
-        if not self.statistic.is_finite:
+        vanished = (self.statistic.scatter.diagonal() < VANISHED) & self.factor.R.any(axis=0)
+        if not self.statistic.is_finite or vanished.any():
             refuse_missing(rows, model)
             raise overflowed(model)
 

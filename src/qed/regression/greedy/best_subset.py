@@ -109,6 +109,12 @@ class BestSubset(LinearModel):
         tags.target_tags.multi_output = False
         return tags
 
+    def _advice(self) -> str:
+        return (
+            "Where one row is far larger than the others, sums of squares know of nothing else: look at it, or leave it out. Where columns "
+            "have very different units, scale them, for example with qed.StandardScaler."
+        )
+
     def _most(self) -> int:
         """Say how many columns are wanted, and refuse what would take for ever."""
         p, asked = self.n_features_in_, self.n_nonzero_coefs

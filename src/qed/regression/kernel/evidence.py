@@ -88,7 +88,7 @@ def gap_claim(
 ) -> Claim:
     """Claim that squares `gap`, known but for squares `blur`, are small against `value`, for the worst of the outputs."""
     size = np.maximum(value, TINY)
-    share, rounding = gap / size, (2 * np.sqrt(gap * blur) + blur) / size
+    share, rounding = gap / size, (2 * np.sqrt(gap) * np.sqrt(blur) + blur) / size
     worst = int(np.argmax(np.maximum(share - rounding, rounding - MOST_ROUNDING)))
     return Claim.within(says, float(share[worst]), 1e-9, float(rounding[worst]))
 

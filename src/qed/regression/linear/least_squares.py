@@ -25,6 +25,7 @@ from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.proof import whole
 from qed.base.models.ways import takes, with_default
+from qed.linalg.normal import equilibrate
 from qed.linalg.root import factor_rounding
 from qed.optim.least_squares.equations import Equations
 from qed.optim.least_squares.evidence import accuracy_claim
@@ -33,6 +34,7 @@ from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
+from qed.stats.left_out import MOST_ALIKE, left_out_claim
 
 DIGITS_WANTED = 10.0
 # With such a condition number, data that were measured to five digits say nothing about the coefficients.
@@ -164,7 +166,22 @@ class LinearRegression(LeastSquaresModel):
         if not self.positive:
             error = problem.largest_error(seen, coef, intercept, self.rank_)
             claims.append(accuracy_claim(error, is_unique=self.rank_ == len(coef)))
+            claims += self._prove_alike(problem)
         return claims if problem.source == "statistics" else [*claims, *self._prove_remembered(problem)]
+
+    def _prove_alike(self, problem: LeastSquaresProblem) -> list[Claim]:
+        """Claim of columns that were taken for dependent, though there are rows enough, that the rows bear it out, if at hand."""
+        rows = problem.rows
+        if rows is None or rows.is_sparse or not self.rank_ < self.n_features_in_ < self.statistic_.count:
+            return []
+        gram = problem.equations.by_columns.normal.gram
+        told = np.flatnonzero(gram.diagonal() > 0)
+        left_out = np.zeros((len(gram), max(len(told) - self.rank_, 0)))
+        if left_out.size == 0:
+            return []
+        scaled, length = equilibrate(gram[np.ix_(told, told)])
+        left_out[told] = np.linalg.eigh(scaled)[1][:, : left_out.shape[1]] / length[:, None]
+        return [left_out_claim(rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
         """Go back to the rows for what else the model says of them, and what its inference rests on."""

@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.numbers import EPS, TINY
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.normal import equilibrate, shortest
 from qed.stats.factor import Factor
+from qed.stats.left_out import left_out_claim
 from qed.stats.moments import Moments
 from qed.stats.products import dense
 
@@ -98,12 +99,7 @@ class Columns:
         """Claim that what was left out is the same in every row, but for the rounding of a row as large as most are."""
         if self.left_out is None or self.left_out.shape[1] == 0:
             return []
-        found = rows.map(_beside, self.left_out)
-        found = found[~np.isnan(found).any(axis=1)]
-        value, size = np.split(found, 2, axis=1)
-        away = np.abs(value - np.median(value, axis=0)) / (EPS * np.maximum(size, np.median(size, axis=0)) + TINY)
-        says = "combinations of columns left out vary by rounding (units of it)"
-        return [Claim(says, float(away.max(initial=0.0)), MOST_LEFT_OUT)]
+        return [left_out_claim(rows, self.left_out, MOST_LEFT_OUT)]
 
     def view(self, rows: Rows) -> Rows:
         """Give rows whose columns are the combinations."""
@@ -142,11 +138,3 @@ class Columns:
 
 def _combined(block: Block, columns: Columns) -> Block:
     return replace(block, X=columns.read(block.X))
-
-
-def _beside(block: Block, left_out: np.ndarray) -> np.ndarray:
-    """Give combinations of the columns of each row, and the sums of the sizes behind them; NaN for rows that do not count."""
-    found = np.hstack([block.X @ left_out, abs(block.X) @ np.abs(left_out)]).astype(np.float64)
-    if block.weight is not None:
-        found[block.weight == 0] = np.nan
-    return found

@@ -32,6 +32,7 @@ from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.normal import equilibrate, shortest, solve
+from qed.linalg.root import inverted
 from qed.regression.robust.columns import COARSE, Columns, Plane
 from qed.regression.robust.sums import HuberSums
 from qed.stats.kept import KeptRows
@@ -45,6 +46,8 @@ DEPENDENT = 1e-13
 FEW = 8.0
 # So many sparse columns are multiplied out at once, and only where a direction is wanted: adding up matrices would take the longest.
 MANY_COLUMNS = 128
+# So often what rounding leaves of equations is solved for again, at most: it becomes smaller by some digits each time.
+TURNS = 40
 STRIP = 64
 
 
@@ -105,7 +108,7 @@ class Design(RowsProblem):
         self.factor = Cholesky.of(self.damped)
         if self.factor is not None and self.factor.least < COARSE:
             self.factor = None
-        self.least = _orthonormal(self.damped)[1] if self.factor is None else self.factor.least
+        self.least = _orthonormal(self.damped)[1] if self.factor is None else inverted(self.factor.lower, 1e3)[0] ** -2
 
     @cached_property
     def basis(self) -> np.ndarray:
@@ -199,17 +202,22 @@ class Design(RowsProblem):
         return self.basis @ found, wider
 
     def imbalance(self, miss: np.ndarray, level: float) -> tuple[float, np.ndarray]:
-        """Bound ``max |eta|`` for what equations miss; give also the part of `miss` that eta makes up for.
+        """Bound ``max |eta|`` for what equations miss; give also the part of `miss` that eta does not make up for.
 
-        The equations are those of the (centred) coefficients and of the constant.
+        The equations are those of the (centred) coefficients and of the constant. What rounding leaves is made up for in turn.
         """
-        p = len(miss)
-        if self.factor is None:
-            weights = self.basis[:p] @ (self.basis[:p].T @ miss)
-        else:
-            weights = self.factor.solve(np.append(miss, 0.0)[:, None])[:p, 0]
-        eta = self.reach @ np.abs(weights) + (abs(level) / self.total.weight if self.intercept else 0.0)
-        return float(eta), self.gram[:p, :p] @ weights
+        p, left = len(miss), miss
+        eta = abs(level) / self.total.weight if self.intercept else 0.0
+        for turn in range(TURNS):
+            if self.factor is None:
+                weights = self.basis[:p] @ (self.basis[:p].T @ left)
+            else:
+                weights = self.factor.solve(np.append(left, 0.0)[:, None])[:p, 0]
+            rest = left - self.gram[:p, :p] @ weights
+            if turn and not np.abs(rest).max(initial=0.0) < 0.5 * np.abs(left).max(initial=0.0):
+                break
+            eta, left = eta + float(self.reach @ np.abs(weights)), rest
+        return eta, left
 
     def rounding(self, plane: Plane, target: float) -> tuple[float, float]:
         """Say how large the numbers are that residuals are differences of, summed over the rows; and how coarse equations are."""

@@ -124,7 +124,13 @@ class HuberProblem(Problem):
             at, slope, slope(point), lambda found: found.objective - point.objective,
             noise=8 * noise, trial=trial, longest=longest, rounding=noise,
         )  # fmt: skip
-        return found or point
+        if found is not None and found.objective < point.objective - 8 * noise:
+            return found
+        # The objective no longer tells which is better, but how far the equations are from being met still does.
+        whole = at(1.0)
+        blur = 8 * noise + 2 * self.epsilon * self.design.rounding(point.plane, point.sums.target)[0]
+        near = whole.objective <= point.objective + blur and self.gap(whole)[0] < 0.5 * self.gap(point)[0]
+        return whole if near else found or point
 
     def gap(self, point: Point) -> tuple[float, float]:
         """Bound the distance from the minimum, relative to the objective; say how much of it rounding can explain."""
@@ -139,16 +145,18 @@ class HuberProblem(Problem):
             others = (point.objective + weight * self.epsilon**2 * scale) / (2 * self.epsilon)
         pull = 2 * k / scale * (sums.pull - design.centre * sums.level)
         level = 2 * k / scale * sums.level
-        eta, made_up = design.imbalance(pull - 2 * self._shrinking(point.plane), level)
+        inner = pull - 2 * self._shrinking(point.plane)
+        eta, left_over = design.imbalance(inner, level)
         between = eta * (sums.absolute + others)
         if self.alpha > 0:
             constant = abs(level) / weight * (sums.absolute + others) if design.intercept else 0.0
             miss = design.columns.own(pull) - 2 * self.alpha * point.plane.coef
-            lost = miss - design.columns.own(made_up)
+            lost = miss - design.columns.own(inner) + design.columns.own(left_over)
             between = min(between + lost @ lost / (4 * self.alpha), constant + miss @ miss / (4 * self.alpha))
         size = max(point.objective, TINY)
         numbers, equations = design.rounding(point.plane, sums.target)
-        rounding = 64 * (equations + numbers / (weight * scale) + numbers / size)
+        felt = numbers - EPS * (sums.target - sums.felt)
+        rounding = 64 * (equations + felt / (weight * scale) + numbers / size)
         return min(1.0, max(0.0, left + between) / size), float(rounding)
 
     def most_rounding(self, point: Point) -> float:

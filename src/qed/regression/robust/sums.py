@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.sparse import csr_array
 
+from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.regression.robust.columns import Columns, Plane
 from qed.stats.moments import Moments
@@ -36,7 +37,9 @@ class HuberSums:
     """
 
     weight: float  # the sum of the weights
-    target: float  # the sum of the sizes of the target
+    # The sum of the sizes of the target; and of those whose rounding psi feels, which it does not in a row that is clearly outside.
+    target: float
+    felt: float
     absolute: float  # the sum of `|r|`
     # The sums of `psi * r` and of `psi ** 2`.
     product: float
@@ -58,6 +61,7 @@ class HuberSums:
         return cls(
             float(weight.sum()),
             float(weight @ np.abs(y)),
+            float(weight @ np.where(np.abs(residual) < delta + 64 * EPS * np.abs(y), np.abs(y), 0.0)),
             float(weight @ np.abs(residual)),
             float(weighted @ residual),
             float(weighted @ psi),

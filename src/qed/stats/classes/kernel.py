@@ -2,7 +2,7 @@
 
 Rows stay where they are: each is added to the sums of its class. For means and spreads rows are taken in tiles that stay in the cache;
 each tile is read twice there, for its means and for the deviations from them, and merged with the tiles before it (Chan, Golub and
-LeVeque, 1979), so no large offset costs digits.
+LeVeque, 1979), counted from the means of the first tile (`base`), so no large offset costs digits.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def spread_by_class(X: Any, codes: Any, weight: Any, n_classes: int, tile_rows: 
     p = X.shape[1]
     total, mean, deviation = np.zeros(n_classes), np.zeros((n_classes, p)), np.zeros((n_classes, p))
     inside, center = np.empty(n_classes), np.empty((n_classes, p))
-    drift, square = np.empty((n_classes, p)), np.empty((n_classes, p))
+    drift, square, base = np.empty((n_classes, p)), np.empty((n_classes, p)), np.zeros((n_classes, p))
     for start in range(0, len(X), tile_rows):
         tile, code, w = (
             X[start : start + tile_rows],
@@ -87,10 +87,12 @@ def spread_by_class(X: Any, codes: Any, weight: Any, n_classes: int, tile_rows: 
         for k in range(n_classes):
             if inside[k] > 0.0:
                 share = inside[k] / (total[k] + inside[k])
+                if total[k] == 0.0:
+                    base[k] = center[k]
                 for j in range(p):
                     lost = drift[k, j] / inside[k]
-                    gap = center[k, j] + lost - mean[k, j]
+                    gap = (center[k, j] - base[k, j]) + lost - mean[k, j]
                     deviation[k, j] += max(square[k, j] - drift[k, j] * lost, 0.0) + gap * gap * total[k] * share
                     mean[k, j] += gap * share
                 total[k] += inside[k]
-    return total, mean, deviation
+    return total, mean + base, deviation

@@ -30,10 +30,16 @@ class LevelCounts:
         "count": integers(),
         "weight": floats(low=0),
         "table": floats("columns", "_", low=0, finite=False),
+        "bulk": floats(low=0),
     }
     count: int
     weight: float
     table: np.ndarray  # (p, most levels)
+    bulk: float = None  # type: ignore[assignment]  # all weight that was added, and that was taken away again
+
+    def __post_init__(self) -> None:
+        if self.bulk is None:
+            object.__setattr__(self, "bulk", self.weight)
 
     @classmethod
     def of(cls, block: Block) -> LevelCounts:
@@ -63,12 +69,13 @@ class LevelCounts:
 
     def __add__(self, other: LevelCounts) -> LevelCounts:
         one, two = _alike(self.table, other.table)
-        return LevelCounts(self.count + other.count, self.weight + other.weight, one + two)
+        return LevelCounts(self.count + other.count, self.weight + other.weight, one + two, self.bulk + other.bulk)
 
     def __sub__(self, other: LevelCounts) -> LevelCounts:
         one, two = _alike(self.table, other.table)
         rest = np.where(np.abs(one - two) <= 1e-12 * one, 0.0, one - two)
-        return LevelCounts(self.count - other.count, self.weight - other.weight, np.maximum(rest, 0.0))
+        left = self.weight - other.weight
+        return LevelCounts(self.count - other.count, left, np.maximum(rest, 0.0), self.bulk + other.bulk)
 
     @property
     def is_finite(self) -> bool:
@@ -86,9 +93,10 @@ class LevelCounts:
         if len(self.table) != len(other.table) or self.count != other.count:
             return np.inf
         one, two = _alike(self.table, other.table)
-        rounding = (other.count + 64) * EPS
-        weights = largest_share([self.weight], [other.weight], rounding * other.weight + TINY)
-        return max(weights, largest_share(one, two, rounding * two + TINY))
+        if not (np.isfinite(self.bulk) and self.bulk >= other.weight * (1 - 1e-9)):
+            return np.inf
+        blur = (other.count + 64) * EPS * (self.bulk + other.bulk) + TINY
+        return max(largest_share([self.weight], [other.weight], blur), largest_share(one, two, blur))
 
 
 def _alike(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.fingerprint import Fingerprint, largest_loss
 from qed.base.numbers import EPS, TINY, largest_share
 from qed.base.saving.known import savable
 
@@ -28,12 +28,19 @@ class Sums:
         "weight": floats(low=0),
         "total": floats("columns"),
         "squares": floats("columns", low=0),
+        "bulk": floats("columns", low=0),
     }
     count: int
     weight: float
     # (p,)
     total: np.ndarray
     squares: np.ndarray
+    # (p,): the sizes of all sums that were added, and of those that were taken away again: rounding is a few units of their last digits.
+    bulk: np.ndarray = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.bulk is None:
+            object.__setattr__(self, "bulk", np.abs(self.total))
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(
@@ -41,6 +48,7 @@ class Sums:
             self.weight + other.weight,
             self.total + other.total,
             self.squares + other.squares,
+            self.bulk + other.bulk,
         )
 
     def __sub__(self, other: Sums) -> Sums:
@@ -49,6 +57,7 @@ class Sums:
             self.weight - other.weight,
             self.total - other.total,
             np.maximum(self.squares - other.squares, 0.0),
+            self.bulk + other.bulk,
         )
 
     @property
@@ -62,6 +71,16 @@ class Sums:
         mean = self.total / weight
         return Fingerprint(self.count, self.weight, mean, np.maximum(self.squares / weight - mean**2, 0.0))
 
+    def _behind(self) -> np.ndarray:
+        """Bound all squares that went in."""
+        return np.asarray(self.bulk**2 * (self.count / max(self.weight, TINY)))
+
+    @property
+    def loss(self) -> float:
+        """By how much the squares that went in exceed those that are left, in the column that lost most."""
+        weight = max(self.weight, TINY)
+        return largest_loss(self._behind() / weight**2, self.squares / weight, self.total / weight)
+
     def apart(self, other: Sums) -> float:
         """Give the largest difference from other sums, in units of what rounding can do; infinite where they are not of as many rows."""
         if self.count != other.count:
@@ -69,6 +88,9 @@ class Sums:
         rounding = (other.count + 64) * EPS
         return max(
             largest_share([self.weight], [other.weight], rounding * other.weight + TINY),
-            largest_share(self.total, other.total, rounding * np.sqrt(other.squares * other.weight) + TINY),
-            largest_share(self.squares, other.squares, rounding * other.squares + TINY),
+            largest_share(
+                self.total, other.total, rounding * (np.sqrt(other.squares * other.weight) + self.bulk) + TINY
+            ),
+            largest_share(self.squares, other.squares, rounding * (other.squares + self._behind()) + TINY),
+            0.0 if (self.bulk >= np.abs(other.total) * (1 - 1e-9)).all() and np.isfinite(self.bulk).all() else np.inf,
         )

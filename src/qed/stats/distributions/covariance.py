@@ -16,6 +16,10 @@ from scipy import linalg
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.numbers import EPS
+from qed.linalg.root import inverted
+
+# So much may rounding do by a coarse bound, before the root is inverted to know better.
+ENOUGH = 1e-9
 
 
 class Whitening:
@@ -38,8 +42,9 @@ class Whitening:
         """What rounding does to what is whitened, relative to its length, at most: the condition of the root of a full matrix enters."""
         if self.deviations is not None:
             return 4 * EPS
-        reciprocal = float(linalg.lapack.dtrcon(self._factor, uplo="L")[0])
-        return float("inf") if reciprocal == 0 else len(self._factor) * EPS * 3 / reciprocal
+        size = float(np.linalg.norm(self._factor))
+        far = inverted(np.asfortranarray(self._factor), ENOUGH / (len(self._factor) * EPS * size))[0]
+        return len(self._factor) * EPS * size * far
 
     def log_determinant(self, weight: np.ndarray | None = None) -> float:
         """Give the logarithm of the determinant of the covariance; a weight counts its row so many times."""

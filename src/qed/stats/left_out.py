@@ -1,0 +1,44 @@
+"""Combinations of columns that a fit leaves out because they do not vary: whether that is so, row by row.
+
+Sums of squares over all rows are blind beside one row that is far larger than the others: whatever the others do is rounding to them. A
+combination that does not vary has the same value in every row, up to the rounding of that row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.numbers import EPS, TINY
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+
+# What is left out as dependent varies by no more than so many roundings of a row; where one row hides the others, by many more.
+MOST_ALIKE = 1e8
+
+
+def left_out_claim(rows: Rows, directions: np.ndarray, most: float, *, centered: bool = True) -> Claim:
+    """Claim that combinations, of shape (p, m), are the same in every row, but for the rounding of a row as large as most are.
+
+    Without an intercept, when nothing is `centered`, they have to be zero.
+
+    >>> from qed.base.sources.open import rows
+    >>> alike, other = np.array([[1.0, 1.0], [5.0, 5.0], [2.0, 2.0]]), np.array([[1.0, 1.0], [5.0, 5.1], [2.0, 2.0]])
+    >>> [left_out_claim(rows(X), np.array([[1.0], [-1.0]]), 64.0).holds for X in (alike, other)]
+    [True, False]
+    """
+    found = rows.map(_beside, directions)
+    found = found[~np.isnan(found).any(axis=1)]
+    value, size = np.split(found, 2, axis=1)
+    level = np.median(value, axis=0) if centered else 0.0
+    away = np.abs(value - level) / (EPS * np.maximum(size, np.median(size, axis=0)) + TINY)
+    says = "combinations of columns left out vary by rounding (units of it)"
+    return Claim(says, float(away.max(initial=0.0)), most)
+
+
+def _beside(block: Block, directions: np.ndarray) -> np.ndarray:
+    """Give combinations of the columns of each row, and the sums of the sizes behind them; NaN for rows that do not count."""
+    found = np.hstack([block.X @ directions, abs(block.X) @ np.abs(directions)]).astype(np.float64)
+    if block.weight is not None:
+        found[block.weight == 0] = np.nan
+    return found
