@@ -33,6 +33,15 @@ SETTINGS = [
     {"vocabulary": ["prize", "free", "lunch"]},
     {"vocabulary": {"prize": 1, "free": 0}},
     {"dtype": np.float32},
+    {"strip_accents": "unicode", "ngram_range": (1, 2)},
+    {"strip_accents": "ascii", "lowercase": False},
+    {"strip_accents": str.swapcase},
+    {"analyzer": "char", "ngram_range": (2, 4)},
+    {"analyzer": "char_wb", "ngram_range": (1, 5), "min_df": 2},
+    {"analyzer": "char_wb", "ngram_range": (3, 3), "strip_accents": "ascii"},
+    {"analyzer": str.split},
+    {"preprocessor": str.upper, "stop_words": ["FREE"]},
+    {"tokenizer": str.split, "token_pattern": None, "ngram_range": (1, 2)},
 ]
 WEIGHTS = [{"norm": "l1"}, {"norm": None, "sublinear_tf": True}, {"use_idf": False}, {"smooth_idf": False}]
 
@@ -180,7 +189,10 @@ def test_whatever_number_is_changed_the_certificate_objects(kind):
         ({}, ["", "."], DegenerateError, "empty vocabulary"),
         ({"min_df": 2}, ["aa bb", "cc"], DegenerateError, "no terms remain"),
         ({"min_df": 3, "max_df": 2}, ["aa bb", "aa"], ParameterError, "max_df asks for fewer"),
-        ({"stop_words": "english"}, ["aa"], ParameterError, "stop_words must be None or a list"),
+        ({"stop_words": "klingon"}, ["aa"], ParameterError, "stop_words must be 'english' or None or a list"),
+        ({"stop_words": "english"}, ["to be or not to be"], DegenerateError, "empty vocabulary"),
+        ({"analyzer": "letters"}, ["aa"], ParameterError, "analyzer"),
+        ({"token_pattern": None}, ["aa"], ParameterError, "token_pattern or by tokenizer"),
         ({"token_pattern": "("}, ["aa"], ParameterError, "regular expression"),
         ({"ngram_range": (2, 1)}, ["aa"], ParameterError, "ngram_range"),
         ({"vocabulary": ["aa", "aa"]}, ["aa"], ParameterError, "different terms"),
@@ -191,6 +203,17 @@ def test_what_can_not_be_counted_is_refused_in_words(setting, texts, error, word
     for fit in ("fit", "fit_transform"):
         with pytest.raises(error, match=words):
             getattr(qed.CountVectorizer(**setting), fit)(texts)
+
+
+def test_the_parts_of_the_cut_can_be_asked_for():
+    model = qed.CountVectorizer(strip_accents="unicode", stop_words="english", ngram_range=(1, 2))
+    assert model.build_preprocessor()("Déjà VU") == "deja vu"
+    assert model.build_tokenizer()("a deja vu") == ["deja", "vu"]
+    analyze = pickle.loads(pickle.dumps(model.build_analyzer()))
+    assert analyze("The Déjà of the VU") == ["deja", "vu", "deja vu"]
+    assert "the" in model.get_stop_words() and qed.CountVectorizer().get_stop_words() is None
+    with pytest.raises(ParameterError, match="strip_accents"):
+        qed.CountVectorizer(strip_accents="all").build_preprocessor()
 
 
 def test_what_is_not_fitted_or_infinite_says_so():

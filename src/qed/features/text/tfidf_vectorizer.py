@@ -9,7 +9,7 @@ A statistical interpretation of term specificity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,21 +19,26 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError
 from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.problem import TableProblem
+from qed.base.models.ways import takes
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.features.text.count_vectorizer import CountVectorizer
+from qed.features.text.cutting import READING
 from qed.stats.terms import WORD, rarity, row_norms, weigh
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+@takes(**READING)
 class TfidfVectorizer(CountVectorizer):
     r"""Count the words of documents, each count weighed by how rare its word is.
 
     Parameters
     ----------
-    lowercase, stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary
+    strip_accents, lowercase, preprocessor, tokenizer, stop_words, token_pattern, ngram_range, analyzer
+        As in `CountVectorizer`.
+    max_df, min_df, max_features, vocabulary, binary
         As in `CountVectorizer`.
     dtype : type, default=numpy.float64
         What the matrix holds.
@@ -80,10 +85,14 @@ class TfidfVectorizer(CountVectorizer):
     def __init__(
         self,
         *,
+        strip_accents: Any = None,
         lowercase: bool = True,
-        stop_words: Iterable[str] | None = None,
-        token_pattern: str = WORD,
+        preprocessor: Callable[[str], str] | None = None,
+        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        stop_words: str | Iterable[str] | None = None,
+        token_pattern: str | None = WORD,
         ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Any = "word",
         max_df: float = 1.0,
         min_df: float = 1,
         max_features: int | None = None,
@@ -96,10 +105,14 @@ class TfidfVectorizer(CountVectorizer):
         sublinear_tf: bool = False,
     ) -> None:
         super().__init__(
+            strip_accents=strip_accents,
             lowercase=lowercase,
+            preprocessor=preprocessor,
+            tokenizer=tokenizer,
             stop_words=stop_words,
             token_pattern=token_pattern,
             ngram_range=ngram_range,
+            analyzer=analyzer,
             max_df=max_df,
             min_df=min_df,
             max_features=max_features,
