@@ -221,6 +221,15 @@ def test_what_is_not_fitted_or_infinite_says_so():
         qed.CountVectorizer().transform(MESSAGES)
     with pytest.raises(DegenerateError, match="'unheard'.*smooth_idf"):
         qed.TfidfVectorizer(vocabulary=["free", "unheard"], smooth_idf=False).fit(MESSAGES)
+    # Weights below one would all be cut to zero.
+    with pytest.raises(ParameterError, match="floating-point"):
+        qed.TfidfVectorizer(dtype=np.int64).fit(MESSAGES)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_are_not_opened_by_a_vectorizer(kind):
+    with pytest.raises(ParameterError, match="input must be 'content'"):
+        KINDS[kind][0](input="filename").fit(MESSAGES)
 
 
 def test_spam_is_told_from_words_in_a_pipeline():

@@ -17,7 +17,7 @@ import numpy as np
 from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError
-from qed.base.models.parameters import Parameter, boolean, choice
+from qed.base.models.parameters import Parameter, boolean, choice, numeric_type
 from qed.base.models.problem import TableProblem
 from qed.base.models.ways import takes
 from qed.base.numbers import EPS
@@ -76,6 +76,9 @@ class TfidfVectorizer(CountVectorizer):
     attributes: ClassVar = {"idf_": floats("terms") | nothing()}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **CountVectorizer.parameters,
+        "dtype": Parameter(
+            "a type of floating-point numbers", lambda v: numeric_type().accepts(v) and np.dtype(v).kind == "f", "model"
+        ),
         "norm": choice("l2", "l1", None, kind="model"),
         "use_idf": boolean(),
         "smooth_idf": boolean(),
