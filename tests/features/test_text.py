@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction import text as peer
 from sklearn.pipeline import make_pipeline
@@ -55,6 +56,36 @@ def test_the_matrix_is_that_of_scikit_learn(kind, setting):
 @pytest.mark.parametrize("setting", WEIGHTS, ids=str)
 def test_the_weights_are_those_of_scikit_learn(setting):
     check_against_peer(*KINDS["tfidf"], setting)
+
+
+@pytest.mark.parametrize("setting", [{}, *WEIGHTS], ids=str)
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_counts_are_weighed_as_scikit_learn_does_and_as_the_vectorizer(setting, kind):
+    counts = qed.CountVectorizer(dtype=kind).fit_transform(MESSAGES)
+    model = qed.TfidfTransformer(**setting)
+    found = model.fit_transform(counts)
+    # As in check_against_peer.
+    close = {"rtol": 200 * np.finfo(kind).eps}
+    np.testing.assert_allclose(
+        found.toarray(), peer.TfidfTransformer(**setting).fit_transform(counts).toarray(), **close
+    )
+    np.testing.assert_allclose(
+        found.toarray(), qed.TfidfVectorizer(dtype=kind, **setting).fit_transform(MESSAGES).toarray(), **close
+    )
+    assert found.dtype == kind
+    assert (model.transform(counts.toarray()) != found).nnz == 0
+    assert qed.certify(model, counts)
+
+
+def test_a_count_of_zero_that_is_stored_is_no_document():
+    counts = sparse.csr_array((np.array([1.0, 0.0, 2.0]), ([0, 1, 2], [0, 1, 1])), shape=(3, 2))
+    model = qed.TfidfTransformer(sublinear_tf=True).fit(counts)
+    assert model.document_counts_.tolist() == [1.0, 1.0]
+    assert np.isfinite(model.transform(counts).toarray()).all()
+    with pytest.raises(DegenerateError, match="'x1' is in no document"):
+        qed.TfidfTransformer(smooth_idf=False).fit([[1.0, 0.0]])
+    with pytest.raises(InputError, match="below zero"):
+        qed.TfidfTransformer(sublinear_tf=True).fit([[1.0]]).transform([[-1.0]])
 
 
 def check_against_peer(ours, theirs, setting):
