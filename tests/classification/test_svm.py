@@ -7,6 +7,7 @@ from sklearn import svm
 from sklearn.base import clone
 
 import qed
+import qed.optim.svm.decomposition as decomposition
 import qed.optim.svm.dual as dual
 from qed.base.compile import interpreted
 from qed.kernels import RBF, Similarity
@@ -111,7 +112,7 @@ def test_large_tables_are_solved_like_small_ones(kernel, monkeypatch):
     X, y = blobs(500, classes=3, apart=0.6)
     whole = qed.SVC(kernel=kernel).fit(X, y)
     monkeypatch.setattr(dual, "MOST_WHOLE", 50)
-    monkeypatch.setattr(dual, "AT_ONCE", 32)
+    monkeypatch.setattr(decomposition, "AT_ONCE", 32)
     parts = qed.SVC(kernel=kernel, tol=1e-7).fit(X, y)
     assert parts.certificate_ and qed.certify(parts, X, y)
     assert parts.ending_.n_iter > 3
