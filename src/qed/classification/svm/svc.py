@@ -23,7 +23,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
-from qed.base.errors import ManySupportVectorsWarning, NotAvailableError, level_of_user
+from qed.base.errors import ManySupportVectorsWarning, level_of_user
 from qed.base.models.labels import class_factors, encode, learn_classes
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.proof import restated
@@ -32,7 +32,7 @@ from qed.base.models.ways import takes, way
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.svm.dual import DualProblem, State
-from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem
+from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem, allowed
 
 # From so many rows on, a share of support vectors beyond this is worth a word.
 ENOUGH_ROWS, MANY = 50, 0.95
@@ -56,22 +56,30 @@ class PairProblem(MachineProblem):
     @cached_property
     def dual(self) -> DualProblem:
         first = -1.0 if len(self.classes) == 2 else 1.0
-        rows, targets, starts = [], [], [0]
-        for a, b in self.pairs:
-            own = np.flatnonzero((self.codes == a) | (self.codes == b))
-            rows.append(own)
-            targets.append(np.where(self.codes[own] == a, first, -first))
-            starts.append(starts[-1] + len(own))
-        row, p = np.concatenate(rows), np.concatenate(targets)
+        order = np.split(np.argsort(self.codes, kind="stable"), np.cumsum(np.bincount(self.codes))[:-1])
+        pairs = [(order[a], order[b]) for a, b in self.pairs]
+        sizes = np.array([(len(one), len(two)) for one, two in pairs]).ravel()
+        row, p = (
+            np.concatenate([one for pair in pairs for one in pair]),
+            np.repeat(np.tile([first, -first], len(pairs)), sizes),
+        )
+        starts = np.append(0, np.cumsum(sizes)[1::2])
         ends = self.bounds[row]
         low, high = np.where(p < 0, -ends, 0.0), np.where(p > 0, ends, 0.0)
-        return DualProblem(self.similarity, self.X, np.array(starts), row, p, low, high, self._memory)
+        return DualProblem(self.similarity, self.X, starts, row, p, low, high, self._memory)
+
+    @cached_property
+    def line(self) -> np.ndarray:
+        """In which row of ``dual_coef_`` the multiplier of each variable stands: that of the other class of its pair."""
+        first, second = np.array(self.pairs).T
+        own, part = self.codes[self.dual.row], self.dual.part_of
+        return np.asarray(np.where(own == first[part], second[part] - 1, first[part]))
 
 
 @takes(
     "random_state",
     "verbose",
-    shrinking=way(choice(True, False), True, "variables to work on are chosen anew in every step"),
+    shrinking=way(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
     break_ties=way(choice(True, False), False, "predict is the largest of the decision function's scores"),
     probability=way(
         Parameter("False; qed.LogisticRegression has probabilities", lambda value: value in (False, "deprecated")),
@@ -220,18 +228,13 @@ class SVC(Classifier, KernelMachine):
 
     def _keep(self, problem: PairProblem, state: State) -> None:
         self.classes_, n, dual = problem.classes, len(problem.block), problem.dual
-        signed = np.zeros((len(problem.pairs), len(problem.codes)))
-        for k, part in enumerate(dual.parts()):
-            signed[k, dual.row[part]] = state.beta[part]
+        signed = np.zeros((len(self.classes_) - 1, len(problem.codes)))
+        signed[problem.line, dual.row] = state.beta
         used = np.flatnonzero(signed.any(axis=0))
         used = used[np.argsort(problem.codes[used], kind="stable")]
         self.support_, self.support_vectors_ = problem.present[used], self._kept_rows(problem, used)
         self.n_support_ = np.bincount(problem.codes[used], minlength=len(self.classes_))
-        self.dual_coef_ = np.zeros((len(self.classes_) - 1, len(used)))
-        for k, (a, b) in enumerate(problem.pairs):
-            for own, other in ((a, b - 1), (b, a)):
-                mine = problem.codes[used] == own
-                self.dual_coef_[other, mine] = signed[k, used[mine]]
+        self.dual_coef_ = signed[:, used]
         if n >= ENOUGH_ROWS and len(used) > MANY * len(problem.codes):
             warnings.warn(
                 f"{type(self).__name__}: {len(used)} of {len(problem.codes)} rows are support vectors. The kernel may be so narrow that "
@@ -246,36 +249,20 @@ class SVC(Classifier, KernelMachine):
         """Give multipliers, slack and case of each training row, and the margins."""
         dual, shape = problem.dual, (len(problem.pairs), len(problem.block))
         multipliers, slacks, cases = np.zeros(shape), np.zeros(shape), np.full(shape, -1)
-        lengths = np.zeros(len(problem.pairs))
-        for k, part in enumerate(dual.parts()):
-            at, own, sign = problem.present[dual.row[part]], beta[part], dual.p[part]
-            multipliers[k, at] = np.abs(own)
-            slacks[k, at] = np.maximum(sign * (f[part] - b[k]), 0.0)
-            bound = np.maximum(dual.high[part], -dual.low[part])
-            cases[k, at] = np.where(own == 0, 0, np.where(np.abs(own) < bound, 1, 2))
-            lengths[k] = max(float(own @ (sign - f[part])), 0.0)
+        at, size = (dual.part_of, problem.present[dual.row]), np.abs(beta)
+        multipliers[at] = size
+        slacks[at] = np.maximum(dual.p * (f - b[dual.part_of]), 0.0)
+        cases[at] = np.where(size == 0, 0, np.where(size < problem.bound, 1, 2))
         with np.errstate(divide="ignore"):
-            margins = 1 / np.sqrt(lengths)
+            margins = 1 / np.sqrt(np.maximum(dual.sums(beta * (dual.p - f)), 0.0))
         return {"multipliers_": multipliers, "slacks_": slacks, "cases_": cases, "margin_": margins}
 
-    def _signed(self, numbers: np.ndarray) -> np.ndarray:
-        """Give the signed multipliers of the support vectors in each pair, of shape (pairs, vectors); `numbers` are their classes."""
-        count = len(self.classes_)
-        found = np.zeros((len(self.intercept_), len(numbers)))
-        for k, (a, b) in enumerate(combinations(range(count), 2)):
-            for own, other in ((a, b - 1), (b, a)):
-                mine = numbers == own
-                found[k, mine] = self.dual_coef_[other, mine]
-        return found
-
     def _multipliers(self, problem: PairProblem) -> np.ndarray:
-        dual = problem.dual
-        place = np.full(len(problem.block), -1)
+        place = np.zeros(len(problem.block), dtype=np.intp)
         place[problem.present] = np.arange(len(problem.present))
-        rows = place[self.support_]
-        signed = np.zeros((len(problem.pairs), len(problem.codes)))
-        signed[:, rows] = self._signed(problem.codes[rows])
-        return np.concatenate([signed[k, dual.row[part]] for k, part in enumerate(dual.parts())])
+        signed = np.zeros((len(self.dual_coef_), len(problem.codes)))
+        signed[:, place[self.support_]] = self.dual_coef_
+        return np.asarray(signed[problem.line, problem.dual.row])
 
     def _prove(self, problem: PairProblem) -> list[Claim]:
         return [
@@ -284,32 +271,33 @@ class SVC(Classifier, KernelMachine):
         ]
 
     def _restate(self, problem: PairProblem) -> list[Claim]:
-        dual, beta = problem.dual, self._multipliers(problem)
+        dual, beta, _, blur = self._judged(problem)
         f = dual.p - dual.products(beta)
-        found = dual.judged(beta, f)
-        wanted = {
-            **self._described(problem, beta, f, found[:, 0]),
-            "n_support_": np.bincount(problem.codes[np.searchsorted(problem.present, self.support_)]),
-        }
-        claims = [restated(name, getattr(self, name), value, slack=1e-7) for name, value in wanted.items()]
-        return [*claims, *self._following(problem, beta, found)]
+        wanted = self._described(problem, beta, f, dual.judged(beta, f)[:, 0])
+        margin, apart = wanted["margin_"], 4 * dual.largest(blur)
+        # The squared length behind a margin is a sum of multipliers times f.
+        stretched = dual.sums(np.abs(beta) * blur) * margin**3
+        places = np.searchsorted(problem.present, self.support_)
+        return [
+            *(restated(name, getattr(self, name), wanted[name], slack=0.0) for name in ("multipliers_", "cases_")),
+            restated("n_support_", self.n_support_, np.bincount(problem.codes[places]), slack=0.0),
+            allowed("slacks_", self.slacks_, wanted["slacks_"], np.broadcast_to(apart[:, None], self.slacks_.shape)),
+            allowed("margin_", self.margin_, margin, stretched),
+            *super()._restate(problem),
+        ]
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the columns, of shape (n_pairs, p): with the linear kernel only."""
-        self._check_fitted()
-        if self.kernel != "linear":
-            raise NotAvailableError(
-                "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
-            )
-        return self._slopes(self._by_class())
-
-    def _by_class(self) -> np.ndarray:
-        return self._signed(np.repeat(np.arange(len(self.classes_)), self.n_support_))
+    def _by_part(self) -> np.ndarray:
+        numbers = np.repeat(np.arange(len(self.classes_)), self.n_support_)
+        found = np.zeros((len(self.intercept_), len(numbers)))
+        for k, (a, b) in enumerate(combinations(range(len(self.classes_)), 2)):
+            for own, other in ((a, b - 1), (b, a)):
+                mine = numbers == own
+                found[k, mine] = self.dual_coef_[other, mine]
+        return found
 
     def _scores(self, block: Block) -> np.ndarray:
         """Score every pair of classes, of shape (n, n_pairs)."""
-        return self._apply_to(block.X, self._by_class().T)
+        return self._apply_to(block.X, self._by_part().T)
 
     def _by_votes(self, scores: np.ndarray) -> np.ndarray:
         """Count for each class the pairs that it wins; how clearly they were won decides between equal counts."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from qed.kernels.gram.rows import GramRows
 from qed.kernels.similarity import Similarity
-from qed.optim.svm.smo import descend, judge
+from qed.optim.svm.smo import balance, descend, judge
 
 # So many variables are optimised at a time, half of them new ones.
 AT_ONCE = 512
@@ -92,7 +92,7 @@ def decomposed(part: Part, place: Place, products: Callable[[np.ndarray], np.nda
             return
         place = _followed(part, front, place, grown)._replace(kept=front.numbers[chosen[: AT_ONCE // 2]])
         if moved == 0 or place.is_solved(tol):
-            place = whole(part, place.beta, part.p - products(place.beta))._replace(kept=place.kept)
+            place = exactly(part, place, products)
             front = _Front(part, place) if not place.is_solved(tol) else front
         elif len(left := _left(front)) < WORTH_SHRINKING * len(front.numbers):
             place = place._replace(work=front.numbers[left], kept=np.intersect1d(place.kept, front.numbers[left]))
@@ -100,10 +100,13 @@ def decomposed(part: Part, place: Place, products: Callable[[np.ndarray], np.nda
         yield place
 
 
-def whole(part: Part, beta: np.ndarray, f: np.ndarray) -> Place:
-    """Give the place of multipliers whose f is exact, with all variables in work."""
+def exactly(part: Part, place: Place, products: Callable[[np.ndarray], np.ndarray]) -> Place:
+    """Give a place with f worked out in double precision for all variables, which are all in work again."""
+    beta = place.beta.copy()
+    balance(beta, part.low, part.high)
+    f = part.p - products(beta)
     found = np.array(judge(part.p, f, beta, part.low, part.high, part.hard)[:3])
-    return Place(beta, f, found, np.arange(len(f)), np.empty(0, dtype=np.intp), True)
+    return Place(beta, f, found, np.arange(len(f)), place.kept, True)
 
 
 def _followed(part: Part, front: _Front, place: Place, grown: float) -> Place:

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from qed.base.engine import work
-from qed.kernels.gram.rows import combined
+from qed.base.numbers import TINY
+from qed.kernels.gram.rows import combined, gram_of
 from qed.kernels.similarity import Similarity
-from qed.optim.svm.decomposition import Part, Place, decomposed
-from qed.optim.svm.smo import judge, settle_parts
+from qed.optim.svm.decomposition import Part, Place, decomposed, exactly
+from qed.optim.svm.smo import judge, multiply, settle_parts
 
 # Up to so many rows the Gram matrix is held as a whole.
 MOST_WHOLE = 2500
@@ -69,7 +70,9 @@ class DualProblem:
     low: np.ndarray
     high: np.ndarray
     memory: float = 1e9  # bytes that rows of the Gram matrix may take
-    known: dict[int, tuple[bytes, np.ndarray]] = field(default_factory=dict)  # the last products of each part, and of which multipliers
+    known: dict[int, tuple[bytes, np.ndarray]] = field(
+        default_factory=dict
+    )  # the last products of each part, and of which multipliers
 
     @cached_property
     def hard(self) -> bool:
@@ -77,12 +80,38 @@ class DualProblem:
         return not (np.isfinite(self.high).all() and np.isfinite(self.low).all())
 
     @cached_property
+    def part_of(self) -> np.ndarray:
+        """The number of the part that each variable belongs to."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def members(self) -> np.ndarray:
+        """Where in `gram` the row of each variable lies: rows that parts name together lie together."""
+        place = np.empty(self.X.shape[0], dtype=np.intp)
+        place[self._order] = np.arange(len(self._order))
+        return place[self.row]
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.asarray(self.row[np.sort(np.unique(self.row, return_index=True)[1])])
+
+    @cached_property
     def gram(self) -> np.ndarray | None:
-        """The Gram matrix, where it is small."""
-        return self.similarity.gram(self.X) if self.X.shape[0] <= MOST_WHOLE else None
+        """The Gram matrix, where it is small, of rows in the order in which parts name them."""
+        if self.X.shape[0] > MOST_WHOLE:
+            return None
+        return gram_of(self.similarity, self.similarity.chosen(self.X, self._order))
 
     def parts(self) -> Iterator[slice]:
         return (slice(a, b) for a, b in zip(self.starts[:-1].tolist(), self.starts[1:].tolist()))
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Add up values of the variables of each part."""
+        return np.asarray(np.add.reduceat(values, self.starts[:-1]))
+
+    def largest(self, values: np.ndarray) -> np.ndarray:
+        """Give the largest value in each part."""
+        return np.asarray(np.maximum.reduceat(values, self.starts[:-1]))
 
     def products(self, beta: np.ndarray) -> np.ndarray:
         """Give ``K beta`` for every variable, with the rows of its own part alone, in double precision."""
@@ -92,9 +121,8 @@ class DualProblem:
             return np.concatenate([found for _, found in known])
         if self.gram is not None:
             for k, part in enumerate(slices):
-                used = np.flatnonzero(beta[part])
-                block = self.gram[np.ix_(self.row[part], self.row[part][used])]
-                self._remember(k, beta[part], block @ beta[part][used])
+                multiply(self.gram, self.members[part], beta[part], found := np.empty(part.stop - part.start))
+                self._remember(k, beta[part], found)
         else:
             weights = np.zeros((self.X.shape[0], len(slices)))
             for k, part in enumerate(slices):
@@ -113,6 +141,19 @@ class DualProblem:
         found = [judge(self.p[s], f[s], beta[s], self.low[s], self.high[s], self.hard)[:3] for s in self.parts()]
         return np.array(found, dtype=np.float64).reshape(-1, 3)
 
+    def gap(self, beta: np.ndarray, over: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give primal less dual objective of each part, the largest term of it, and the primal objective; `over` is f less b."""
+        linear, inner = self.sums(beta * self.p), self.sums(beta * over)
+        value = (linear + inner) / 2
+        if self.hard:
+            worst = np.where(self.high > 0, over, 0.0) - np.where(self.low < 0, over, 0.0)
+            worst = np.maximum(self.largest(worst), 0.0)
+            primal = np.where(worst < 1, (linear - inner) / (2 * np.maximum(1 - worst, TINY) ** 2), np.inf)
+            return primal - value, np.where(worst > 0, worst * primal, 0.0), primal
+        terms = self.high * np.maximum(over, 0.0) - self.low * np.maximum(-over, 0.0) - beta * over
+        gap = self.sums(terms)
+        return gap, np.maximum(self.largest(terms), 0.0), value + gap
+
     def beginning(self, beta: np.ndarray | None = None) -> State:
         """Begin with multipliers that are given, or none."""
         if beta is None:
@@ -129,27 +170,36 @@ class DualProblem:
         count = len(self.starts) - 1
         tasks, aim = min(count, TASKS), min(tol, AIM) if len(self.p) <= FEW else tol
         while True:
-            beta, f, found = state.beta.copy(), state.f.copy(), np.empty((count, 4))
-            given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, found)
-            parts = (partial(settle_parts, self.gram, self.starts, self.row, *given, k, tasks) for k in range(tasks))
+            beta, f, products, found = state.beta.copy(), state.f.copy(), np.empty(len(self.p)), np.empty((count, 4))
+            given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, products, found)
+            parts = (
+                partial(settle_parts, self.gram, self.starts, self.members, *given, k, tasks) for k in range(tasks)
+            )
             for _ in work(parts):
                 continue
             if not found[:, 3].any():
                 return
-            # What rounding has added up is taken off again before anybody trusts it.
-            f = self.p - self.products(beta)
-            state = state._replace(beta=beta, f=f, found=self.judged(beta, f))
+            for k, part in enumerate(self.parts()):
+                self._remember(k, beta[part], products[part])
+            state = state._replace(beta=beta, f=f, found=found[:, :3].copy())
             yield state
+
+    def exactly(self, state: State) -> State:
+        """Give a state whose f was worked out in double precision for all variables, whatever it was stopped at."""
+        if state.exact:
+            return state
+        k, own = state.part, slice(*self.starts[state.part : state.part + 2].tolist())
+        return self._joined(
+            state, k, own, exactly(self._part(own), self._place(state, k, own), partial(self._own_products, k, own))
+        )
 
     def _by_parts(self, state: State, tol: float) -> Iterator[State]:
         slices = list(self.parts())
         for k in range(state.part, len(slices)):
             own = slices[k]
-            place = Place(state.beta[own], state.f[own], state.found[k], state.work, state.kept, state.exact)
-            for after in decomposed(self._part(own), place, partial(self._own_products, k, own), tol):
-                beta, f, found = state.beta.copy(), state.f.copy(), state.found.copy()
-                beta[own], f[own], found[k] = after.beta, after.f, after.found
-                state = State(beta, f, found, after.work, after.kept, after.exact, k)
+            products = partial(self._own_products, k, own)
+            for after in decomposed(self._part(own), self._place(state, k, own), products, tol):
+                state = self._joined(state, k, own, after)
                 yield state
             state = state._replace(**self._fresh(k + 1))
 
@@ -157,6 +207,14 @@ class DualProblem:
         """Say where a part that nobody has looked at begins."""
         count = self.starts[k + 1] - self.starts[k] if k + 1 < len(self.starts) else 0
         return {"work": np.arange(count), "kept": np.empty(0, dtype=np.intp), "exact": True, "part": k}
+
+    def _place(self, state: State, k: int, own: slice) -> Place:
+        return Place(state.beta[own], state.f[own], state.found[k], state.work, state.kept, state.exact)
+
+    def _joined(self, state: State, k: int, own: slice, place: Place) -> State:
+        beta, f, found = state.beta.copy(), state.f.copy(), state.found.copy()
+        beta[own], f[own], found[k] = place.beta, place.f, place.found
+        return State(beta, f, found, place.work, place.kept, place.exact, k)
 
     def _part(self, own: slice) -> Part:
         given = (self.row[own], self.p[own], self.low[own], self.high[own])

@@ -18,8 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import Claim
-from qed.base.errors import NotAvailableError
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.roles import Regressor
@@ -52,7 +50,7 @@ class TubeProblem(MachineProblem):
 
 @takes(
     "verbose",
-    shrinking=way(choice(True, False), True, "variables to work on are chosen anew in every step"),
+    shrinking=way(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
 )
 class SVR(Regressor, KernelMachine):
     """A regression in the features of a kernel that does not look at small errors.
@@ -162,19 +160,8 @@ class SVR(Regressor, KernelMachine):
         signed[np.searchsorted(problem.present, self.support_)] = self.dual_coef_[0]
         return np.concatenate([np.maximum(signed, 0.0), np.minimum(signed, 0.0)])
 
-    def _restate(self, problem: TubeProblem) -> list[Claim]:
-        dual, beta = problem.dual, self._multipliers(problem)
-        return self._following(problem, beta, dual.judged(beta, dual.p - dual.products(beta)))
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the columns, of shape (1, p): with the linear kernel only."""
-        self._check_fitted()
-        if self.kernel != "linear":
-            raise NotAvailableError(
-                "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
-            )
-        return self._slopes(self.dual_coef_)
+    def _by_part(self) -> np.ndarray:
+        return self.dual_coef_
 
     def _predicted_shape(self) -> tuple[int, ...]:
         return ()
