@@ -29,6 +29,7 @@ from qed.base.models.parameters import Parameter, choice
 from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes, way
+from qed.base.running.steps import Ending
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.svm.dual import DualProblem, State
@@ -227,7 +228,7 @@ class SVC(Classifier, KernelMachine):
         return "" if self.n_support_.sum() == len(self.support_) else "n_support_ does not count the support vectors"
 
     def _keep(self, problem: PairProblem, state: State) -> None:
-        self.classes_, n, dual = problem.classes, len(problem.block), problem.dual
+        self.classes_, dual = problem.classes, problem.dual
         signed = np.zeros((len(self.classes_) - 1, len(problem.codes)))
         signed[problem.line, dual.row] = state.beta
         used = np.flatnonzero(signed.any(axis=0))
@@ -235,13 +236,6 @@ class SVC(Classifier, KernelMachine):
         self.support_, self.support_vectors_ = problem.present[used], self._kept_rows(problem, used)
         self.n_support_ = np.bincount(problem.codes[used], minlength=len(self.classes_))
         self.dual_coef_ = signed[:, used]
-        if n >= ENOUGH_ROWS and len(used) > MANY * len(problem.codes):
-            warnings.warn(
-                f"{type(self).__name__}: {len(used)} of {len(problem.codes)} rows are support vectors. The kernel may be so narrow that "
-                f"rows are learned by heart (try a smaller gamma than {self.gamma_:.3g}), or C={self.C:g} so small that nothing is.",
-                ManySupportVectorsWarning,
-                stacklevel=level_of_user(),
-            )
         for name, value in self._described(problem, state.beta, state.f, state.found[:, 0]).items():
             setattr(self, name, value)
 
@@ -311,16 +305,33 @@ class SVC(Classifier, KernelMachine):
             sums[:, b] -= scores[:, k]
         return votes + sums / (3 * (np.abs(sums) + 1))
 
-    def _decide(self, block: Block) -> np.ndarray:
-        scores = self._scores(block)
+    def _shaped(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 2:
-            scores = scores[:, 0]
-        elif self.decision_function_shape == "ovr":
-            scores = self._by_votes(scores)
-        return scores.astype(block.X.dtype, copy=False)
+            return scores[:, 0]
+        return self._by_votes(scores) if self.decision_function_shape == "ovr" else scores
+
+    def _winners(self, scores: np.ndarray) -> np.ndarray:
+        """Give the numbers of the classes that win."""
+        return (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else self._by_votes(scores).argmax(axis=1)
+
+    def _decide(self, block: Block) -> np.ndarray:
+        return self._shaped(self._scores(block)).astype(block.X.dtype, copy=False)
 
     def _choose(self, block: Block) -> np.ndarray:
-        scores = self._scores(block)
-        if len(self.classes_) == 2:
-            return self.classes_[(scores[:, 0] > 0).astype(int)]
-        return self.classes_[self._by_votes(scores).argmax(axis=1)]
+        return self.classes_[self._winners(self._scores(block))]
+
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        scores = np.asarray(rows.map(self._scores))
+        chosen = self.classes_[self._winners(scores)]
+        return {"predict": chosen, "decision_function": self._shaped(scores), "classes_": self.classes_}
+
+    def _warn(self, ending: Ending) -> None:
+        super()._warn(ending)
+        used, given = len(self.support_), int((self.cases_ >= 0).any(axis=0).sum())
+        if given >= ENOUGH_ROWS and used > MANY * given:
+            warnings.warn(
+                f"{type(self).__name__}: {used} of {given} rows are support vectors. The kernel may be so narrow that "
+                f"rows are learned by heart (try a smaller gamma than {self.gamma_:.3g}), or C={self.C:g} so small that nothing is.",
+                ManySupportVectorsWarning,
+                stacklevel=level_of_user(),
+            )

@@ -8,7 +8,7 @@ after another by decomposition (:mod:`qed.optim.svm.decomposition`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -28,6 +28,8 @@ MOVES = 4000
 # With no more variables than this pairs cost so little that the gap is taken on to rounding.
 FEW, AIM = 5000, 1e-12
 TASKS = 4
+# What does not depend on the bounds.
+FROM_ROWS = ("gram", "members", "part_of", "_order")
 
 
 class State(NamedTuple):
@@ -154,12 +156,26 @@ class DualProblem:
         gap = self.sums(terms)
         return gap, np.maximum(self.largest(terms), 0.0), value + gap
 
-    def beginning(self, beta: np.ndarray | None = None) -> State:
-        """Begin with multipliers that are given, or none."""
-        if beta is None:
+    def times(self, ratio: float) -> DualProblem:
+        """Give the problem with other bounds; what follows from the rows alone is kept."""
+        other = replace(self, low=self.low * ratio, high=self.high * ratio, known={})
+        return self._shared(other)
+
+    def without(self, absent: np.ndarray) -> DualProblem:
+        """Give the problem in which some variables have to be zero."""
+        other = replace(self, low=np.where(absent, 0.0, self.low), high=np.where(absent, 0.0, self.high), known={})
+        return self._shared(other)
+
+    def _shared(self, other: DualProblem) -> DualProblem:
+        other.__dict__.update({name: self.__dict__[name] for name in FROM_ROWS if name in self.__dict__})
+        return other
+
+    def beginning(self, state: State | None = None, ratio: float = 1.0) -> State:
+        """Begin with nothing, or with all multipliers of a state times a number."""
+        if state is None:
             beta, f = np.zeros(len(self.p)), self.p.copy()
         else:
-            f = self.p - self.products(beta)
+            beta, f = np.clip(ratio * state.beta, self.low, self.high), self.p - ratio * (self.p - state.f)
         return State(beta, f, self.judged(beta, f), **self._fresh(0))
 
     def solve(self, state: State, tol: float) -> Iterator[State]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.base.models.problem import RowsProblem
 from qed.base.models.proof import restated
+from qed.base.models.searching import Answer, Question
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block, is_sparse
@@ -34,6 +36,7 @@ from qed.kernels.names import KERNEL_PARAMETERS
 from qed.kernels.radial import RBF
 from qed.kernels.similarity import Similarity, WithKernel
 from qed.optim.svm.dual import DualProblem, State, relative_gaps
+from qed.optim.svm.search import path_search
 
 UNLIMITED = 10**9
 # Where two classes are nearer to each other than this, relative to the rows, rounding can not tell whether they touch.
@@ -81,6 +84,13 @@ class MachineProblem(RowsProblem):
     def diagonal(self) -> np.ndarray:
         """The similarity of each row to itself."""
         return self.similarity.diagonal(self.X)
+
+    def times(self, ratio: float) -> Self:
+        """Give the same problem with all costs times a number."""
+        other = copy(self)
+        other.__dict__.pop("bound", None)
+        other.__dict__["dual"] = self.dual.times(ratio)
+        return other
 
     @cached_property
     def bound(self) -> np.ndarray:
@@ -171,6 +181,13 @@ class KernelMachine(WithKernel, Iterative):
     def _similarity(self) -> Similarity:
         return self._similarity_with(self.gamma_)
 
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return path_search(self, question)
+
+    @abstractmethod
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        """Give what the methods of the model answer for some rows, and what of its attributes scorers ask for."""
+
     @property
     def coef_(self) -> np.ndarray:
         """The coefficients of the columns, of shape (n_parts, p): with the linear kernel only."""
@@ -227,7 +244,10 @@ class KernelMachine(WithKernel, Iterative):
                 )
 
     def _finish(self, problem: MachineProblem, step: Step) -> None:
-        state = problem.dual.exactly(State(*(step.state[name] for name in State._fields)))
+        self._take(problem, problem.dual.exactly(State(*(step.state[name] for name in State._fields))))
+
+    def _take(self, problem: MachineProblem, state: State) -> None:
+        """Set the attributes from where the solver has come to."""
         self.gamma_ = problem.gamma
         self.intercept_ = problem.constants(state.beta, state.found[:, 0], 1.0)
         self.dual_objective_, self.primal_objective_ = state.found[:, 1].copy(), state.found[:, 2].copy()

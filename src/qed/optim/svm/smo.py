@@ -36,7 +36,7 @@ ORDERED = {"contract", "nnan", "nsz", "arcp"}
 
 @kernel(fastmath=ORDERED)
 def first_largest(values: Any) -> tuple[int, float]:
-    """Find the first of the largest values: give where it is, and it. Four are compared at a time, because each has to wait for the last."""
+    """Find the first of the largest values: give where it is, and it. Four at a time, because each comparison waits for the last."""
     one, two, three, four = -np.inf, -np.inf, -np.inf, -np.inf
     whole = len(values) - len(values) % 4
     for t in range(0, whole, 4):
@@ -217,6 +217,8 @@ def among(K: Any, members: Any) -> Any:
         if members[j] != members[j - 1] + 1:
             breaks.append(j)
     breaks.append(count)
+    if count == len(K) and len(breaks) == 2:
+        return K
     part = np.empty((count, count))
     for i in range(count):
         source, line = K[members[i]], part[i]

@@ -163,6 +163,9 @@ class SVR(Regressor, KernelMachine):
     def _by_part(self) -> np.ndarray:
         return self.dual_coef_
 
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        return {"predict": np.asarray(rows.map(self._predict))}
+
     def _predicted_shape(self) -> tuple[int, ...]:
         return ()
 
