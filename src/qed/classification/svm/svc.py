@@ -13,6 +13,7 @@ Cortes and Vapnik (1995), Support-vector networks.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
@@ -20,18 +21,20 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import Claim
+from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import ManySupportVectorsWarning, level_of_user
 from qed.base.models.labels import class_factors, encode, learn_classes
-from qed.base.models.parameters import Parameter, choice
+from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes, way
-from qed.base.running.steps import Ending
+from qed.base.running.steps import Ending, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.classification.svm.probability import LEAST, Sigmoid, agreeing, coupled, sigmoids, unseen_scores
 from qed.optim.svm.dual import DualProblem, State
 from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem, allowed
 
@@ -82,10 +85,6 @@ class PairProblem(MachineProblem):
     "verbose",
     shrinking=way(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
     break_ties=way(choice(True, False), False, "predict is the largest of the decision function's scores"),
-    probability=way(
-        Parameter("False; qed.LogisticRegression has probabilities", lambda value: value in (False, "deprecated")),
-        False,
-    ),
 )
 class SVC(Classifier, KernelMachine):
     """Classes by the widest margin, in the features of a kernel.
@@ -111,6 +110,8 @@ class SVC(Classifier, KernelMachine):
         Factors of C by class.
     max_iter : int, default=5000
         The most steps, of some thousand pairs each; -1 for no limit.
+    probability : bool, default=False
+        Whether to have probabilities, for about five times the cost of the fit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         For more than two classes, what ``decision_function`` gives: one score for each class, or one for each pair.
 
@@ -141,6 +142,9 @@ class SVC(Classifier, KernelMachine):
         Half the width of the street, ``1 / ||w||``.
     primal_objective_, dual_objective_, gap_ : ndarray of shape (n_pairs,)
         Both objectives, and their difference relative to the first.
+    probA_, probB_ : ndarray of shape (n_pairs,)
+        With `probability`, the slope and the constant that turn the score of a pair into the probability of its positive class,
+        ``1 / (1 + exp(probA_ * score + probB_))``; else empty.
     gamma_ : float
         The factor of the kernel.
     n_iter_ : int
@@ -173,10 +177,13 @@ class SVC(Classifier, KernelMachine):
         "slacks_": floats("parts", "rows", low=0),
         "cases_": integers("parts", "rows", low=-1, below=3),
         "margin_": floats("parts", finite=False),
+        "probA_": floats("parts") | floats(0),
+        "probB_": floats("parts") | floats(0),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **MACHINE_PARAMETERS,
         "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "probability": boolean() | choice("deprecated"),
         "decision_function_shape": choice("ovr", "ovo"),
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.1, 1.0, 10.0, 100.0]}
@@ -189,6 +196,8 @@ class SVC(Classifier, KernelMachine):
     slacks_: np.ndarray
     cases_: np.ndarray
     margin_: np.ndarray
+    probA_: np.ndarray
+    probB_: np.ndarray
 
     def __init__(
         self,
@@ -202,6 +211,7 @@ class SVC(Classifier, KernelMachine):
         cache_size: float = 1000,
         class_weight: Any = None,
         max_iter: int = 5000,
+        probability: bool = False,
         decision_function_shape: str = "ovr",
     ) -> None:
         self.C = C
@@ -213,6 +223,7 @@ class SVC(Classifier, KernelMachine):
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.probability = probability
         self.decision_function_shape = decision_function_shape
 
     def _problem(self, rows: Rows) -> PairProblem:
@@ -226,6 +237,15 @@ class SVC(Classifier, KernelMachine):
         if lines != k - 1 or len(self.intercept_) != k * (k - 1) // 2:
             return f"dual_coef_ has {lines} rows and intercept_ {len(self.intercept_)} entries for {k} classes"
         return "" if self.n_support_.sum() == len(self.support_) else "n_support_ does not count the support vectors"
+
+    def _finish(self, problem: PairProblem, step: Step) -> None:
+        super()._finish(problem, step)
+        found = [one.minimum() for one in self._sigmoids(problem)] if self._has_probabilities else np.empty((0, 2))
+        self.probA_, self.probB_ = np.array(found).T.copy()
+
+    def _sigmoids(self, problem: PairProblem) -> list[Sigmoid]:
+        scores = unseen_scores(problem.dual, problem.codes, self.tol, self._rule().max_iter)
+        return sigmoids(problem.dual, scores, problem.weight)
 
     def _keep(self, problem: PairProblem, state: State) -> None:
         self.classes_, dual = problem.classes, problem.dual
@@ -277,8 +297,40 @@ class SVC(Classifier, KernelMachine):
             restated("n_support_", self.n_support_, np.bincount(problem.codes[places]), slack=0.0),
             allowed("slacks_", self.slacks_, wanted["slacks_"], np.broadcast_to(apart[:, None], self.slacks_.shape)),
             allowed("margin_", self.margin_, margin, stretched),
+            *self._calibrated(problem),
             *super()._restate(problem),
         ]
+
+    def _calibrated(self, problem: PairProblem) -> list[Claim]:
+        """Compare how likely the probabilities make rows that were left out with the best that a slope and a constant can do.
+
+        Machines that are solved to the tolerance differ by at most the root of twice that share of their objective, as functions
+        of length one; and a likelihood by no more than the slope times what its scores differ by.
+        """
+        says = "likelihood of unseen rows below the best one, relative"
+        if not self._has_probabilities:
+            return [Claim(says.replace("likelihood", "no likelihood"), float(len(self.probA_) + len(self.probB_)), 0.0)]
+        worst, bound, length = 0.0, 0.0, np.sqrt(np.maximum(problem.diagonal, 0.0))
+        for k, one in enumerate(self._sigmoids(problem)):
+            best = one.loss(one.minimum())
+            apart = math.sqrt(2 * self.tol * max(self.primal_objective_[k], 0.0)) * float(length.max())
+            worst = max(worst, (one.loss(np.array([self.probA_[k], self.probB_[k]])) - best) / best)
+            bound = max(bound, 2 * abs(self.probA_[k]) * apart * float(one.weight.sum()) / best)
+        return [Claim(says, worst, min(bound, MOST_ROUNDING))]
+
+    @property
+    def _has_probabilities(self) -> bool:
+        return self.probability is True
+
+    def _probabilities(self, block: Block) -> np.ndarray:
+        scores = self._scores(block)
+        positive = np.clip(expit(-(self.probA_ * scores + self.probB_)), LEAST, 1 - LEAST)
+        if len(self.classes_) == 2:
+            found = np.column_stack([1 - positive[:, 0], positive[:, 0]])
+        else:
+            found = coupled(positive, len(self.classes_))
+        grain = 4 * float(np.finfo(block.X.dtype).eps)
+        return agreeing(found, self._winners(scores), grain).astype(block.X.dtype, copy=False)
 
     def _by_part(self) -> np.ndarray:
         numbers = np.repeat(np.arange(len(self.classes_)), self.n_support_)

@@ -243,10 +243,10 @@ class KernelMachine(WithKernel, Iterative):
                     "separates the classes: their hulls touch, to rounding. Allow slack, e.g. C=1.0, or take a richer kernel."
                 )
 
-    def _finish(self, problem: MachineProblem, step: Step) -> None:
+    def _finish(self, problem: Any, step: Step) -> None:
         self._take(problem, problem.dual.exactly(State(*(step.state[name] for name in State._fields))))
 
-    def _take(self, problem: MachineProblem, state: State) -> None:
+    def _take(self, problem: Any, state: State) -> None:
         """Set the attributes from where the solver has come to."""
         self.gamma_ = problem.gamma
         self.intercept_ = problem.constants(state.beta, state.found[:, 0], 1.0)
