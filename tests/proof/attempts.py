@@ -11,6 +11,7 @@ from qed.base.errors import InputError
 from tests.conformance.specimens import Line
 from tests.proof import truth
 from tests.proof import truth_of_lines as lines
+from tests.proof import truth_of_machines as machines
 from tests.proof import truth_of_tables as tables
 
 # Models for tables with missing values.
@@ -48,6 +49,10 @@ MODELS = {
     ),
     "GeneralizedKernelRidge": (lambda: qed.GeneralizedKernelRidge(kernel="rbf"), truth.kernel_ridge),
     "NonlinearLeastSquares": (lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]), truth.line),
+    "SVC, rbf": (qed.SVC, machines.machine),
+    "SVC, linear": (lambda: qed.SVC(kernel="linear"), machines.machine),
+    "SVR": (qed.SVR, machines.machine),
+    "LinearSVR": (lambda: qed.LinearSVR(epsilon=0.1), machines.machine),
     "MajorityClassifier": (qed.MajorityClassifier, tables.shares),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
     "Nystroem": (lambda: qed.Nystroem("rbf", n_components=5, random_state=0), truth.landmarks),
@@ -67,10 +72,7 @@ WITHOUT = {
     "LinearDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
     "QuadraticDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
     "GaussianNB": "judged in test_generative.py, on data with classes",
-    "SVC": "judged in test_svm_proof.py, on data with classes",
     "LinearSVC": "judged in test_svm_proof.py, on data with classes",
-    "SVR": "its gap is that of SVC, whose solver and proof it shares",
-    "LinearSVR": "its gap is that of LinearSVC, whose solver and proof it shares",
     "Perceptron": "judged in test_perceptron_proof.py, on data with classes",
     "BernoulliNB": "judged in test_generative.py, on counts",
     "MultinomialNB": "judged in test_generative.py, on counts",

@@ -314,11 +314,14 @@ class KernelMachine(WithKernel, Iterative):
         size, rest = dual.sums(np.abs(beta)), np.abs(dual.sums(beta))
         gap, term, primal = dual.gap(beta, over)
         scale = np.where(np.isfinite(primal), np.maximum(primal, TINY), 1.0)
-        moved = dual.sums(((0.0 if dual.hard else problem.bound) + np.abs(beta)) * blur) + rest * dual.largest(
-            np.abs(over)
-        )
         if dual.hard:
-            moved = moved + 2 * scale * dual.largest(blur)
+            moved = dual.sums(np.abs(beta) * blur) + 2 * scale * dual.largest(blur)
+        else:
+            # A variable at a bound, with f on its right side whatever rounding did, adds nothing to the gap.
+            side = np.where(dual.high > 0, over, -over)
+            safe = ((beta == 0) & (side <= -blur)) | ((np.abs(beta) == problem.bound) & (side >= blur))
+            moved = dual.sums(np.where(safe, 0.0, problem.bound + np.abs(beta)) * blur)
+        moved = moved + rest * dual.largest(np.abs(over))
         gaps, terms, roundings = gap / scale, term / scale, moved / scale
         worst, farthest = int(np.argmax(gaps - roundings)), int(np.argmax(terms - roundings))
         says = "points off the margin have alpha 0 or C (share of the gap)"
