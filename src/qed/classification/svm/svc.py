@@ -36,7 +36,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.svm.probability import LEAST, Sigmoid, agreeing, coupled, sigmoids, unseen_scores
 from qed.optim.svm.dual import DualProblem, State
-from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem, allowed
+from qed.optim.svm.problem import MACHINE_PARAMETERS, MACHINE_WAYS, KernelMachine, MachineProblem, allowed
 
 # From so many rows on, a share of support vectors beyond this is worth a word.
 ENOUGH_ROWS, MANY = 50, 0.95
@@ -55,7 +55,6 @@ class PairProblem(MachineProblem):
         share = factors[self.codes] * self.weight
         self.bounds = np.where(share > 0, model.C * np.where(share > 0, share, 1.0), 0.0)
         self.pairs = list(combinations(range(len(found)), 2))
-        self._memory = 1e6 * model.cache_size
 
     @cached_property
     def dual(self) -> DualProblem:
@@ -70,7 +69,7 @@ class PairProblem(MachineProblem):
         starts = np.append(0, np.cumsum(sizes)[1::2])
         ends = self.bounds[row]
         low, high = np.where(p < 0, -ends, 0.0), np.where(p > 0, ends, 0.0)
-        return DualProblem(self.similarity, self.X, starts, row, p, low, high, self._memory)
+        return DualProblem(self.similarity, self.X, starts, row, p, low, high, self.memory)
 
     @cached_property
     def line(self) -> np.ndarray:
@@ -83,7 +82,7 @@ class PairProblem(MachineProblem):
 @takes(
     "random_state",
     "verbose",
-    shrinking=way(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
+    **MACHINE_WAYS,
     break_ties=way(choice(True, False), False, "predict is the largest of the decision function's scores"),
 )
 class SVC(Classifier, KernelMachine):
@@ -190,8 +189,6 @@ class SVC(Classifier, KernelMachine):
     compare_name: ClassVar[str] = "Support vector machine"
     compare_most_rows: ClassVar[int] = 5000
 
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray
     multipliers_: np.ndarray
     slacks_: np.ndarray
     cases_: np.ndarray

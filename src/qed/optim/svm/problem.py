@@ -25,6 +25,7 @@ from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.base.models.problem import RowsProblem
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
+from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block, is_sparse
@@ -50,6 +51,9 @@ MACHINE_PARAMETERS: Mapping[str, Parameter] = {
     "cache_size": number(0, above=True),
     "max_iter": choice(-1) | integer(1),
 }
+MACHINE_WAYS = {
+    "shrinking": way(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
+}
 
 
 class MachineProblem(RowsProblem):
@@ -70,6 +74,7 @@ class MachineProblem(RowsProblem):
         self.similarity = model._similarity_with(self.gamma)
         self.given = given if weight is None else self.similarity.chosen(given, self.present)
         self.X = as_double(self.given)
+        self.memory = 1e6 * model.cache_size
         self.middle: np.ndarray | None = None
         if isinstance(self.similarity.kernel, Linear) and not is_sparse(self.X):
             self.middle = self.X.mean(axis=0)
@@ -139,6 +144,8 @@ class KernelMachine(WithKernel, Iterative):
     gamma_: float
     support_: np.ndarray
     support_vectors_: Any
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray
     intercept_: np.ndarray
     primal_objective_: np.ndarray
     dual_objective_: np.ndarray
