@@ -201,30 +201,37 @@ def balance(beta: Any, low: Any, high: Any) -> None:
 @kernel(fastmath={"contract"})
 def multiply(K: Any, members: Any, beta: Any, out: Any) -> None:
     """Fill `out` with ``K beta`` for variables that belong to the rows `members` of a Gram matrix."""
-    used = np.flatnonzero(beta)
+    used, count = np.empty(len(beta), np.int64), 0
+    for j in range(len(beta)):
+        if beta[j] != 0.0:
+            used[count] = j
+            count += 1
     for i in range(len(members)):
         line, total = K[members[i]], 0.0
-        for j in used:
-            total += line[members[j]] * beta[j]
+        for k in range(count):
+            total += line[members[used[k]]] * beta[used[k]]
         out[i] = total
 
 
 @kernel
 def among(K: Any, members: Any) -> Any:
     """Give the Gram matrix of some rows, from that of all; rows that follow each other are copied together."""
-    count, breaks = len(members), [0]
-    for j in range(1, count):
-        if members[j] != members[j - 1] + 1:
-            breaks.append(j)
-    breaks.append(count)
-    if count == len(K) and len(breaks) == 2:
+    count, runs = len(members), 0
+    ends = np.empty(count, np.int64)
+    for j in range(1, count + 1):
+        if j == count or members[j] != members[j - 1] + 1:
+            ends[runs] = j
+            runs += 1
+    if count == len(K) and runs == 1:
         return K
     part = np.empty((count, count))
     for i in range(count):
-        source, line = K[members[i]], part[i]
-        for k in range(len(breaks) - 1):
-            a, b = breaks[k], breaks[k + 1]
-            line[a:b] = source[members[a] : members[a] + b - a]
+        source, line, a = K[members[i]], part[i], 0
+        for k in range(runs):
+            shift = members[a] - a
+            for t in range(a, ends[k]):
+                line[t] = source[t + shift]
+            a = ends[k]
     return part
 
 
