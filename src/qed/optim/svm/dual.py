@@ -7,13 +7,14 @@ after another by decomposition (:mod:`qed.optim.svm.decomposition`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from qed.base.compile import interpreted
 from qed.base.engine import work
 from qed.base.numbers import TINY
 from qed.kernels.gram.rows import combined, gram_of
@@ -28,6 +29,8 @@ MOVES = 4000
 # With no more variables than this pairs cost so little that the gap is taken on to rounding.
 FEW, AIM = 5000, 1e-12
 TASKS = 4
+# With no more variables than this plain Python is done before the kernels would be compiled, or even loaded.
+SMALLEST = 48
 # What does not depend on the bounds.
 FROM_ROWS = ("gram", "members", "part_of", "_order")
 
@@ -123,7 +126,9 @@ class DualProblem:
             return np.concatenate([found for _, found in known])
         if self.gram is not None:
             for k, part in enumerate(slices):
-                multiply(self.gram, self.members[part], beta[part], found := np.empty(part.stop - part.start))
+                self._run(multiply)(
+                    self.gram, self.members[part], beta[part], found := np.empty(part.stop - part.start)
+                )
                 self._remember(k, beta[part], found)
         else:
             weights = np.zeros((self.X.shape[0], len(slices)))
@@ -134,13 +139,18 @@ class DualProblem:
                 self._remember(k, beta[part], values[self.row[part], k])
         return np.concatenate([self.known[k][1] for k in range(len(slices))])
 
+    def _run(self, kernel: Any) -> Callable[..., Any]:
+        """Give a kernel, compiled or, for few variables, as plain Python."""
+        return interpreted(kernel) if len(self.p) <= SMALLEST else cast(Callable[..., Any], kernel)
+
     def _remember(self, k: int, beta: np.ndarray, products: np.ndarray) -> np.ndarray:
         self.known[k] = beta.tobytes(), products
         return products
 
     def judged(self, beta: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Give constant, dual and primal objective of each part, of shape (parts, 3)."""
-        found = [judge(self.p[s], f[s], beta[s], self.low[s], self.high[s], self.hard)[:3] for s in self.parts()]
+        run = self._run(judge)
+        found = [run(self.p[s], f[s], beta[s], self.low[s], self.high[s], self.hard)[:3] for s in self.parts()]
         return np.array(found, dtype=np.float64).reshape(-1, 3)
 
     def gap(self, beta: np.ndarray, over: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -189,7 +199,8 @@ class DualProblem:
             beta, f, products, found = state.beta.copy(), state.f.copy(), np.empty(len(self.p)), np.empty((count, 4))
             given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, products, found)
             parts = (
-                partial(settle_parts, self.gram, self.starts, self.members, *given, k, tasks) for k in range(tasks)
+                partial(self._run(settle_parts), self.gram, self.starts, self.members, *given, k, tasks)
+                for k in range(tasks)
             )
             for _ in work(parts):
                 continue
