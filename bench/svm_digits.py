@@ -2,6 +2,7 @@
 
 import qed
 from bench.harness import Contestant, Workload
+from bench.svm import dual_objective
 
 
 def workload() -> Workload:
@@ -9,14 +10,14 @@ def workload() -> Workload:
     from sklearn.svm import SVC
 
     X, y = load_digits(return_X_y=True)
-    X, y, Z, z = X[:1400], y[:1400], X[1400:], y[1400:]
+    X, y = X[:1400], y[:1400]
 
     def judge(model):
-        return 1.0 - float((model.predict(Z) == z).mean())
+        return dual_objective(model, X)
 
     return Workload(
         "SVM, digits, 1 400 x 64, 45 pairs",
-        "SVC with C = 1, float64. Objective: errors on the 397 digits left out.",
+        "SVC with C = 1, float64, each with its own rule of stopping. Objective: minus the dual objective, added up over all pairs.",
         [
             Contestant("qed", lambda: qed.SVC().fit(X, y), judge),
             Contestant("scikit-learn", lambda: SVC().fit(X, y), judge),

@@ -7,8 +7,12 @@ from sklearn import svm
 from sklearn.base import clone
 
 import qed
+import qed.optim.svm.decomposition as decomposition
 import qed.optim.svm.dual as dual
 from qed.base.compile import interpreted
+from qed.base.errors import ConvergenceWarning
+from qed.base.running.steps import Reason
+from qed.classification.svm.probability import Sigmoid, agreeing, coupled
 from qed.kernels import RBF, Similarity
 from qed.kernels.gram.gaussian import exponentials, exponentials_single, gaussian_rows, gaussian_sums
 from qed.kernels.gram.rows import combined
@@ -111,7 +115,7 @@ def test_large_tables_are_solved_like_small_ones(kernel, monkeypatch):
     X, y = blobs(500, classes=3, apart=0.6)
     whole = qed.SVC(kernel=kernel).fit(X, y)
     monkeypatch.setattr(dual, "MOST_WHOLE", 50)
-    monkeypatch.setattr(dual, "AT_ONCE", 32)
+    monkeypatch.setattr(decomposition, "AT_ONCE", 32)
     parts = qed.SVC(kernel=kernel, tol=1e-7).fit(X, y)
     assert parts.certificate_ and qed.certify(parts, X, y)
     assert parts.ending_.n_iter > 3
@@ -160,12 +164,14 @@ NASTY = {
     ids=["SVC", "linear SVC", "squared hinge", "hinge", "SVR", "LinearSVR"],
 )
 def test_nasty_tables_have_a_proof(model, change):
-    if isinstance(model, qed.SVC) and model.kernel == "linear" and change is NASTY["huge"]:
-        pytest.skip(
-            "for pairs of multipliers C=1 is 1e16 there: LinearSVC is for such tables, and max_iter ends the others"
-        )
     X, y = blobs(60)
     X = change(X)
+    if isinstance(model, qed.SVC) and model.kernel == "linear" and change is NASTY["huge"]:
+        with pytest.warns(ConvergenceWarning, match="StandardScaler"):
+            fitted = clone(model).fit(X, y)
+        # Multipliers of one, of rows of 1e8, would have to cancel to 1e-16: the fit says so at once, and what to do.
+        assert fitted.ending_.reason is Reason.DEGENERATE and fitted.n_iter_ == 1
+        X = qed.StandardScaler().fit_transform(X)
     fitted = clone(model).fit(X, y)
     assert fitted.certificate_, fitted.certificate_
     assert qed.certify(fitted, X, y)
@@ -209,3 +215,94 @@ def test_epsilon_regression_agrees_with_libsvm():
     )
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
     np.testing.assert_array_equal(ours.support_, theirs.support_)
+
+
+def test_variables_set_aside_change_nothing(monkeypatch):
+    """With shrinking or without, with one thread or more: the same proof, and the same bits for any number of threads."""
+    X, y = blobs(900, apart=0.4)
+    monkeypatch.setattr(dual, "MOST_WHOLE", 50)
+    monkeypatch.setattr(decomposition, "AT_ONCE", 32)
+    fitted = qed.SVC(tol=1e-6).fit(X, y)
+    with qed.threads(1):
+        alone = qed.SVC(tol=1e-6).fit(X, y)
+    np.testing.assert_array_equal(fitted.dual_coef_, alone.dual_coef_)
+    assert min(len(step.work) for step in qed.steps(qed.SVC(tol=1e-6), X, y)) < 0.7 * len(X)
+    monkeypatch.setattr(decomposition, "WORTH_SHRINKING", 0.0)
+    plain = qed.SVC(tol=1e-6).fit(X, y)
+    assert plain.certificate_ and fitted.certificate_
+    np.testing.assert_allclose(fitted.dual_objective_, plain.dual_objective_, rtol=1e-6)
+
+
+def test_a_fit_without_time_keeps_its_state_and_its_gap(monkeypatch):
+    X, y = blobs(600, apart=0.4)
+    monkeypatch.setattr(dual, "MOST_WHOLE", 50)
+    monkeypatch.setattr(decomposition, "AT_ONCE", 16)
+    with pytest.warns(ConvergenceWarning, match="seconds"), qed.watch(seconds=1e-9):
+        fitted = qed.SVC().fit(X, y)
+    assert fitted.ending_.reason is Reason.TIME and not fitted.certificate_
+    claim = qed.certify(fitted, X, y)["primal less dual objective"]
+    assert claim.value == pytest.approx(fitted.gap_[0], rel=1e-9)
+    assert fitted.resume(X, y).certificate_
+
+
+@pytest.mark.parametrize("model", [qed.SVC(), qed.SVC(kernel="linear"), qed.SVR()], ids=["SVC", "linear SVC", "SVR"])
+@pytest.mark.parametrize("most", [50, 2500], ids=["large", "small"])
+def test_a_path_of_costs_is_as_good_as_fits(model, most, monkeypatch):
+    X, y = blobs(150, classes=3)
+    y = X[:, 0] + np.sin(X[:, 1]) if isinstance(model, qed.SVR) else y
+    monkeypatch.setattr(dual, "MOST_WHOLE", most)
+    grid = {"C": [3.0, 0.1, 30.0], "gamma": [0.2, "scale"]}
+    search = qed.Search(model, grid, cv=3).fit(X, y)
+    assert search.how_ == "3 folds, 2 paths of C each"
+    monkeypatch.setattr(type(model), "_search", lambda self, question: None)
+    plain = qed.Search(model, grid, cv=3).fit(X, y)
+    assert "fitted" in plain.how_
+    # Both objectives are within 1e-5 of their minimum; a prediction moves by no more than the root of twice that share of it.
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=5e-3)
+    assert search.best_params_ == plain.best_params_
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_probabilities_agree_with_predictions(classes):
+    X, y = blobs(300, classes=classes, apart=0.7)
+    labels = np.array(list("abcd"))[y]
+    model = qed.SVC(probability=True).fit(X[:200], labels[:200])
+    found = model.predict_proba(X)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=16 * EPS)
+    np.testing.assert_array_equal(model.classes_[found.argmax(axis=1)], model.predict(X))
+    single = qed.SVC(probability=True).fit(X[:200].astype(np.float32), labels[:200])
+    told = single.predict_proba(X.astype(np.float32))
+    assert told.dtype == np.float32
+    np.testing.assert_array_equal(single.classes_[told.argmax(axis=1)], single.predict(X.astype(np.float32)))
+    assert qed.certify(model, X[:200], labels[:200])
+    model.probA_ = 2 * model.probA_
+    assert not qed.certify(model, X[:200], labels[:200])
+    # Probabilities are better than the shares of the classes on rows that nobody saw.
+    own = found[np.arange(300), np.searchsorted(model.classes_, labels)]
+    assert -np.log(own[200:]).mean() < np.log(classes)
+    with pytest.raises(AttributeError):
+        qed.SVC().fit(X, y).predict_proba(X)
+
+
+def test_sigmoid_is_the_most_likely_one():
+    """No A and B nearby are more likely, and a slope of nothing gives the share of the positive class."""
+    scores = random.standard_normal(200)
+    positive = scores + random.standard_normal(200) > 0.3
+    one = Sigmoid.of(scores, positive, np.ones(200))
+    best = one.minimum()
+    assert best[0] < 0
+    for move in ([1e-3, 0.0], [0.0, 1e-3], [-1e-3, 0.0], [0.0, -1e-3]):
+        assert one.loss(best + move) > one.loss(best)
+    p = 1 / (1 + np.exp(best[0] * scores + best[1]))
+    assert abs((p - one.wanted).sum()) < 1e-6
+
+
+def test_coupling_gives_back_what_pairs_came_from():
+    p = random.dirichlet(np.ones(4), 10)
+    first, second = np.triu_indices(4, 1)
+    pairs = p[:, first] / (p[:, first] + p[:, second])
+    # The smallest eigenvalue of the system is above 1e-4 here, so rounding stays below 1e-10.
+    np.testing.assert_allclose(coupled(pairs, 4), p, atol=1e-10)
+    nearest = agreeing(p, np.zeros(10, dtype=int), 0.0)
+    assert (nearest.max(axis=1) == nearest[:, 0]).all()
+    np.testing.assert_allclose(nearest.sum(axis=1), 1.0)

@@ -11,6 +11,7 @@ from qed.base.errors import InputError
 from tests.conformance.specimens import Line
 from tests.proof import truth
 from tests.proof import truth_of_lines as lines
+from tests.proof import truth_of_machines as machines
 from tests.proof import truth_of_tables as tables
 
 # Models for tables with missing values.
@@ -53,6 +54,9 @@ MODELS = {
     "NonlinearLeastSquares": (lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]), truth.line),
     "RidgeClassifier": (lambda: qed.RidgeClassifier(0.1), lines.planes),
     "RidgeClassifier, no penalty": (lambda: qed.RidgeClassifier(0.0, fit_intercept=False), lines.planes),
+    "SVC": (qed.SVC, machines.machine),
+    "SVR": (qed.SVR, machines.machine),
+    "LinearSVR": (lambda: qed.LinearSVR(epsilon=0.1), machines.machine),
     "MajorityClassifier": (qed.MajorityClassifier, tables.shares),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
     "Nystroem": (lambda: qed.Nystroem("rbf", n_components=5, random_state=0), truth.landmarks),
@@ -74,10 +78,7 @@ WITHOUT = {
     "LinearDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
     "QuadraticDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
     "GaussianNB": "judged in test_generative.py, on data with classes",
-    "SVC": "judged in test_svm_proof.py, on data with classes",
     "LinearSVC": "judged in test_svm_proof.py, on data with classes",
-    "SVR": "its gap is that of SVC, whose solver and proof it shares",
-    "LinearSVR": "its gap is that of LinearSVC, whose solver and proof it shares",
     "Perceptron": "judged in test_perceptron_proof.py, on data with classes",
     "BernoulliNB": "judged in test_generative.py, on counts",
     "MultinomialNB": "judged in test_generative.py, on counts",

@@ -144,6 +144,10 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._apply(self._choose, X)
 
+    @property
+    def _has_probabilities(self) -> bool:
+        return type(self)._probabilities is not Classifier._probabilities
+
     def _probabilities(self, block: Block) -> np.ndarray:
         """Give the probability of each class, of shape (n, n_classes); models that have them say how."""
         raise NotAvailableError(f"{type(self).__name__} has no probabilities.")
@@ -153,7 +157,7 @@ class Classifier(ClassifierMixin, Estimator):
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(block))
 
-    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    @available_if(lambda self: self._has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Give the probability of each class, for every row.
 
@@ -164,7 +168,7 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._apply(self._probabilities, X)
 
-    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    @available_if(lambda self: self._has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Give the logarithm of the probability of each class, for every row.
 
@@ -175,7 +179,7 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._apply(self._log_probabilities, X)
 
-    @available_if(lambda self: type(self)._probabilities is not Classifier._probabilities)
+    @available_if(lambda self: self._has_probabilities)
     def decide(self, X: Any, costs: Any) -> np.ndarray:
         """Choose the class with the least expected cost for every row: Bayes' rule for any loss.
 

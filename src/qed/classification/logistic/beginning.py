@@ -192,16 +192,18 @@ class SparsePath:
         Their target holds class numbers.
     objective : SparseLikelihood
         Gives weights, the penalty and the tolerance; its C is the first that can be asked for.
+    many : bool
+        Whether many strengths will be asked for, so that laying out the columns is worth its while.
     """
 
-    def __init__(self, rows: ArrayRows, objective: SparseLikelihood) -> None:
+    def __init__(self, rows: ArrayRows, objective: SparseLikelihood, *, many: bool) -> None:
         codes, loss = np.asarray(rows.y), objective.loss
         weight = loss.class_weight[codes] if rows.weight is None else loss.class_weight[codes] * rows.weight
         X, kept = rows.X, weight > 0
         if not kept.all():
             X, codes, weight = X[kept], codes[kept], weight[kept]
         fit = ScoredLoss(LogisticLoss(), 2.0 * codes - 1.0, weight, intercept=loss.intercept)
-        self._problem = NewtonSet(columns_of(X, None, centered=loss.intercept), fit)
+        self._problem = NewtonSet(columns_of(X, None, centered=loss.intercept, often=many), fit)
         self._share, self._tol = objective.l1_ratio, 0.1 * objective.tol
 
     def minimum(self, C: float) -> tuple[np.ndarray, np.ndarray]:

@@ -114,7 +114,7 @@ class ClassProblem(RowsProblem):
         if isinstance(objective, SparseLikelihood):
             if not suits_columns(objective.rows, objective):
                 return flat
-            near = SparsePath(objective.rows, objective).minimum(self.C)  # type: ignore[arg-type]
+            near = SparsePath(objective.rows, objective, many=False).minimum(self.C)  # type: ignore[arg-type]
         elif objective.part is not None:
             more = objective.count / objective.part.count()
             summary, factors, C, intercept_too, centred = self._given

@@ -62,7 +62,7 @@ def _along(rows: Rows, models: Sequence[Candidate]) -> Iterator[Candidate]:
     problem, path, place = ClassProblem(rows, models[0]), None, None
     first = problem.objective
     if isinstance(first, SparseLikelihood) and suits_columns(first.rows, first):
-        path = SparsePath(first.rows, first)  # type: ignore[arg-type]
+        path = SparsePath(first.rows, first, many=True)  # type: ignore[arg-type]
     for number, model in enumerate(models):
         if path is not None:
             place = path.minimum(strength_and_share(model.C, model.l1_ratio, model.penalty)[0])

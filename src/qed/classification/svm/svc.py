@@ -13,6 +13,7 @@ Cortes and Vapnik (1995), Support-vector networks.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
@@ -20,19 +21,22 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import Claim
-from qed.base.errors import ManySupportVectorsWarning, NotAvailableError, level_of_user
+from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.errors import ManySupportVectorsWarning, level_of_user
 from qed.base.models.labels import class_factors, encode, learn_classes
-from qed.base.models.parameters import Parameter, choice
+from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes, way
+from qed.base.running.steps import Ending, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.classification.svm.probability import LEAST, Sigmoid, agreeing, coupled, sigmoids, unseen_scores
 from qed.optim.svm.dual import DualProblem, State
-from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem
+from qed.optim.svm.problem import MACHINE_PARAMETERS, MACHINE_WAYS, KernelMachine, MachineProblem, allowed
 
 # From so many rows on, a share of support vectors beyond this is worth a word.
 ENOUGH_ROWS, MANY = 50, 0.95
@@ -51,32 +55,35 @@ class PairProblem(MachineProblem):
         share = factors[self.codes] * self.weight
         self.bounds = np.where(share > 0, model.C * np.where(share > 0, share, 1.0), 0.0)
         self.pairs = list(combinations(range(len(found)), 2))
-        self._memory = 1e6 * model.cache_size
 
     @cached_property
     def dual(self) -> DualProblem:
         first = -1.0 if len(self.classes) == 2 else 1.0
-        rows, targets, starts = [], [], [0]
-        for a, b in self.pairs:
-            own = np.flatnonzero((self.codes == a) | (self.codes == b))
-            rows.append(own)
-            targets.append(np.where(self.codes[own] == a, first, -first))
-            starts.append(starts[-1] + len(own))
-        row, p = np.concatenate(rows), np.concatenate(targets)
+        order = np.split(np.argsort(self.codes, kind="stable"), np.cumsum(np.bincount(self.codes))[:-1])
+        pairs = [(order[a], order[b]) for a, b in self.pairs]
+        sizes = np.array([(len(one), len(two)) for one, two in pairs]).ravel()
+        row, p = (
+            np.concatenate([one for pair in pairs for one in pair]),
+            np.repeat(np.tile([first, -first], len(pairs)), sizes),
+        )
+        starts = np.append(0, np.cumsum(sizes)[1::2])
         ends = self.bounds[row]
         low, high = np.where(p < 0, -ends, 0.0), np.where(p > 0, ends, 0.0)
-        return DualProblem(self.similarity, self.X, np.array(starts), row, p, low, high, self._memory)
+        return DualProblem(self.similarity, self.X, starts, row, p, low, high, self.memory)
+
+    @cached_property
+    def line(self) -> np.ndarray:
+        """In which row of ``dual_coef_`` the multiplier of each variable stands: that of the other class of its pair."""
+        first, second = np.array(self.pairs).T
+        own, part = self.codes[self.dual.row], self.dual.part_of
+        return np.asarray(np.where(own == first[part], second[part] - 1, first[part]))
 
 
 @takes(
     "random_state",
     "verbose",
-    shrinking=way(choice(True, False), True, "variables to work on are chosen anew in every step"),
+    **MACHINE_WAYS,
     break_ties=way(choice(True, False), False, "predict is the largest of the decision function's scores"),
-    probability=way(
-        Parameter("False; qed.LogisticRegression has probabilities", lambda value: value in (False, "deprecated")),
-        False,
-    ),
 )
 class SVC(Classifier, KernelMachine):
     """Classes by the widest margin, in the features of a kernel.
@@ -102,6 +109,8 @@ class SVC(Classifier, KernelMachine):
         Factors of C by class.
     max_iter : int, default=5000
         The most steps, of some thousand pairs each; -1 for no limit.
+    probability : bool, default=False
+        Whether to have probabilities, for about five times the cost of the fit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         For more than two classes, what ``decision_function`` gives: one score for each class, or one for each pair.
 
@@ -132,6 +141,9 @@ class SVC(Classifier, KernelMachine):
         Half the width of the street, ``1 / ||w||``.
     primal_objective_, dual_objective_, gap_ : ndarray of shape (n_pairs,)
         Both objectives, and their difference relative to the first.
+    probA_, probB_ : ndarray of shape (n_pairs,)
+        With `probability`, the slope and the constant that turn the score of a pair into the probability of its positive class,
+        ``1 / (1 + exp(probA_ * score + probB_))``; else empty.
     gamma_ : float
         The factor of the kernel.
     n_iter_ : int
@@ -164,22 +176,25 @@ class SVC(Classifier, KernelMachine):
         "slacks_": floats("parts", "rows", low=0),
         "cases_": integers("parts", "rows", low=-1, below=3),
         "margin_": floats("parts", finite=False),
+        "probA_": floats("parts") | floats(0),
+        "probB_": floats("parts") | floats(0),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **MACHINE_PARAMETERS,
         "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
+        "probability": boolean() | choice("deprecated"),
         "decision_function_shape": choice("ovr", "ovo"),
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.1, 1.0, 10.0, 100.0]}
     compare_name: ClassVar[str] = "Support vector machine"
     compare_most_rows: ClassVar[int] = 5000
 
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray
     multipliers_: np.ndarray
     slacks_: np.ndarray
     cases_: np.ndarray
     margin_: np.ndarray
+    probA_: np.ndarray
+    probB_: np.ndarray
 
     def __init__(
         self,
@@ -193,6 +208,7 @@ class SVC(Classifier, KernelMachine):
         cache_size: float = 1000,
         class_weight: Any = None,
         max_iter: int = 5000,
+        probability: bool = False,
         decision_function_shape: str = "ovr",
     ) -> None:
         self.C = C
@@ -204,6 +220,7 @@ class SVC(Classifier, KernelMachine):
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.probability = probability
         self.decision_function_shape = decision_function_shape
 
     def _problem(self, rows: Rows) -> PairProblem:
@@ -218,27 +235,24 @@ class SVC(Classifier, KernelMachine):
             return f"dual_coef_ has {lines} rows and intercept_ {len(self.intercept_)} entries for {k} classes"
         return "" if self.n_support_.sum() == len(self.support_) else "n_support_ does not count the support vectors"
 
+    def _finish(self, problem: PairProblem, step: Step) -> None:
+        super()._finish(problem, step)
+        found = [one.minimum() for one in self._sigmoids(problem)] if self._has_probabilities else np.empty((0, 2))
+        self.probA_, self.probB_ = np.array(found).T.copy()
+
+    def _sigmoids(self, problem: PairProblem) -> list[Sigmoid]:
+        scores = unseen_scores(problem.dual, problem.codes, self.tol, self._rule().max_iter)
+        return sigmoids(problem.dual, scores, problem.weight)
+
     def _keep(self, problem: PairProblem, state: State) -> None:
-        self.classes_, n, dual = problem.classes, len(problem.block), problem.dual
-        signed = np.zeros((len(problem.pairs), len(problem.codes)))
-        for k, part in enumerate(dual.parts()):
-            signed[k, dual.row[part]] = state.beta[part]
+        self.classes_, dual = problem.classes, problem.dual
+        signed = np.zeros((len(self.classes_) - 1, len(problem.codes)))
+        signed[problem.line, dual.row] = state.beta
         used = np.flatnonzero(signed.any(axis=0))
         used = used[np.argsort(problem.codes[used], kind="stable")]
         self.support_, self.support_vectors_ = problem.present[used], self._kept_rows(problem, used)
         self.n_support_ = np.bincount(problem.codes[used], minlength=len(self.classes_))
-        self.dual_coef_ = np.zeros((len(self.classes_) - 1, len(used)))
-        for k, (a, b) in enumerate(problem.pairs):
-            for own, other in ((a, b - 1), (b, a)):
-                mine = problem.codes[used] == own
-                self.dual_coef_[other, mine] = signed[k, used[mine]]
-        if n >= ENOUGH_ROWS and len(used) > MANY * len(problem.codes):
-            warnings.warn(
-                f"{type(self).__name__}: {len(used)} of {len(problem.codes)} rows are support vectors. The kernel may be so narrow that "
-                f"rows are learned by heart (try a smaller gamma than {self.gamma_:.3g}), or C={self.C:g} so small that nothing is.",
-                ManySupportVectorsWarning,
-                stacklevel=level_of_user(),
-            )
+        self.dual_coef_ = signed[:, used]
         for name, value in self._described(problem, state.beta, state.f, state.found[:, 0]).items():
             setattr(self, name, value)
 
@@ -246,36 +260,20 @@ class SVC(Classifier, KernelMachine):
         """Give multipliers, slack and case of each training row, and the margins."""
         dual, shape = problem.dual, (len(problem.pairs), len(problem.block))
         multipliers, slacks, cases = np.zeros(shape), np.zeros(shape), np.full(shape, -1)
-        lengths = np.zeros(len(problem.pairs))
-        for k, part in enumerate(dual.parts()):
-            at, own, sign = problem.present[dual.row[part]], beta[part], dual.p[part]
-            multipliers[k, at] = np.abs(own)
-            slacks[k, at] = np.maximum(sign * (f[part] - b[k]), 0.0)
-            bound = np.maximum(dual.high[part], -dual.low[part])
-            cases[k, at] = np.where(own == 0, 0, np.where(np.abs(own) < bound, 1, 2))
-            lengths[k] = max(float(own @ (sign - f[part])), 0.0)
+        at, size = (dual.part_of, problem.present[dual.row]), np.abs(beta)
+        multipliers[at] = size
+        slacks[at] = np.maximum(dual.p * (f - b[dual.part_of]), 0.0)
+        cases[at] = np.where(size == 0, 0, np.where(size < problem.bound, 1, 2))
         with np.errstate(divide="ignore"):
-            margins = 1 / np.sqrt(lengths)
+            margins = 1 / np.sqrt(np.maximum(dual.sums(beta * (dual.p - f)), 0.0))
         return {"multipliers_": multipliers, "slacks_": slacks, "cases_": cases, "margin_": margins}
 
-    def _signed(self, numbers: np.ndarray) -> np.ndarray:
-        """Give the signed multipliers of the support vectors in each pair, of shape (pairs, vectors); `numbers` are their classes."""
-        count = len(self.classes_)
-        found = np.zeros((len(self.intercept_), len(numbers)))
-        for k, (a, b) in enumerate(combinations(range(count), 2)):
-            for own, other in ((a, b - 1), (b, a)):
-                mine = numbers == own
-                found[k, mine] = self.dual_coef_[other, mine]
-        return found
-
     def _multipliers(self, problem: PairProblem) -> np.ndarray:
-        dual = problem.dual
-        place = np.full(len(problem.block), -1)
+        place = np.zeros(len(problem.block), dtype=np.intp)
         place[problem.present] = np.arange(len(problem.present))
-        rows = place[self.support_]
-        signed = np.zeros((len(problem.pairs), len(problem.codes)))
-        signed[:, rows] = self._signed(problem.codes[rows])
-        return np.concatenate([signed[k, dual.row[part]] for k, part in enumerate(dual.parts())])
+        signed = np.zeros((len(self.dual_coef_), len(problem.codes)))
+        signed[:, place[self.support_]] = self.dual_coef_
+        return np.asarray(signed[problem.line, problem.dual.row])
 
     def _prove(self, problem: PairProblem) -> list[Claim]:
         return [
@@ -284,32 +282,65 @@ class SVC(Classifier, KernelMachine):
         ]
 
     def _restate(self, problem: PairProblem) -> list[Claim]:
-        dual, beta = problem.dual, self._multipliers(problem)
+        dual, beta, _, blur = self._judged(problem)
         f = dual.p - dual.products(beta)
-        found = dual.judged(beta, f)
-        wanted = {
-            **self._described(problem, beta, f, found[:, 0]),
-            "n_support_": np.bincount(problem.codes[np.searchsorted(problem.present, self.support_)]),
-        }
-        claims = [restated(name, getattr(self, name), value, slack=1e-7) for name, value in wanted.items()]
-        return [*claims, *self._following(problem, beta, found)]
+        wanted = self._described(problem, beta, f, dual.judged(beta, f)[:, 0])
+        margin, apart = wanted["margin_"], 4 * dual.largest(blur)
+        # The squared length behind a margin is a sum of multipliers times f.
+        stretched = dual.sums(np.abs(beta) * blur) * margin**3
+        places = np.searchsorted(problem.present, self.support_)
+        return [
+            *(restated(name, getattr(self, name), wanted[name], slack=0.0) for name in ("multipliers_", "cases_")),
+            restated("n_support_", self.n_support_, np.bincount(problem.codes[places]), slack=0.0),
+            allowed("slacks_", self.slacks_, wanted["slacks_"], np.broadcast_to(apart[:, None], self.slacks_.shape)),
+            allowed("margin_", self.margin_, margin, stretched),
+            *self._calibrated(problem),
+            *super()._restate(problem),
+        ]
+
+    def _calibrated(self, problem: PairProblem) -> list[Claim]:
+        """Compare how likely the probabilities make rows that were left out with the best that a slope and a constant can do.
+
+        Machines that are solved to the tolerance differ by at most the root of twice that share of their objective, as functions
+        of length one; and a likelihood by no more than the slope times what its scores differ by.
+        """
+        says = "likelihood of unseen rows below the best one, relative"
+        if not self._has_probabilities:
+            return [Claim(says.replace("likelihood", "no likelihood"), float(len(self.probA_) + len(self.probB_)), 0.0)]
+        worst, bound, length = 0.0, 0.0, np.sqrt(np.maximum(problem.diagonal, 0.0))
+        for k, one in enumerate(self._sigmoids(problem)):
+            best = one.loss(one.minimum())
+            apart = math.sqrt(2 * self.tol * max(self.primal_objective_[k], 0.0)) * float(length.max())
+            worst = max(worst, (one.loss(np.array([self.probA_[k], self.probB_[k]])) - best) / best)
+            bound = max(bound, 2 * abs(self.probA_[k]) * apart * float(one.weight.sum()) / best)
+        return [Claim(says, worst, min(bound, MOST_ROUNDING))]
 
     @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the columns, of shape (n_pairs, p): with the linear kernel only."""
-        self._check_fitted()
-        if self.kernel != "linear":
-            raise NotAvailableError(
-                "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
-            )
-        return self._slopes(self._by_class())
+    def _has_probabilities(self) -> bool:
+        return self.probability is True
 
-    def _by_class(self) -> np.ndarray:
-        return self._signed(np.repeat(np.arange(len(self.classes_)), self.n_support_))
+    def _probabilities(self, block: Block) -> np.ndarray:
+        scores = self._scores(block)
+        positive = np.clip(expit(-(self.probA_ * scores + self.probB_)), LEAST, 1 - LEAST)
+        if len(self.classes_) == 2:
+            found = np.column_stack([1 - positive[:, 0], positive[:, 0]])
+        else:
+            found = coupled(positive, len(self.classes_))
+        grain = 4 * float(np.finfo(block.X.dtype).eps)
+        return agreeing(found, self._winners(scores), grain).astype(block.X.dtype, copy=False)
+
+    def _by_part(self) -> np.ndarray:
+        numbers = np.repeat(np.arange(len(self.classes_)), self.n_support_)
+        found = np.zeros((len(self.intercept_), len(numbers)))
+        for k, (a, b) in enumerate(combinations(range(len(self.classes_)), 2)):
+            for own, other in ((a, b - 1), (b, a)):
+                mine = numbers == own
+                found[k, mine] = self.dual_coef_[other, mine]
+        return found
 
     def _scores(self, block: Block) -> np.ndarray:
         """Score every pair of classes, of shape (n, n_pairs)."""
-        return self._apply_to(block.X, self._by_class().T)
+        return self._apply_to(block.X, self._by_part().T)
 
     def _by_votes(self, scores: np.ndarray) -> np.ndarray:
         """Count for each class the pairs that it wins; how clearly they were won decides between equal counts."""
@@ -323,16 +354,33 @@ class SVC(Classifier, KernelMachine):
             sums[:, b] -= scores[:, k]
         return votes + sums / (3 * (np.abs(sums) + 1))
 
-    def _decide(self, block: Block) -> np.ndarray:
-        scores = self._scores(block)
+    def _shaped(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 2:
-            scores = scores[:, 0]
-        elif self.decision_function_shape == "ovr":
-            scores = self._by_votes(scores)
-        return scores.astype(block.X.dtype, copy=False)
+            return scores[:, 0]
+        return self._by_votes(scores) if self.decision_function_shape == "ovr" else scores
+
+    def _winners(self, scores: np.ndarray) -> np.ndarray:
+        """Give the numbers of the classes that win."""
+        return (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else self._by_votes(scores).argmax(axis=1)
+
+    def _decide(self, block: Block) -> np.ndarray:
+        return self._shaped(self._scores(block)).astype(block.X.dtype, copy=False)
 
     def _choose(self, block: Block) -> np.ndarray:
-        scores = self._scores(block)
-        if len(self.classes_) == 2:
-            return self.classes_[(scores[:, 0] > 0).astype(int)]
-        return self.classes_[self._by_votes(scores).argmax(axis=1)]
+        return self.classes_[self._winners(self._scores(block))]
+
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        scores = np.asarray(rows.map(self._scores))
+        chosen = self.classes_[self._winners(scores)]
+        return {"predict": chosen, "decision_function": self._shaped(scores), "classes_": self.classes_}
+
+    def _warn(self, ending: Ending) -> None:
+        super()._warn(ending)
+        used, given = len(self.support_), int((self.cases_ >= 0).any(axis=0).sum())
+        if given >= ENOUGH_ROWS and used > MANY * given:
+            warnings.warn(
+                f"{type(self).__name__}: {used} of {given} rows are support vectors. The kernel may be so narrow that "
+                f"rows are learned by heart (try a smaller gamma than {self.gamma_:.3g}), or C={self.C:g} so small that nothing is.",
+                ManySupportVectorsWarning,
+                stacklevel=level_of_user(),
+            )

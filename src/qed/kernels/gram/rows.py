@@ -1,7 +1,8 @@
 """Rows of a large Gram matrix, as methods want them that look at some hundreds of them at a time and at the same ones again.
 
 The matrix itself has no room; rows that were asked for are kept in a store of a fixed size, the oldest making place. Gaussian
-similarities of few columns are kept in single precision, from :mod:`qed.kernels.gram.gaussian`; all others as the kernel gives them.
+similarities of few columns are kept in single precision, from :mod:`qed.kernels.gram.gaussian`, and few of them: working a row out
+again takes less time than the system needs to find memory for it. All others are as the kernel gives them.
 A row does not depend on when, or with which others, it was worked out.
 """
 
@@ -13,19 +14,25 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.compile import kernel
 from qed.base.engine import work
+from qed.base.numbers import EPS
 from qed.base.sources.block import is_sparse
 from qed.kernels.gram.gaussian import MOST_COLUMNS, gaussian_rows, gaussian_sums, gaussian_tile
 from qed.kernels.linear import squared_norms
 from qed.kernels.radial import RBF
 from qed.kernels.similarity import Similarity
 
-# So many rows a thread works out, or sums up, at a time.
-CHUNK = 64
+# So many rows a thread works out at a time, and so many columns of them it adds up.
+CHUNK, WIDTH = 32, 1024
+# So many times the rows that must be there are kept of those that are cheap.
+TIMES = 2
 STRETCH = 2048
 SIDE = 256
-# A sum of half squared lengths (times two gamma) up to which a matrix product leaves similarities right to 1e-13.
+# A sum of half squared lengths (times two gamma) up to which distances come from a matrix product: four numbers of at most this size
+# are rounded, and an error of the exponent is one of the similarity, relative.
 SHORT = 100.0
+RIGHT_TO = 4 * SHORT * EPS
 # Below so many similarities nobody waits for a kernel to be compiled.
 WORTH_COMPILING = 1 << 20
 
@@ -56,6 +63,8 @@ class GramRows:
             self._tiles = similarity.tiles(X)
         dtype = np.float32 if self._factor is not None else np.float64
         room = int(memory / (n * np.dtype(dtype).itemsize))
+        if self._factor is not None:
+            room = min(room, TIMES * least)
         self.kept = np.empty((min(n, max(room, 2 * least)), n), dtype)
         self._place = np.full(n, -1)
         self._owner = np.full(len(self.kept), -1)
@@ -76,26 +85,83 @@ class GramRows:
             self._fill(missing, places)
         return self._place[numbers]
 
+    def among(self, numbers: np.ndarray) -> np.ndarray:
+        """Give the similarities of some rows with each other, in float64."""
+        if self._factor is None:
+            return np.asarray(self.kept[np.ix_(self.places(numbers), numbers)])
+        columns, rows = np.ascontiguousarray(self._columns[:, numbers]), self._rows[numbers]
+        out, places = np.empty((len(numbers), len(numbers)), np.float32), np.arange(len(numbers))
+        _gaussian(columns, rows, self._factor, out, places)
+        return out.astype(np.float64)
+
+    def combined(self, numbers: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Give the sum of the rows with these numbers, each times its coefficient, in float64."""
+        out, places = np.empty(self.kept.shape[1]), self.places(numbers)
+        tasks = (
+            partial(add_rows, self.kept, places, coefficients, out, start, min(start + WIDTH, len(out)))
+            for start in range(0, len(out), WIDTH)
+        )
+        for _ in work(tasks):
+            continue
+        return out
+
     def _fill(self, numbers: np.ndarray, places: np.ndarray) -> None:
         if self._factor is None:
             self.kept[places] = self._tiles.rows(numbers)
             return
-        for _ in work(partial(self._some, numbers, places, start) for start in range(0, len(numbers), CHUNK)):
-            continue
+        _gaussian(self._columns, self._rows[numbers], self._factor, self.kept, places)
 
-    def _some(self, numbers: np.ndarray, places: np.ndarray, start: int) -> None:
-        some = slice(start, start + CHUNK)
-        gaussian_rows(self._columns, self._rows[numbers[some]], np.float32(self._factor), self.kept, places[some])
+
+def _gaussian(columns: np.ndarray, rows: np.ndarray, factor: float, out: np.ndarray, places: np.ndarray) -> None:
+    """Fill rows of `out` with the similarities of `rows` and all columns, on all threads."""
+    some = (slice(start, start + CHUNK) for start in range(0, len(rows), CHUNK))
+    for _ in work(partial(gaussian_rows, columns, rows[s], np.float32(factor), out, places[s]) for s in some):
+        continue
+
+
+@kernel(fastmath={"contract"})
+def add_rows(kept: Any, places: Any, change: Any, out: Any, start: int, end: int) -> None:
+    """Fill a stretch of `out` with the sum of rows, each times its change."""
+    sums = out[start:end]
+    sums[:] = 0.0
+    for k in range(len(places)):
+        line, factor = kept[places[k], start:end], change[k]
+        for t in range(len(sums)):
+            sums[t] += factor * line[t]
 
 
 def gaussian_factor(similarity: Similarity, X: Any) -> float | None:
     """Give minus gamma where similarities are Gaussian and few columns make the compiled kernel the fastest; else None."""
-    kernel = similarity.kernel
-    if not isinstance(kernel, RBF) or is_sparse(X) or X.shape[1] > MOST_COLUMNS:
+    radial = similarity.kernel
+    if not isinstance(radial, RBF) or is_sparse(X) or X.shape[1] > MOST_COLUMNS:
         return None
-    if kernel.sigma is not None:
-        return -0.5 / kernel.sigma**2
-    return -(1.0 / X.shape[1] if kernel.gamma is None else kernel.gamma)
+    if radial.sigma is not None:
+        return -0.5 / radial.sigma**2
+    return -(1.0 / X.shape[1] if radial.gamma is None else radial.gamma)
+
+
+def gram_of(similarity: Similarity, X: Any) -> np.ndarray:
+    """Give what :meth:`Similarity.gram` gives, by the compiled kernel where that is faster."""
+    factor = gaussian_factor(similarity, X)
+    if factor is None or X.shape[0] ** 2 < WORTH_COMPILING or not np.isfinite(factor):
+        return similarity.gram(X)
+    moved = (X - X.mean(axis=0)) * math.sqrt(-2 * factor)
+    half = squared_norms(moved) / 2
+    if not 2 * half.max() <= SHORT:
+        return similarity.gram(X)
+    out, starts = np.empty((len(X), len(X))), range(0, len(X), SIDE)
+    for _ in work(partial(_mirrored, moved, half, out, a, b) for a in starts for b in starts if a <= b):
+        continue
+    np.fill_diagonal(out, 1.0)
+    return out
+
+
+def _mirrored(moved: np.ndarray, half: np.ndarray, out: np.ndarray, first: int, second: int) -> None:
+    """Fill a tile of a Gram matrix, and its mirror image."""
+    here, there = slice(first, first + SIDE), slice(second, second + SIDE)
+    tile = moved[here] @ moved[there].T
+    gaussian_tile(tile, half[here], half[there])
+    out[here, there], out[there, here] = tile, tile.T
 
 
 def combined(similarity: Similarity, X: Any, kept: Any, coefficients: np.ndarray) -> np.ndarray:

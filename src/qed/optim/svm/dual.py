@@ -1,39 +1,38 @@
 r"""The dual of a support vector machine on any number of rows: small ones at once, large ones some hundred variables at a time.
 
 The problem (see :mod:`qed.optim.svm.smo`) may have several *parts* that share the table, one for each pair of classes. Where the Gram
-matrix of all rows is small it is worked out once, and all parts are settled inside few compiled calls. Otherwise a part is solved by
-decomposition: the variables that violate the optimality conditions most are optimised among themselves, with the rows of the Gram matrix
-that this needs, and :math:`f = p - K\beta` follows for all. Rows in single precision only choose the way: whenever a part seems to be
-solved, :math:`f` is worked out anew in double precision, and the gap is judged from that.
-
-Joachims (1999), Making large-scale SVM learning practical.
+matrix of all rows is small it is worked out once, and all parts are settled inside few compiled calls. Otherwise parts are solved one
+after another by decomposition (:mod:`qed.optim.svm.decomposition`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from qed.base.compile import kernel
+from qed.base.compile import interpreted
 from qed.base.engine import work
-from qed.kernels.gram.rows import GramRows, combined
+from qed.base.numbers import TINY
+from qed.kernels.gram.rows import combined, gram_of
 from qed.kernels.similarity import Similarity
-from qed.optim.svm.smo import descend, judge, settle_parts
+from qed.optim.svm.decomposition import Part, Place, decomposed, exactly
+from qed.optim.svm.smo import judge, multiply, settle_parts
 
 # Up to so many rows the Gram matrix is held as a whole.
 MOST_WHOLE = 2500
-# So many variables of a large part are optimised at a time, half of them new ones.
-AT_ONCE = 512
-# So many pairs are moved between two steps: of small problems, and within the variables that a large one has in work.
-FEW_MOVES, MOVES = 4000, 20_000
+# So many pairs are moved between two steps.
+MOVES = 4000
 # With no more variables than this pairs cost so little that the gap is taken on to rounding.
 FEW, AIM = 5000, 1e-12
-STRETCH = 4096
 TASKS = 4
+# With no more variables than this plain Python is done before the kernels would be compiled, or even loaded.
+SMALLEST = 48
+# What does not depend on the bounds.
+FROM_ROWS = ("gram", "members", "part_of", "_order")
 
 
 class State(NamedTuple):
@@ -42,8 +41,10 @@ class State(NamedTuple):
     beta: np.ndarray
     f: np.ndarray
     found: np.ndarray  # of shape (parts, 3): the constant b, the dual and the primal objective
-    kept: np.ndarray  # variables of the part in work that were optimised last
-    part: int  # which one is in work
+    work: np.ndarray  # variables of the part in work that were not set aside,
+    kept: np.ndarray  # those of them that were optimised last,
+    exact: bool  # and whether f was worked out in double precision for all
+    part: int  # which part is in work
 
     @property
     def gaps(self) -> np.ndarray:
@@ -74,7 +75,9 @@ class DualProblem:
     low: np.ndarray
     high: np.ndarray
     memory: float = 1e9  # bytes that rows of the Gram matrix may take
-    known: dict[bytes, np.ndarray] = field(default_factory=dict)  # the last products, by the multipliers they belong to
+    known: dict[int, tuple[bytes, np.ndarray]] = field(
+        default_factory=dict
+    )  # the last products of each part, and of which multipliers
 
     @cached_property
     def hard(self) -> bool:
@@ -82,48 +85,108 @@ class DualProblem:
         return not (np.isfinite(self.high).all() and np.isfinite(self.low).all())
 
     @cached_property
+    def part_of(self) -> np.ndarray:
+        """The number of the part that each variable belongs to."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def members(self) -> np.ndarray:
+        """Where in `gram` the row of each variable lies: rows that parts name together lie together."""
+        place = np.empty(self.X.shape[0], dtype=np.intp)
+        place[self._order] = np.arange(len(self._order))
+        return place[self.row]
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.asarray(self.row[np.sort(np.unique(self.row, return_index=True)[1])])
+
+    @cached_property
     def gram(self) -> np.ndarray | None:
-        """The Gram matrix, where it is small."""
-        return self.similarity.gram(self.X) if self.X.shape[0] <= MOST_WHOLE else None
+        """The Gram matrix, where it is small, of rows in the order in which parts name them."""
+        if self.X.shape[0] > MOST_WHOLE:
+            return None
+        return gram_of(self.similarity, self.similarity.chosen(self.X, self._order))
 
     def parts(self) -> Iterator[slice]:
         return (slice(a, b) for a, b in zip(self.starts[:-1].tolist(), self.starts[1:].tolist()))
 
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Add up values of the variables of each part."""
+        return np.asarray(np.add.reduceat(values, self.starts[:-1]))
+
+    def largest(self, values: np.ndarray) -> np.ndarray:
+        """Give the largest value in each part."""
+        return np.asarray(np.maximum.reduceat(values, self.starts[:-1]))
+
     def products(self, beta: np.ndarray) -> np.ndarray:
         """Give ``K beta`` for every variable, with the rows of its own part alone, in double precision."""
-        if (found := self.known.get(beta.tobytes())) is not None:
-            return found
+        slices = list(self.parts())
+        known = [self.known.get(k, (b"", beta)) for k in range(len(slices))]
+        if all(of == beta[part].tobytes() for (of, _), part in zip(known, slices)):
+            return np.concatenate([found for _, found in known])
         if self.gram is not None:
-            parts = []
-            for part in self.parts():
-                used = np.flatnonzero(beta[part])
-                block = self.gram[np.ix_(self.row[part], self.row[part][used])]
-                parts.append(block @ beta[part][used])
-            return self._remember(beta, np.concatenate(parts))
-        weights = np.zeros((self.X.shape[0], len(self.starts) - 1))
-        for k, part in enumerate(self.parts()):
-            np.add.at(weights[:, k], self.row[part], beta[part])
-        values = combined(self.similarity, self.X, self.X, weights)
-        return self._remember(beta, np.concatenate([values[self.row[part], k] for k, part in enumerate(self.parts())]))
+            for k, part in enumerate(slices):
+                self._run(multiply)(
+                    self.gram, self.members[part], beta[part], found := np.empty(part.stop - part.start)
+                )
+                self._remember(k, beta[part], found)
+        else:
+            weights = np.zeros((self.X.shape[0], len(slices)))
+            for k, part in enumerate(slices):
+                np.add.at(weights[:, k], self.row[part], beta[part])
+            values = combined(self.similarity, self.X, self.X, weights)
+            for k, part in enumerate(slices):
+                self._remember(k, beta[part], values[self.row[part], k])
+        return np.concatenate([self.known[k][1] for k in range(len(slices))])
 
-    def _remember(self, beta: np.ndarray, products: np.ndarray) -> np.ndarray:
-        self.known.clear()
-        self.known[beta.tobytes()] = products
+    def _run(self, kernel: Any) -> Callable[..., Any]:
+        """Give a kernel, compiled or, for few variables, as plain Python."""
+        return interpreted(kernel) if len(self.p) <= SMALLEST else cast(Callable[..., Any], kernel)
+
+    def _remember(self, k: int, beta: np.ndarray, products: np.ndarray) -> np.ndarray:
+        self.known[k] = beta.tobytes(), products
         return products
 
     def judged(self, beta: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Give constant, dual and primal objective of each part, of shape (parts, 3)."""
-        found = [judge(self.p[s], f[s], beta[s], self.low[s], self.high[s], self.hard)[:3] for s in self.parts()]
+        run = self._run(judge)
+        found = [run(self.p[s], f[s], beta[s], self.low[s], self.high[s], self.hard)[:3] for s in self.parts()]
         return np.array(found, dtype=np.float64).reshape(-1, 3)
 
-    def beginning(self, beta: np.ndarray | None = None) -> State:
-        """Begin with multipliers that are given, or none."""
-        none = np.empty(0, dtype=np.intp)
-        if beta is None:
+    def gap(self, beta: np.ndarray, over: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give primal less dual objective of each part, the largest term of it, and the primal objective; `over` is f less b."""
+        linear, inner = self.sums(beta * self.p), self.sums(beta * over)
+        value = (linear + inner) / 2
+        if self.hard:
+            worst = np.where(self.high > 0, over, 0.0) - np.where(self.low < 0, over, 0.0)
+            worst = np.maximum(self.largest(worst), 0.0)
+            primal = np.where(worst < 1, (linear - inner) / (2 * np.maximum(1 - worst, TINY) ** 2), np.inf)
+            return primal - value, np.where(worst > 0, worst * primal, 0.0), primal
+        terms = self.high * np.maximum(over, 0.0) - self.low * np.maximum(-over, 0.0) - beta * over
+        gap = self.sums(terms)
+        return gap, np.maximum(self.largest(terms), 0.0), value + gap
+
+    def times(self, ratio: float) -> DualProblem:
+        """Give the problem with other bounds; what follows from the rows alone is kept."""
+        other = replace(self, low=self.low * ratio, high=self.high * ratio, known={})
+        return self._shared(other)
+
+    def without(self, absent: np.ndarray) -> DualProblem:
+        """Give the problem in which some variables have to be zero."""
+        other = replace(self, low=np.where(absent, 0.0, self.low), high=np.where(absent, 0.0, self.high), known={})
+        return self._shared(other)
+
+    def _shared(self, other: DualProblem) -> DualProblem:
+        other.__dict__.update({name: self.__dict__[name] for name in FROM_ROWS if name in self.__dict__})
+        return other
+
+    def beginning(self, state: State | None = None, ratio: float = 1.0) -> State:
+        """Begin with nothing, or with all multipliers of a state times a number."""
+        if state is None:
             beta, f = np.zeros(len(self.p)), self.p.copy()
         else:
-            f = self.p - self.products(beta)
-        return State(beta, f, self.judged(beta, f), none, 0)
+            beta, f = np.clip(ratio * state.beta, self.low, self.high), self.p - ratio * (self.p - state.f)
+        return State(beta, f, self.judged(beta, f), **self._fresh(0))
 
     def solve(self, state: State, tol: float) -> Iterator[State]:
         """Give one state after another, from one that is known, until no part can be moved."""
@@ -133,101 +196,61 @@ class DualProblem:
         count = len(self.starts) - 1
         tasks, aim = min(count, TASKS), min(tol, AIM) if len(self.p) <= FEW else tol
         while True:
-            beta, f, found = state.beta.copy(), state.f.copy(), np.empty((count, 4))
-            given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, FEW_MOVES, found)
-            parts = (partial(settle_parts, self.gram, self.starts, self.row, *given, k, tasks) for k in range(tasks))
+            beta, f, products, found = state.beta.copy(), state.f.copy(), np.empty(len(self.p)), np.empty((count, 4))
+            given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, products, found)
+            parts = (
+                partial(self._run(settle_parts), self.gram, self.starts, self.members, *given, k, tasks)
+                for k in range(tasks)
+            )
             for _ in work(parts):
                 continue
             if not found[:, 3].any():
                 return
-            # What rounding has added up is taken off again before anybody trusts it.
-            f = self.p - self.products(beta)
-            state = State(beta, f, self.judged(beta, f), state.kept, 0)
+            for k, part in enumerate(self.parts()):
+                self._remember(k, beta[part], products[part])
+            state = state._replace(beta=beta, f=f, found=found[:, :3].copy())
             yield state
+
+    def exactly(self, state: State) -> State:
+        """Give a state whose f was worked out in double precision for all variables, whatever it was stopped at."""
+        if state.exact:
+            return state
+        k, own = state.part, slice(*self.starts[state.part : state.part + 2].tolist())
+        return self._joined(
+            state, k, own, exactly(self._part(own), self._place(state, k, own), partial(self._own_products, k, own))
+        )
 
     def _by_parts(self, state: State, tol: float) -> Iterator[State]:
         slices = list(self.parts())
         for k in range(state.part, len(slices)):
-            for after in self._decomposed(state, k, slices[k], tol):
-                state = after
+            own = slices[k]
+            products = partial(self._own_products, k, own)
+            for after in decomposed(self._part(own), self._place(state, k, own), products, tol):
+                state = self._joined(state, k, own, after)
                 yield state
-            state = state._replace(part=k + 1, kept=np.empty(0, dtype=np.intp))
+            state = state._replace(**self._fresh(k + 1))
 
-    def _decomposed(self, state: State, k: int, part: slice, tol: float) -> Iterator[State]:
-        """Solve a large part, some variables at a time."""
-        p, low, high, rows = self.p[part], self.low[part], self.high[part], self.row[part]
-        inside = np.unique(rows)
-        place = np.searchsorted(inside, rows)
-        source = GramRows(self.similarity, self.similarity.chosen(self.X, inside), self.memory, AT_ONCE)
-        beta, f, kept, exact = state.beta[part].copy(), state.f[part].copy(), state.kept, True
-        while True:
-            apart = judge(p, f, beta, low, high, self.hard)[3]
-            chosen = _worst(f, beta, low, high, kept)
-            if (exact and self._is_solved(p, f, beta, low, high, tol)) or len(chosen) < 2:
-                return
-            places = source.places(place[chosen])
-            K = source.kept[np.ix_(places, place[chosen])].astype(np.float64)
-            before, inner, after = beta[chosen], f[chosen], beta[chosen]
-            moved = descend(K, inner, after, low[chosen], high[chosen], 0.1 * apart, MOVES)
-            if moved == 0 and exact:
-                return
-            change, kept = after - before, chosen[: AT_ONCE // 2]
-            beta[chosen] = after
-            drop = np.empty(len(inside))
-            _follow(source.kept, places[change != 0], change[change != 0], drop)
-            f -= drop[place]
-            exact = moved == 0 or self._is_solved(p, f, beta, low, high, tol)
-            if exact:
-                f = p - self._own_products(part, inside, beta)
-            every, values, found = state.beta.copy(), state.f.copy(), state.found.copy()
-            every[part], values[part] = beta, f
-            found[k] = judge(p, f, beta, low, high, self.hard)[:3]
-            state = State(every, values, found, kept, k)
-            yield state
+    def _fresh(self, k: int) -> dict[str, Any]:
+        """Say where a part that nobody has looked at begins."""
+        count = self.starts[k + 1] - self.starts[k] if k + 1 < len(self.starts) else 0
+        return {"work": np.arange(count), "kept": np.empty(0, dtype=np.intp), "exact": True, "part": k}
 
-    def _is_solved(
-        self, p: np.ndarray, f: np.ndarray, beta: np.ndarray, low: np.ndarray, high: np.ndarray, tol: float
-    ) -> bool:
-        _, dual, primal, _ = judge(p, f, beta, low, high, self.hard)
-        return bool(np.isfinite(primal) and primal - dual <= tol * primal)
+    def _place(self, state: State, k: int, own: slice) -> Place:
+        return Place(state.beta[own], state.f[own], state.found[k], state.work, state.kept, state.exact)
 
-    def _own_products(self, part: slice, inside: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def _joined(self, state: State, k: int, own: slice, place: Place) -> State:
+        beta, f, found = state.beta.copy(), state.f.copy(), state.found.copy()
+        beta[own], f[own], found[k] = place.beta, place.f, place.found
+        return State(beta, f, found, place.work, place.kept, place.exact, k)
+
+    def _part(self, own: slice) -> Part:
+        given = (self.row[own], self.p[own], self.low[own], self.high[own])
+        return Part(self.similarity, self.X, *given, self.hard, self.memory)
+
+    def _own_products(self, k: int, own: slice, beta: np.ndarray) -> np.ndarray:
         """Give ``K beta`` for the variables of one part."""
-        weights, values = np.zeros((self.X.shape[0], 1)), np.zeros(self.X.shape[0])
-        np.add.at(weights[:, 0], self.row[part], beta)
-        values[inside] = combined(self.similarity, self.X[inside], self.X, weights)[:, 0]
-        found = values[self.row[part]]
-        return self._remember(beta, found) if len(self.starts) == 2 else found
-
-
-def _worst(f: np.ndarray, beta: np.ndarray, low: np.ndarray, high: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Choose the variables that violate the order most, from both ends, and then those that were chosen last."""
-    up, down = beta < high, beta > low
-    top, bottom = f[up].max(initial=-np.inf), f[down].min(initial=np.inf)
-    growing, shrinking = np.flatnonzero(up & (f > bottom)), np.flatnonzero(down & (f < top))
-    each = AT_ONCE // 4 if len(kept) else AT_ONCE // 2
-    growing = growing[np.argsort(-f[growing], kind="stable")[:each]]
-    shrinking = shrinking[np.argsort(f[shrinking], kind="stable")[:each]]
-    chosen = np.concatenate([growing, shrinking, kept])
-    first = np.sort(np.unique(chosen, return_index=True)[1])
-    return np.asarray(chosen[first][:AT_ONCE])
-
-
-def _follow(kept: np.ndarray, places: np.ndarray, change: np.ndarray, out: np.ndarray) -> None:
-    """Fill `out` with the sum of rows, each times its change."""
-    tasks = (
-        partial(add_rows, kept, places, change, out, a, min(a + STRETCH, len(out))) for a in range(0, len(out), STRETCH)
-    )
-    for _ in work(tasks):
-        continue
-
-
-@kernel(fastmath={"contract"})
-def add_rows(kept: Any, places: Any, change: Any, out: Any, start: int, end: int) -> None:
-    """Fill a stretch of `out` with the sum of rows, each times its change."""
-    sums = out[start:end]
-    sums[:] = 0.0
-    for k in range(len(places)):
-        line, factor = kept[places[k], start:end], change[k]
-        for t in range(len(sums)):
-            sums[t] += factor * line[t]
+        inside, place = np.unique(self.row[own], return_inverse=True)
+        weights = np.zeros((len(inside), 1))
+        np.add.at(weights[:, 0], place, beta)
+        table = self.similarity.chosen(self.X, inside)
+        return self._remember(k, beta, combined(self.similarity, table, table, weights)[place, 0])

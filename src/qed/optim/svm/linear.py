@@ -76,17 +76,28 @@ class LinearProblem:
     factors: np.ndarray  # of the weight by class; empty for numbers
     outputs: int
     intercept: bool
+    level: float = 0.0  # what is taken off numbers, for the same reason
 
     def at(self, points: np.ndarray, corner: np.ndarray) -> HingeSums:
         """Collect at points of shape (k, p + 1), the constant last."""
         found: HingeSums = self.rows.fold(_collect, self, points, corner)
         return found
 
+    def flat(self) -> np.ndarray:
+        """Give the points to begin at: no slopes, and as the constant the better of the level and zero."""
+        points, corner = np.zeros((self.outputs, self.rows.n_features + 1)), np.ones(self.outputs)
+        if self.level != 0.0:
+            lower = points.copy()
+            lower[:, -1] = -self.level
+            if (self.at(lower, corner).loss < self.at(points, corner).loss).all():
+                return lower
+        return points
+
     def targets(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Give targets and costs of a block, of shape (n, k)."""
         weight = self.C * block.weights
         if not len(self.factors):
-            return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1), weight[:, None]
+            return np.asarray(block.y, dtype=np.float64).reshape(len(block), -1) - self.level, weight[:, None]
         codes = np.asarray(block.y, dtype=np.intp)
         if self.outputs == 1:
             return np.where(codes == 1, 1.0, -1.0)[:, None], (weight * self.factors[codes])[:, None]
@@ -158,6 +169,8 @@ def descend(problem: LinearProblem, place: Place, tol: float) -> Iterator[tuple[
         size, best = np.ones(len(points)), known.smooth
         for _ in range(HALVINGS):
             trial = points + size[:, None] * step
+            if np.array_equal(trial, points):
+                return
             there = problem.at(trial, corner)
             found = judged(problem, trial, corner, there)
             short = found.smooth > best + ARMIJO * size * slope + 8 * EPS * np.abs(best)
@@ -204,6 +217,11 @@ def _solved(problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray, pla
         scaled[np.arange(len(unit)), np.arange(len(unit))] += 4 * len(unit) * EPS
         found[k] = unit * solve(scaled, unit * right, assume_a="pos", check_finite=False)
     return found
+
+
+def level_of(block: Block) -> np.ndarray:
+    """Give the sum of weighted targets of a block, and of the weights."""
+    return np.array([float(block.weights @ np.asarray(block.y, dtype=np.float64).ravel()), float(block.weights.sum())])
 
 
 def _curved(problem: LinearProblem, place: Place, added: np.ndarray, direction: np.ndarray) -> np.ndarray:

@@ -9,28 +9,33 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from qed.base.attributes import Attributes, floats, integers
-from qed.base.certificate import Claim
-from qed.base.errors import DegenerateError
+from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.errors import DegenerateError, NotAvailableError
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.base.models.proof import restated
+from qed.base.models.searching import Answer, Question
+from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
-from qed.base.running.steps import Rule, Step
+from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, ComparedRows, WithWidth
-from qed.kernels.gram.rows import combined
+from qed.kernels.gram.rows import RIGHT_TO, combined
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
+from qed.kernels.radial import RBF
 from qed.optim.svm.dual import DualProblem, State, relative_gaps
+from qed.optim.svm.search import path_search
 
 UNLIMITED = 10**9
 # Where two classes are nearer to each other than this, relative to the rows, rounding can not tell whether they touch.
@@ -43,6 +48,9 @@ MACHINE_PARAMETERS: Mapping[str, Parameter] = {
     "cache_size": number(0, above=True),
     "max_iter": choice(-1) | integer(1),
 }
+MACHINE_WAYS = {
+    "shrinking": way(choice(True, False), True, "variables are set aside where that pays, and looked at again"),
+}
 
 
 class MachineProblem(ComparedRows):
@@ -53,28 +61,55 @@ class MachineProblem(ComparedRows):
 
     def __init__(self, rows: Rows, model: KernelMachine) -> None:
         super().__init__(rows, model)
+        self.memory = 1e6 * model.cache_size
         self.middle: np.ndarray | None = None
         if isinstance(self.similarity.kernel, Linear) and not is_sparse(self.X):
             self.middle = self.X.mean(axis=0)
             self.X = self.X - self.middle
 
     @cached_property
+    @abstractmethod
     def dual(self) -> DualProblem:
         """What is to be solved."""
-        raise NotImplementedError
 
     @cached_property
     def diagonal(self) -> np.ndarray:
         """The similarity of each row to itself."""
         return self.similarity.diagonal(self.X)
 
+    def times(self, ratio: float) -> Self:
+        """Give the same problem with all costs times a number."""
+        other = copy(self)
+        other.__dict__.pop("bound", None)
+        other.__dict__["dual"] = self.dual.times(ratio)
+        return other
+
+    @cached_property
+    def bound(self) -> np.ndarray:
+        """The most that each multiplier may be."""
+        return np.maximum(self.dual.high, -self.dual.low)
+
+    def blur(self, beta: np.ndarray) -> np.ndarray:
+        """Say how far rounding may have moved f of each variable: by what one product loses, times the products behind it."""
+        dual, length = self.dual, np.sqrt(np.maximum(self.diagonal, 0.0))[self.dual.row]
+        # Rows that were moved are further away where the public numbers are used.
+        away = 0.0 if self.middle is None else float(np.linalg.norm(self.middle))
+        total = dual.sums(length * np.abs(beta))[dual.part_of]
+        each = EPS * (8 + math.sqrt(np.count_nonzero(beta) + self.X.shape[1]))
+        if isinstance(self.similarity.kernel, RBF):
+            each += RIGHT_TO
+        return np.asarray(each * ((length + away) * total + np.abs(dual.p)))
+
+    def lost(self, beta: np.ndarray) -> float:
+        """Say how far rounding may have moved the primal objective."""
+        return 0.0 if self.dual.hard else float(self.bound @ self.blur(beta))
+
     def constants(self, beta: np.ndarray, b: np.ndarray, sign: float) -> np.ndarray:
         """Turn constants of the moved table into those of the table as it was given (`sign` 1), or back (-1)."""
         if self.middle is None:
             return b
-        dual = self.dual
-        slopes = [beta[part] @ self.X[dual.row[part]] for part in dual.parts()]
-        return np.asarray(b - sign * (np.array(slopes) @ self.middle))
+        along = (self.X @ self.middle)[self.dual.row]
+        return np.asarray(b - sign * self.dual.sums(beta * along))
 
 
 class KernelMachine(WithWidth, Iterative):
@@ -94,6 +129,8 @@ class KernelMachine(WithWidth, Iterative):
     cache_size: float
     support_: np.ndarray
     support_vectors_: Any
+    n_support_: np.ndarray
+    dual_coef_: np.ndarray
     intercept_: np.ndarray
     primal_objective_: np.ndarray
     dual_objective_: np.ndarray
@@ -110,6 +147,27 @@ class KernelMachine(WithWidth, Iterative):
     def _max_tasks(self) -> int:
         return self._rule().max_iter + 1
 
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return path_search(self, question)
+
+    @abstractmethod
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        """Give what the methods of the model answer for some rows, and what of its attributes scorers ask for."""
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The coefficients of the columns, of shape (n_parts, p): with the linear kernel only."""
+        self._check_fitted()
+        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
+            raise NotAvailableError(
+                "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
+            )
+        return self._slopes(self._by_part())
+
+    @abstractmethod
+    def _by_part(self) -> np.ndarray:
+        """Give the signed multipliers of the support vectors in each part, of shape (parts, vectors)."""
+
     @abstractmethod
     def _multipliers(self, problem: Any) -> np.ndarray:
         """Give the signed multipliers of all variables of the dual from the public attributes."""
@@ -118,7 +176,7 @@ class KernelMachine(WithWidth, Iterative):
     def _keep(self, problem: Any, state: State) -> None:
         """Set the attributes that are the model's own."""
 
-    def _steps(self, problem: MachineProblem, start: Step | None = None) -> Iterator[Step]:
+    def _steps(self, problem: MachineProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         dual = problem.dual
         state = dual.beginning() if start is None else State(*(start.state[name] for name in State._fields))
         if start is None:
@@ -127,6 +185,16 @@ class KernelMachine(WithWidth, Iterative):
             if dual.hard:
                 self._refuse_touching(problem, after)
             yield _step(after)
+            if (
+                problem.lost(after.beta) > MOST_ROUNDING * float(after.found[:, 1].sum())
+                and after.gaps.max() > self.tol
+            ):
+                return Halt(
+                    Reason.DEGENERATE,
+                    f"With C={self.C:g} and rows this long, multipliers would need more digits than there are.",
+                    "Scale the columns (qed.StandardScaler), lower C, or take LinearSVC or LinearSVR, which need no multipliers.",
+                )
+        return Halt(Reason.STALLED)
 
     def _refuse_touching(self, problem: MachineProblem, state: State) -> None:
         """Raise where multipliers prove that no function separates the classes: hulls that touch."""
@@ -141,8 +209,11 @@ class KernelMachine(WithWidth, Iterative):
                     "separates the classes: their hulls touch, to rounding. Allow slack, e.g. C=1.0, or take a richer kernel."
                 )
 
-    def _finish(self, problem: MachineProblem, step: Step) -> None:
-        state = State(*(step.state[name] for name in State._fields))
+    def _finish(self, problem: Any, step: Step) -> None:
+        self._take(problem, problem.dual.exactly(State(*(step.state[name] for name in State._fields))))
+
+    def _take(self, problem: Any, state: State) -> None:
+        """Set the attributes from where the solver has come to."""
         self.gamma_ = problem.gamma
         self.intercept_ = problem.constants(state.beta, state.found[:, 0], 1.0)
         self.dual_objective_, self.primal_objective_ = state.found[:, 1].copy(), state.found[:, 2].copy()
@@ -175,77 +246,67 @@ class KernelMachine(WithWidth, Iterative):
         vectors = np.asarray(vectors, dtype=np.float64)
         return np.asarray(signed @ (vectors - vectors.mean(axis=0)))
 
-    def _following(self, problem: MachineProblem, beta: np.ndarray, found: np.ndarray) -> list[Claim]:
-        """Compare what follows from the multipliers and the data with what it should be."""
+    def _restate(self, problem: Any) -> list[Claim]:
+        dual, beta, _, blur = self._judged(problem)
+        f = dual.p - dual.products(beta)
+        found, size = dual.judged(beta, f), np.abs(beta)
+        # Two that work out the same differ by what rounding does to both.
+        sums = 2 * dual.sums(size * (blur + EPS * len(beta) * np.abs(dual.p)))
+        wide = 2 * dual.sums((0.0 if dual.hard else problem.bound) * blur) + 4 * dual.largest(blur) * np.abs(
+            found[:, 1]
+        )
         places = np.searchsorted(problem.present, self.support_)
         known, kept = as_double(self._kept_rows(problem, places)), as_double(self.support_vectors_)
         worst = float(abs(kept - known).max()) if min(known.shape) else 0.0
         return [
-            restated("intercept_", self.intercept_, problem.constants(beta, found[:, 0], 1.0), slack=1e-7),
-            restated("dual_objective_", self.dual_objective_, found[:, 1], slack=1e-7),
-            restated("primal_objective_", self.primal_objective_, found[:, 2], slack=1e-7),
-            restated("gamma_", self.gamma_, problem.gamma),
+            allowed("intercept_", self.intercept_, problem.constants(beta, found[:, 0], 1.0), 2 * dual.largest(blur)),
+            allowed("dual_objective_", self.dual_objective_, found[:, 1], sums),
+            allowed("primal_objective_", self.primal_objective_, found[:, 2], sums + wide),
+            restated("gamma_", self.gamma_, problem.gamma, slack=EPS * (8 + problem.X.size)),
             Claim("support_vectors_ are rows of the table (difference)", worst, 0.0),
         ]
 
-    def _judged(self, problem: MachineProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give multipliers, f with the public constant taken off, and the sums behind f that rounding could have touched."""
+    def _judged(self, problem: MachineProblem) -> tuple[DualProblem, np.ndarray, np.ndarray, np.ndarray]:
+        """Give the dual, multipliers, f with the public constant taken off, and how far rounding could have moved that."""
         dual, beta = problem.dual, self._multipliers(problem)
-        f = dual.p - dual.products(beta)
-        b = problem.constants(beta, np.asarray(self.intercept_, dtype=np.float64), -1.0)
-        length = np.sqrt(np.maximum(problem.diagonal, 0.0))[dual.row]
-        # Rows that were moved are further away where the public numbers are used.
-        away = 0.0 if problem.middle is None else float(np.linalg.norm(problem.middle))
-        reach, over = np.empty(len(f)), np.empty(len(f))
-        for k, part in enumerate(dual.parts()):
-            total = float(length[part] @ np.abs(beta[part]))
-            reach[part] = (length[part] + away) * total + abs(b[k]) + abs(self.intercept_[k]) + np.abs(dual.p[part])
-            over[part] = f[part] - b[k]
-        return beta, over, reach
+        given = np.asarray(self.intercept_, dtype=np.float64)
+        b = problem.constants(beta, given, -1.0)
+        blur = problem.blur(beta) + (EPS * 8 * (np.abs(b) + np.abs(given)))[dual.part_of]
+        return dual, beta, dual.p - dual.products(beta) - b[dual.part_of], blur
 
     def _prove(self, problem: Any) -> list[Claim]:
-        dual = problem.dual
-        beta, over, reach = self._judged(problem)
+        dual, beta, over, blur = self._judged(problem)
         outside = np.maximum(np.maximum(beta - dual.high, dual.low - beta), 0.0)
-        bound = np.maximum(np.maximum(dual.high, -dual.low), TINY)
-        each = EPS * (8 + math.sqrt(len(self.support_)))
-        gaps, sums, roundings, terms = [], [], [], []
-        for part in dual.parts():
-            own, size = beta[part], float(np.abs(beta[part]).sum())
-            sums.append(abs(float(own.sum())) / max(size, TINY))
-            blur = each * float(((0.0 if dual.hard else bound[part]) + np.abs(own)) @ reach[part])
-            gap, term, primal = _gap(dual, part, own, over[part])
-            scale = max(primal, TINY) if math.isfinite(primal) else 1.0
-            gaps.append(gap / scale)
-            terms.append(term / scale)
-            roundings.append((blur + abs(float(own.sum())) * float(np.abs(over[part]).max(initial=0.0))) / scale)
-        worst = int(np.argmax(np.array(gaps) - np.array(roundings)))
-        farthest = int(np.argmax(np.array(terms) - np.array(roundings)))
+        size, rest = dual.sums(np.abs(beta)), np.abs(dual.sums(beta))
+        gap, term, primal = dual.gap(beta, over)
+        scale = np.where(np.isfinite(primal), np.maximum(primal, TINY), 1.0)
+        if dual.hard:
+            moved = dual.sums(np.abs(beta) * blur) + 2 * scale * dual.largest(blur)
+        else:
+            # A variable at a bound, with f on its right side whatever rounding did, adds nothing to the gap.
+            side = np.where(dual.high > 0, over, -over)
+            safe = ((beta == 0) & (side <= -blur)) | ((np.abs(beta) == problem.bound) & (side >= blur))
+            moved = dual.sums(np.where(safe, 0.0, problem.bound + np.abs(beta)) * blur)
+        moved = moved + rest * dual.largest(np.abs(over))
+        gaps, terms, roundings = gap / scale, term / scale, moved / scale
+        worst, farthest = int(np.argmax(gaps - roundings)), int(np.argmax(terms - roundings))
+        says = "points off the margin have alpha 0 or C (share of the gap)"
+        excess = float((outside / np.maximum(problem.bound, TINY)).max(initial=0.0))
         return [
-            Claim("multipliers inside [0, C] (excess, relative)", float((outside / bound).max(initial=0.0)), 0.0),
-            Claim("sum of alpha_i y_i vanishes (relative)", max(sums), 1e-9),
-            Claim.within("primal less dual objective, relative", gaps[worst], self.tol, roundings[worst]),
-            Claim.within(
-                "points off the margin have alpha 0 or C (share of the gap)",
-                terms[farthest],
-                self.tol,
-                roundings[farthest],
+            Claim("multipliers inside [0, C] (excess, relative)", excess, 0.0),
+            Claim(
+                "sum of alpha_i y_i vanishes (relative)", float((rest / np.maximum(size, TINY)).max()), EPS * len(beta)
             ),
+            Claim.within("primal less dual objective, relative", float(gaps[worst]), self.tol, float(roundings[worst])),
+            Claim.within(says, float(terms[farthest]), self.tol, float(roundings[farthest])),
         ]
 
 
-def _gap(dual: DualProblem, part: slice, beta: np.ndarray, over: np.ndarray) -> tuple[float, float, float]:
-    """Give primal less dual objective, the largest term of it, and the primal objective."""
-    p, low, high, inner = dual.p[part], dual.low[part], dual.high[part], beta * over
-    value = (float(beta @ p) + float(inner.sum())) / 2
-    if dual.hard:
-        worst = float(np.maximum(np.where(high > 0, over, 0.0), np.where(low < 0, -over, 0.0)).max(initial=0.0))
-        length = float(beta @ p) - float(inner.sum())
-        primal = length / (2 * (1 - worst) ** 2) if worst < 1 else math.inf
-        return primal - value, worst * primal, primal
-    terms = high * np.maximum(over, 0.0) - low * np.maximum(-over, 0.0) - inner
-    gap = float(terms.sum())
-    return gap, float(terms.max(initial=0.0)), value + gap
+def allowed(name: str, value: np.ndarray, wanted: np.ndarray, difference: np.ndarray) -> Claim:
+    """Claim that an attribute is what follows from the data, but for differences that rounding explains."""
+    known = np.isfinite(wanted)
+    size = max(float(np.abs(wanted[known]).max(initial=0.0)), TINY)
+    return restated(name, value, wanted, scale=size, slack=float(np.max(difference[known], initial=0.0)) / size)
 
 
 def _step(state: State) -> Step:

@@ -28,7 +28,6 @@ from qed.base.compile import kernel
 FLAT = 1e-12
 # What keeps a variable out that stands at its bound.
 FAR = 1e300
-STRIP = 256
 # On the way from the tolerance to the aim, no more pairs are moved than so many for each variable.
 MORE = 10
 # The largest of some numbers does not depend on the order in which they are looked at.
@@ -36,53 +35,46 @@ ORDERED = {"contract", "nnan", "nsz", "arcp"}
 
 
 @kernel(fastmath=ORDERED)
-def steepest(
-    f: Any, closed: Any, diagonal: Any, line: Any, own: float, top: float, flat: float
-) -> tuple[int, float, float]:
-    """Find the partner with which the objective falls most: give it, by how much, and the least f that may shrink.
-
-    Strips are scanned for their best value first, which vector units do; only then is it looked for who has it.
-    """
-    best, where, bottom = 0.0, -1, FAR
-    for start in range(0, len(f), STRIP):
-        end = min(start + STRIP, len(f))
-        values, shut, diag, near = f[start:end], closed[start:end], diagonal[start:end], line[start:end]
-        gain = 0.0
-        for t in range(end - start):
-            value = values[t] + shut[t]
-            bottom = min(bottom, value)
-            apart = max(top - value, 0.0)
-            gain = max(gain, apart * apart / max(own + diag[t] - 2.0 * near[t], flat))
-        if gain > best:
-            best, where = gain, start
-    if where < 0:
-        return -1, best, bottom
-    for v in range(where, min(where + STRIP, len(f))):
-        apart = max(top - (f[v] + closed[v]), 0.0)
-        if apart * apart / max(own + diagonal[v] - 2.0 * line[v], flat) >= best * (1 - 1e-12):
-            return v, best, bottom
-    return -1, best, bottom
+def first_largest(values: Any) -> tuple[int, float]:
+    """Find the first of the largest values: give where it is, and it. Four at a time, because each comparison waits for the last."""
+    one, two, three, four = -np.inf, -np.inf, -np.inf, -np.inf
+    whole = len(values) - len(values) % 4
+    for t in range(0, whole, 4):
+        one, two = max(one, values[t]), max(two, values[t + 1])
+        three, four = max(three, values[t + 2]), max(four, values[t + 3])
+    for t in range(whole, len(values)):
+        one = max(one, values[t])
+    most = max(max(one, two), max(three, four))
+    for t in range(len(values)):
+        if values[t] == most:
+            return t, most
+    return -1, most
 
 
 @kernel(fastmath=ORDERED)
-def advance(f: Any, full: Any, step: float, line: Any, other: Any) -> tuple[int, float]:
-    """Let f follow a move of two variables; give the variable that may grow and has the largest f, and that f."""
-    top, where = -FAR, -1
-    for start in range(0, len(f), STRIP):
-        end = min(start + STRIP, len(f))
-        values, shut, one, two = f[start:end], full[start:end], line[start:end], other[start:end]
-        most = -FAR
-        for t in range(end - start):
-            values[t] -= step * (one[t] - two[t])
-            most = max(most, values[t] + shut[t])
-        if most > top:
-            top, where = most, start
-    if where < 0:
-        return -1, top
-    for v in range(where, min(where + STRIP, len(f))):
-        if f[v] + full[v] == top:
-            return v, top
-    return -1, top
+def gains(f: Any, closed: Any, diagonal: Any, line: Any, own: float, top: float, flat: float, out: Any) -> None:
+    """Say by how much (twice) the objective falls with each partner of the variable whose f is `top`."""
+    for t in range(len(out)):
+        apart = max(top - (f[t] + closed[t]), 0.0)
+        out[t] = apart * apart / max(own + diagonal[t] - 2.0 * line[t], flat)
+
+
+@kernel(fastmath=ORDERED)
+def advance(f: Any, full: Any, step: float, line: Any, other: Any, out: Any) -> None:
+    """Let f follow a move of two variables; `out` takes it, far below where a variable may not grow."""
+    for t in range(len(out)):
+        value = f[t] - step * (line[t] - other[t])
+        f[t] = value
+        out[t] = value + full[t]
+
+
+@kernel(fastmath=ORDERED)
+def least(f: Any, closed: Any) -> float:
+    """Give the least f of a variable that may shrink."""
+    bottom = FAR
+    for t in range(len(f)):
+        bottom = min(bottom, f[t] + closed[t])
+    return bottom
 
 
 @kernel
@@ -92,17 +84,19 @@ def descend(K: Any, f: Any, beta: Any, low: Any, high: Any, enough: float, most:
     `K` is the Gram matrix of the variables. `f` and `beta` are changed.
     """
     count, moved = len(f), 0
-    diagonal, full, closed = np.empty(count), np.empty(count), np.empty(count)
+    diagonal, full, closed, ranks = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
     for v in range(count):
         diagonal[v] = K[v, v]
         full[v] = 0.0 if beta[v] < high[v] else -FAR
         closed[v] = 0.0 if beta[v] > low[v] else FAR
     flat = FLAT * max(1e-300, diagonal.max())
-    i, top = advance(f, full, 0.0, K[0], K[0])
-    while moved < most and i >= 0:
+    advance(f, full, 0.0, K[0], K[0], ranks)
+    i, top = first_largest(ranks)
+    while moved < most and top > -FAR / 2:
         line = K[i]
-        j, _, bottom = steepest(f, closed, diagonal, line, diagonal[i], top, flat)
-        if j < 0 or top - bottom <= enough:
+        gains(f, closed, diagonal, line, diagonal[i], top, flat, ranks)
+        j, gain = first_largest(ranks)
+        if gain <= 0.0 or (top - f[j] <= enough and top - least(f, closed) <= enough):
             break
         other = K[j]
         step = (top - f[j]) / max(diagonal[i] + diagonal[j] - 2 * line[j], flat)
@@ -120,7 +114,8 @@ def descend(K: Any, f: Any, beta: Any, low: Any, high: Any, enough: float, most:
             beta[j] = low[j]
         full[i], closed[i] = (0.0 if beta[i] < high[i] else -FAR), (0.0 if beta[i] > low[i] else FAR)
         full[j], closed[j] = (0.0 if beta[j] < high[j] else -FAR), (0.0 if beta[j] > low[j] else FAR)
-        i, top = advance(f, full, step, line, other)
+        advance(f, full, step, line, other, ranks)
+        i, top = first_largest(ranks)
         moved += 1
     return moved
 
@@ -185,24 +180,80 @@ def settle(
 
 
 @kernel
+def balance(beta: Any, low: Any, high: Any) -> None:
+    """Take what rounding has left of the sum of the multipliers off the one with the most room, so that it vanishes."""
+    total, lost = 0.0, 0.0
+    for v in range(len(beta)):
+        after = total + beta[v]
+        lost += (total - after) + beta[v] if abs(total) >= abs(beta[v]) else (beta[v] - after) + total
+        total = after
+    total += lost
+    most, where = abs(total), -1
+    for v in range(len(beta)):
+        if low[v] < beta[v] < high[v]:
+            room = beta[v] - low[v] if total > 0.0 else high[v] - beta[v]
+            if room > most:
+                most, where = room, v
+    if where >= 0:
+        beta[where] -= total
+
+
+@kernel(fastmath={"contract"})
+def multiply(K: Any, members: Any, beta: Any, out: Any) -> None:
+    """Fill `out` with ``K beta`` for variables that belong to the rows `members` of a Gram matrix."""
+    used, count = np.empty(len(beta), np.int64), 0
+    for j in range(len(beta)):
+        if beta[j] != 0.0:
+            used[count] = j
+            count += 1
+    for i in range(len(members)):
+        line, total = K[members[i]], 0.0
+        for k in range(count):
+            total += line[members[used[k]]] * beta[used[k]]
+        out[i] = total
+
+
+@kernel
+def among(K: Any, members: Any) -> Any:
+    """Give the Gram matrix of some rows, from that of all; rows that follow each other are copied together."""
+    count, runs = len(members), 0
+    ends = np.empty(count, np.int64)
+    for j in range(1, count + 1):
+        if j == count or members[j] != members[j - 1] + 1:
+            ends[runs] = j
+            runs += 1
+    if count == len(K) and runs == 1:
+        return K
+    part = np.empty((count, count))
+    for i in range(count):
+        source, line, a = K[members[i]], part[i], 0
+        for k in range(runs):
+            shift = members[a] - a
+            for t in range(a, ends[k]):
+                line[t] = source[t + shift]
+            a = ends[k]
+    return part
+
+
+@kernel
 def settle_parts(
     K: Any, starts: Any, members: Any, P: Any, F: Any, B: Any, low: Any, high: Any, hard: bool, tol: float, aim: float, most: int,
-    found: Any, first: int, stride: int,
+    products: Any, found: Any, first: int, stride: int,
 ) -> None:  # fmt: skip
     """Settle every `stride`-th of many problems, from `first` on: problem k has the rows ``members[starts[k]:starts[k + 1]]``.
 
-    Its variables lie at the same places of `P`, `F`, `B`, `low` and `high`; `found` takes b, dual, primal and pairs moved of each.
+    Its variables lie at the same places of `P`, `F`, `B`, `low` and `high`, and ``K beta`` at those of `products`; `found` takes b,
+    dual, primal and pairs moved of each.
     """
     for k in range(first, len(starts) - 1, stride):
         begin, end = starts[k], starts[k + 1]
-        rows = members[begin:end]
-        part = np.empty((end - begin, end - begin))
-        for i in range(end - begin):
-            source, line = K[rows[i]], part[i]
-            for j in range(end - begin):
-                line[j] = source[rows[j]]
-        b, dual, primal, moved = settle(
-            part, P[begin:end], F[begin:end], B[begin:end], low[begin:end], high[begin:end],
-            hard, tol, aim, most,
-        )  # fmt: skip
-        found[k, 0], found[k, 1], found[k, 2], found[k, 3] = b, dual, primal, moved
+        rows, p, f, beta = members[begin:end], P[begin:end], F[begin:end], B[begin:end]
+        least, largest = low[begin:end], high[begin:end]
+        part = among(K, rows)
+        found[k, 3] = settle(part, p, f, beta, least, largest, hard, tol, aim, most)[3]
+        # What rounding has added up is taken off again before anybody trusts it.
+        balance(beta, least, largest)
+        multiply(K, rows, beta, products[begin:end])
+        for v in range(end - begin):
+            f[v] = p[v] - products[begin + v]
+        found[k, 0], found[k, 1], found[k, 2], _ = judge(p, f, beta, least, largest, hard)

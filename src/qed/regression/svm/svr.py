@@ -18,16 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import Claim
-from qed.base.errors import NotAvailableError
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
-from qed.base.models.parameters import Parameter, choice, number
+from qed.base.models.parameters import Parameter, number
 from qed.base.models.roles import Regressor
-from qed.base.models.ways import takes, way
+from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.svm.dual import DualProblem, State
-from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem
+from qed.optim.svm.problem import MACHINE_PARAMETERS, MACHINE_WAYS, KernelMachine, MachineProblem
 
 
 class TubeProblem(MachineProblem):
@@ -39,7 +37,7 @@ class TubeProblem(MachineProblem):
             refuse_missing(rows, model)
             raise overflowed(model)
         self.y = np.asarray(self.block.y, dtype=np.float64)[self.present]
-        self._epsilon, self._cost, self._memory = float(model.epsilon), float(model.C), 1e6 * model.cache_size
+        self._epsilon, self._cost = float(model.epsilon), float(model.C)
 
     @cached_property
     def dual(self) -> DualProblem:
@@ -47,12 +45,12 @@ class TubeProblem(MachineProblem):
         row, nothing = np.tile(np.arange(n), 2), np.zeros(n)
         p = np.concatenate([self.y - self._epsilon, self.y + self._epsilon])
         low, high = np.concatenate([nothing, -bound]), np.concatenate([bound, nothing])
-        return DualProblem(self.similarity, self.X, np.array([0, 2 * n]), row, p, low, high, self._memory)
+        return DualProblem(self.similarity, self.X, np.array([0, 2 * n]), row, p, low, high, self.memory)
 
 
 @takes(
     "verbose",
-    shrinking=way(choice(True, False), True, "variables to work on are chosen anew in every step"),
+    **MACHINE_WAYS,
 )
 class SVR(Regressor, KernelMachine):
     """A regression in the features of a kernel that does not look at small errors.
@@ -119,8 +117,6 @@ class SVR(Regressor, KernelMachine):
         "C": number(0, above=True),
         "epsilon": number(0),
     }
-    n_support_: np.ndarray
-    dual_coef_: np.ndarray
 
     def __init__(
         self,
@@ -162,19 +158,11 @@ class SVR(Regressor, KernelMachine):
         signed[np.searchsorted(problem.present, self.support_)] = self.dual_coef_[0]
         return np.concatenate([np.maximum(signed, 0.0), np.minimum(signed, 0.0)])
 
-    def _restate(self, problem: TubeProblem) -> list[Claim]:
-        dual, beta = problem.dual, self._multipliers(problem)
-        return self._following(problem, beta, dual.judged(beta, dual.p - dual.products(beta)))
+    def _by_part(self) -> np.ndarray:
+        return self.dual_coef_
 
-    @property
-    def coef_(self) -> np.ndarray:
-        """The coefficients of the columns, of shape (1, p): with the linear kernel only."""
-        self._check_fitted()
-        if self.kernel != "linear":
-            raise NotAvailableError(
-                "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
-            )
-        return self._slopes(self.dual_coef_)
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        return {"predict": np.asarray(rows.map(self._predict))}
 
     def _predicted_shape(self) -> tuple[int, ...]:
         return ()
