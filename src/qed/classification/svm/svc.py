@@ -34,6 +34,8 @@ from qed.base.sources.rows import Rows
 from qed.optim.svm.dual import DualProblem, State
 from qed.optim.svm.problem import MACHINE_PARAMETERS, KernelMachine, MachineProblem
 
+# Seconds that a pair of classes takes, however few its rows.
+PAIR_SECONDS = 5e-4
 # From so many rows on, a share of support vectors beyond this is worth a word.
 ENOUGH_ROWS, MANY = 50, 0.95
 
@@ -206,6 +208,11 @@ class SVC(Classifier, KernelMachine):
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
 
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        # Rows that are too many are left out by their number; here it is pairs of classes, small as each may be.
+        return PAIR_SECONDS * n_classes * (n_classes - 1) / 2
+
     def _problem(self, rows: Rows) -> PairProblem:
         return PairProblem(rows, self)
 
@@ -220,18 +227,17 @@ class SVC(Classifier, KernelMachine):
 
     def _keep(self, problem: PairProblem, state: State) -> None:
         self.classes_, n, dual = problem.classes, len(problem.block), problem.dual
-        signed = np.zeros((len(problem.pairs), len(problem.codes)))
-        for k, part in enumerate(dual.parts()):
-            signed[k, dual.row[part]] = state.beta[part]
-        used = np.flatnonzero(signed.any(axis=0))
+        used = np.unique(dual.row[state.beta != 0])
         used = used[np.argsort(problem.codes[used], kind="stable")]
         self.support_, self.support_vectors_ = problem.present[used], self._kept_rows(problem, used)
         self.n_support_ = np.bincount(problem.codes[used], minlength=len(self.classes_))
         self.dual_coef_ = np.zeros((len(self.classes_) - 1, len(used)))
-        for k, (a, b) in enumerate(problem.pairs):
-            for own, other in ((a, b - 1), (b, a)):
-                mine = problem.codes[used] == own
-                self.dual_coef_[other, mine] = signed[k, used[mine]]
+        place = np.zeros(len(problem.codes), dtype=np.intp)
+        place[used] = np.arange(len(used))
+        for (a, b), part in zip(problem.pairs, dual.parts()):
+            beta, rows = state.beta[part], dual.row[part]
+            beta, rows = beta[beta != 0], rows[beta != 0]
+            self.dual_coef_[np.where(problem.codes[rows] == a, b - 1, a), place[rows]] = beta
         if n >= ENOUGH_ROWS and len(used) > MANY * len(problem.codes):
             warnings.warn(
                 f"{type(self).__name__}: {len(used)} of {len(problem.codes)} rows are support vectors. The kernel may be so narrow that "
