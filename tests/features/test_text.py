@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction import text as peer
 from sklearn.pipeline import make_pipeline
@@ -33,6 +34,15 @@ SETTINGS = [
     {"vocabulary": ["prize", "free", "lunch"]},
     {"vocabulary": {"prize": 1, "free": 0}},
     {"dtype": np.float32},
+    {"strip_accents": "unicode", "ngram_range": (1, 2)},
+    {"strip_accents": "ascii", "lowercase": False},
+    {"strip_accents": str.swapcase},
+    {"analyzer": "char", "ngram_range": (2, 4)},
+    {"analyzer": "char_wb", "ngram_range": (1, 5), "min_df": 2},
+    {"analyzer": "char_wb", "ngram_range": (3, 3), "strip_accents": "ascii"},
+    {"analyzer": str.split},
+    {"preprocessor": str.upper, "stop_words": ["FREE"]},
+    {"tokenizer": str.split, "token_pattern": None, "ngram_range": (1, 2)},
 ]
 WEIGHTS = [{"norm": "l1"}, {"norm": None, "sublinear_tf": True}, {"use_idf": False}, {"smooth_idf": False}]
 
@@ -46,6 +56,36 @@ def test_the_matrix_is_that_of_scikit_learn(kind, setting):
 @pytest.mark.parametrize("setting", WEIGHTS, ids=str)
 def test_the_weights_are_those_of_scikit_learn(setting):
     check_against_peer(*KINDS["tfidf"], setting)
+
+
+@pytest.mark.parametrize("setting", [{}, *WEIGHTS], ids=str)
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_counts_are_weighed_as_scikit_learn_does_and_as_the_vectorizer(setting, kind):
+    counts = qed.CountVectorizer(dtype=kind).fit_transform(MESSAGES)
+    model = qed.TfidfTransformer(**setting)
+    found = model.fit_transform(counts)
+    # As in check_against_peer.
+    close = {"rtol": 200 * np.finfo(kind).eps}
+    np.testing.assert_allclose(
+        found.toarray(), peer.TfidfTransformer(**setting).fit_transform(counts).toarray(), **close
+    )
+    np.testing.assert_allclose(
+        found.toarray(), qed.TfidfVectorizer(dtype=kind, **setting).fit_transform(MESSAGES).toarray(), **close
+    )
+    assert found.dtype == kind
+    assert (model.transform(counts.toarray()) != found).nnz == 0
+    assert qed.certify(model, counts)
+
+
+def test_a_count_of_zero_that_is_stored_is_no_document():
+    counts = sparse.csr_array((np.array([1.0, 0.0, 2.0]), ([0, 1, 2], [0, 1, 1])), shape=(3, 2))
+    model = qed.TfidfTransformer(sublinear_tf=True).fit(counts)
+    assert model.document_counts_.tolist() == [1.0, 1.0]
+    assert np.isfinite(model.transform(counts).toarray()).all()
+    with pytest.raises(DegenerateError, match="'x1' is in no document"):
+        qed.TfidfTransformer(smooth_idf=False).fit([[1.0, 0.0]])
+    with pytest.raises(InputError, match="below zero"):
+        qed.TfidfTransformer(sublinear_tf=True).fit([[1.0]]).transform([[-1.0]])
 
 
 def check_against_peer(ours, theirs, setting):
@@ -180,7 +220,10 @@ def test_whatever_number_is_changed_the_certificate_objects(kind):
         ({}, ["", "."], DegenerateError, "empty vocabulary"),
         ({"min_df": 2}, ["aa bb", "cc"], DegenerateError, "no terms remain"),
         ({"min_df": 3, "max_df": 2}, ["aa bb", "aa"], ParameterError, "max_df asks for fewer"),
-        ({"stop_words": "english"}, ["aa"], ParameterError, "stop_words must be None or a list"),
+        ({"stop_words": "klingon"}, ["aa"], ParameterError, "stop_words must be 'english' or None or a list"),
+        ({"stop_words": "english"}, ["to be or not to be"], DegenerateError, "empty vocabulary"),
+        ({"analyzer": "letters"}, ["aa"], ParameterError, "analyzer"),
+        ({"token_pattern": None}, ["aa"], ParameterError, "token_pattern or by tokenizer"),
         ({"token_pattern": "("}, ["aa"], ParameterError, "regular expression"),
         ({"ngram_range": (2, 1)}, ["aa"], ParameterError, "ngram_range"),
         ({"vocabulary": ["aa", "aa"]}, ["aa"], ParameterError, "different terms"),
@@ -193,11 +236,31 @@ def test_what_can_not_be_counted_is_refused_in_words(setting, texts, error, word
             getattr(qed.CountVectorizer(**setting), fit)(texts)
 
 
+def test_the_parts_of_the_cut_can_be_asked_for():
+    model = qed.CountVectorizer(strip_accents="unicode", stop_words="english", ngram_range=(1, 2))
+    assert model.build_preprocessor()("Déjà VU") == "deja vu"
+    assert model.build_tokenizer()("a deja vu") == ["deja", "vu"]
+    analyze = pickle.loads(pickle.dumps(model.build_analyzer()))
+    assert analyze("The Déjà of the VU") == ["deja", "vu", "deja vu"]
+    assert "the" in model.get_stop_words() and qed.CountVectorizer().get_stop_words() is None
+    with pytest.raises(ParameterError, match="strip_accents"):
+        qed.CountVectorizer(strip_accents="all").build_preprocessor()
+
+
 def test_what_is_not_fitted_or_infinite_says_so():
     with pytest.raises(NotFittedError):
         qed.CountVectorizer().transform(MESSAGES)
     with pytest.raises(DegenerateError, match="'unheard'.*smooth_idf"):
         qed.TfidfVectorizer(vocabulary=["free", "unheard"], smooth_idf=False).fit(MESSAGES)
+    # Weights below one would all be cut to zero.
+    with pytest.raises(ParameterError, match="floating-point"):
+        qed.TfidfVectorizer(dtype=np.int64).fit(MESSAGES)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_are_not_opened_by_a_vectorizer(kind):
+    with pytest.raises(ParameterError, match="input must be 'content'"):
+        KINDS[kind][0](input="filename").fit(MESSAGES)
 
 
 def test_spam_is_told_from_words_in_a_pipeline():

@@ -6,13 +6,16 @@ from tools import peer_suite
 
 def test_names_are_swapped_and_strangers_left_out():
     text = peer_suite.rewritten(
+        "from sklearn import svm\n"
         "from sklearn.linear_model import Lars, Ridge as R\n"
         "def helper(): return R()\n"
         "def test_ours(): helper()\n"
-        "def test_theirs(): Lars()\n"
+        "def test_mine(): svm.SVC()\n"
+        "def test_theirs(): Lars(), svm.NuSVC()\n"
     )
     assert "from qed import Ridge as R" in text and "from sklearn.linear_model import Lars" in text
-    assert "test_ours" in text and "test_theirs" not in text
+    assert "from qed import SVC as svm_SVC" in text
+    assert "test_ours" in text and "test_mine" in text and "test_theirs" not in text
 
 
 def test_the_list_has_a_reason_for_every_entry():

@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = room(
     __name__,
     {
         "text.count_vectorizer": ["CountVectorizer"],
+        "text.tfidf_transformer": ["TfidfTransformer"],
         "text.tfidf_vectorizer": ["TfidfVectorizer"],
         "tables.encoder": ["ColumnEncoder"],
         "maps.feature_map": ["FeatureMap"],

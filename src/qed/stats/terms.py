@@ -9,6 +9,7 @@ counts of blocks add up, so a vocabulary is found in one pass over files that ar
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -33,39 +34,61 @@ class Cutter:
 
     >>> Cutter(lowercase=True, pattern=r"\\b\\w+\\b", ngrams=(1, 2), stop=frozenset({"the"}))(["The cat sat"])
     (['cat', 'sat', 'cat sat'], [3])
+    >>> Cutter(lowercase=True, pattern=WORD, ngrams=(2, 3), analyzer="char_wb").terms("A cat")
+    [' a', 'a ', ' a ', ' c', 'ca', 'at', 't ', ' ca', 'cat', 'at ']
     """
 
     lowercase: bool
-    pattern: str  # what a word looks like; where it has a group, the word is that
-    ngrams: tuple[int, int]  # the least and the largest number of words in a term
+    pattern: str | None  # what a word looks like; where it has a group, the word is that
+    ngrams: tuple[int, int]  # the least and the largest number of words (or letters) in a term
     stop: frozenset[str] = frozenset()  # words that are left out before terms are made
+    # Terms are runs of words, of letters ("char"), of letters within a word ("char_wb"), or what a function makes of a document.
+    analyzer: str | Callable[[str], Iterable[str]] = "word"
+    accents: str | Callable[[str], str] | None = None  # what takes marks off letters
+    preprocessor: Callable[[str], str] | None = None  # what stands in the place of small letters without marks
+    tokenizer: Callable[[str], Iterable[str]] | None = None  # what stands in the place of the pattern
 
     def __call__(self, documents: Sequence[str]) -> tuple[list[str], list[int]]:
         """Give the terms of some documents, one after another, and how many each document has."""
-        words, (least, most), stop = self._words(), self.ngrams, self.stop
         terms: list[str] = []
         lengths = []
-        for document in documents:
-            found = words(document)
-            if stop:
-                found = [word for word in found if word not in stop]
-            if most > 1:
-                found = _runs(found, least, most)
+        for found in map(self.terms, documents):
             terms += found
             lengths.append(len(found))
         return terms, lengths
 
-    def _words(self) -> Callable[[str], list[str]]:
-        """Give what finds the words of a document: a search, or for the usual words in plain letters what takes half the time."""
-        find, plain = re.compile(self.pattern).findall, _spaced(self.lowercase)
-        usual, lowercase = self.pattern == WORD, self.lowercase
+    def terms(self, document: str) -> list[str]:
+        """Give the terms of a document."""
+        if callable(self.analyzer):
+            return list(map(str, self.analyzer(document)))
+        if self.analyzer != "word":
+            return _letters(self.clean(document), *self.ngrams, within=self.analyzer == "char_wb")
+        found = self._words(document)
+        if self.stop:
+            found = [word for word in found if word not in self.stop]
+        return found if self.ngrams[1] == 1 else _runs(found, *self.ngrams)
 
-        def words(document: str) -> list[str]:
-            if usual and document.isascii():
-                return [word for word in document.translate(plain).split() if len(word) > 1]
-            return list(find(document.lower() if lowercase else document))
+    def clean(self, document: str) -> str:
+        """Give a document in small letters without marks, as far as that is wanted."""
+        if self.preprocessor is not None:
+            return self.preprocessor(document)
+        if self.lowercase:
+            document = document.lower()
+        if callable(self.accents):
+            return self.accents(document)
+        return document if self.accents is None or document.isascii() else _unmarked(document, self.accents)
 
-        return words
+    def tokens(self, text: str) -> list[str]:
+        """Give the words of a text."""
+        if self.tokenizer is not None:
+            return list(map(str, self.tokenizer(text)))
+        return re.findall(self.pattern or WORD, text)
+
+    def _words(self, document: str) -> list[str]:
+        """Find the words of a document: by a search, or for the usual words in plain letters by what takes half the time."""
+        if self.pattern == WORD and document.isascii() and not (self.preprocessor or self.tokenizer or self.accents):
+            return [word for word in document.translate(_spaced(self.lowercase)).split() if len(word) > 1]
+        return self.tokens(self.clean(document))
 
     def count(self, documents: Sequence[str], places: dict[str, int] | None = None) -> tuple[list[str], csr_array]:
         """Count the terms of each document: all that there are, in the order in which they come, or those that have places."""
@@ -95,6 +118,33 @@ def _runs(words: list[str], least: int, most: int) -> list[str]:
     for n in range(max(least, 2), most + 1):
         found += map(" ".join, zip(*(words[k:] for k in range(n))))
     return found
+
+
+def _letters(text: str, least: int, most: int, *, within: bool) -> list[str]:
+    """Give all runs of `least` to `most` letters: of the text, or within its words, that have a space before and behind them.
+
+    A word that is shorter than a run is a run itself, once.
+    """
+    if not within:
+        text = re.sub(r"\s\s+", " ", text)
+        return [text[k : k + n] for n in range(least, most + 1) for k in range(len(text) - n + 1)]
+    found = []
+    for word in (f" {word} " for word in text.split()):
+        for n in range(least, min(most, max(least, len(word))) + 1):
+            found += [word[k : k + n] for k in range(max(1, len(word) - n + 1))]
+    return found
+
+
+def _unmarked(text: str, accents: str) -> str:
+    """Take the marks off letters; "ascii" leaves out what is then no plain letter.
+
+    >>> _unmarked("déjà œ", "unicode"), _unmarked("déjà œ", "ascii")
+    ('deja œ', 'deja ')
+    """
+    apart = unicodedata.normalize("NFKD", text)
+    if accents == "ascii":
+        return apart.encode("ascii", "ignore").decode("ascii")
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def _counted(index: np.ndarray, lengths: np.ndarray, width: int) -> csr_array:

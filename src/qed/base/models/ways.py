@@ -197,9 +197,10 @@ def _model(kind: type[_Model], ways: dict[str, Way]) -> type[_Model]:
 
     @wraps(plain)
     def constructor(self: object, *args: object, **given: object) -> None:
-        for name, one in ways.items():
-            setattr(self, name, given.pop(name, one.default))
+        values = {name: given.pop(name, one.default) for name, one in ways.items()}
         plain(self, *args, **given)
+        # Last: the constructor of a base class that takes the same keywords has put their defaults.
+        vars(self).update(values)
 
     constructor.__signature__ = _extended(plain, ways)  # type: ignore[attr-defined]
     kind.__init__ = constructor  # type: ignore[misc]

@@ -10,8 +10,7 @@ vector space model for automatic indexing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -23,7 +22,6 @@ from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.estimator import fit_known
 from qed.base.models.parameters import (
     Parameter,
-    array,
     boolean,
     check_parameters,
     choice,
@@ -32,33 +30,18 @@ from qed.base.models.parameters import (
     numeric_type,
 )
 from qed.base.models.problem import TableProblem
+from qed.base.models.ways import takes
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import Rows
 from qed.features.tables.levels import column_of
-from qed.features.tables.table import TableTransformer
+from qed.features.text.cutting import READING, WORDS, Cutting
 from qed.features.text.documents import documents_of, texts_of
-from qed.stats.terms import WORD, Cutter, TermCounts
+from qed.stats.terms import WORD, TermCounts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-
-def _is_pattern(value: object) -> bool:
-    try:
-        return isinstance(value, str) and re.compile(value).groups < 2
-    except re.error:
-        return False
-
-
-def _is_range(value: object) -> bool:
-    return (
-        isinstance(value, (tuple, list))
-        and len(value) == 2
-        and all(integer(1).accepts(end) for end in value)
-        and value[0] <= value[1]
-    )
 
 
 def _is_share(value: object) -> bool:
@@ -66,27 +49,32 @@ def _is_share(value: object) -> bool:
 
 
 _DOCUMENTS = Parameter("a share of the documents from 0.0 to 1.0, or a whole number >= 1", _is_share, "model")
-_WORDS = Parameter(
-    "None or a list of words",
-    lambda value: value is None or (isinstance(value, (list, tuple, set, frozenset)) or array().accepts(value)),
-    "model",
-)
 
 
-class CountVectorizer(TableTransformer):
+@takes(**READING)
+class CountVectorizer(Cutting):
     r"""Count the words of documents.
 
     Parameters
     ----------
+    strip_accents : {'ascii', 'unicode'} or function, optional
+        What takes the marks off letters: ``é`` becomes ``e``. With 'ascii' what then is no plain letter is left out.
     lowercase : bool, default=True
         Whether ``Free`` and ``free`` are the same word.
-    stop_words : list of str, optional
-        Words that are left out.
+    preprocessor : function, optional
+        Makes of a document the text that is cut, in the place of the two parameters above.
+    tokenizer : function, optional
+        Gives the words of a text, in the place of `token_pattern`.
+    stop_words : 'english' or list of str, optional
+        Words that are left out; 'english' stands for a short list of articles, pronouns, prepositions and the like.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
         A regular expression of what a word is: two or more letters or digits. Where it has a group, the word is what
         the group holds.
     ngram_range : tuple of two int, default=(1, 1)
         The least and the largest number of words that make a term: ``(1, 2)`` counts words and pairs of neighbours.
+    analyzer : {'word', 'char', 'char_wb'} or function, default='word'
+        What terms are made of: words, letters (runs of `ngram_range` of them), letters within words, or what a function
+        gives for a document.
     max_df, min_df : float or int, default=1.0 and 1
         Terms in more, or in fewer, documents are left out: a share of the documents, or a number of them.
     max_features : int, optional
@@ -131,14 +119,11 @@ class CountVectorizer(TableTransformer):
         "n_documents_": floats(above=0),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "lowercase": boolean(),
-        "stop_words": _WORDS,
-        "token_pattern": Parameter("a regular expression with at most one group", _is_pattern, "model"),
-        "ngram_range": Parameter("two whole numbers, (least, most), from 1", _is_range, "model"),
+        **Cutting.parameters,
         "max_df": _DOCUMENTS,
         "min_df": _DOCUMENTS,
         "max_features": choice(None, kind="model") | integer(1),
-        "vocabulary": Parameter("None, a list of terms or a dict", lambda v: _WORDS.accepts(v) or isinstance(v, dict)),
+        "vocabulary": Parameter("None, a list of terms or a dict", lambda v: WORDS.accepts(v) or isinstance(v, dict)),
         "binary": boolean(),
         "dtype": numeric_type(),
     }
@@ -146,10 +131,14 @@ class CountVectorizer(TableTransformer):
     def __init__(
         self,
         *,
+        strip_accents: Any = None,
         lowercase: bool = True,
-        stop_words: Iterable[str] | None = None,
-        token_pattern: str = WORD,
+        preprocessor: Callable[[str], str] | None = None,
+        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        stop_words: str | Iterable[str] | None = None,
+        token_pattern: str | None = WORD,
         ngram_range: tuple[int, int] = (1, 1),
+        analyzer: Any = "word",
         max_df: float = 1.0,
         min_df: float = 1,
         max_features: int | None = None,
@@ -157,10 +146,14 @@ class CountVectorizer(TableTransformer):
         binary: bool = False,
         dtype: Any = np.int64,
     ) -> None:
+        self.strip_accents = strip_accents
         self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
         self.stop_words = stop_words
         self.token_pattern = token_pattern
         self.ngram_range = ngram_range
+        self.analyzer = analyzer
         self.max_df = max_df
         self.min_df = min_df
         self.max_features = max_features
@@ -212,11 +205,6 @@ class CountVectorizer(TableTransformer):
         if reset:
             self.n_features_in_ = 1
         return source
-
-    def _cutter(self) -> Cutter:
-        least, most = self.ngram_range
-        stop = frozenset() if self.stop_words is None else frozenset(map(str, self.stop_words))
-        return Cutter(bool(self.lowercase), self.token_pattern, (int(least), int(most)), stop)
 
     def _given(self) -> dict[str, int] | None:
         """Give the place of each term of the vocabulary that the user gave; None where there is none."""
@@ -292,6 +280,11 @@ class CountVectorizer(TableTransformer):
         """The column of each term."""
         self._check_fitted()
         return {term: place for place, term in enumerate(self.terms_)}
+
+    @property
+    def fixed_vocabulary_(self) -> bool:
+        """Whether the vocabulary was given."""
+        return self.vocabulary is not None
 
     def _makes_sparse(self, rows: Rows) -> bool:
         return True
