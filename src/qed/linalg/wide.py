@@ -33,6 +33,8 @@ DIGITS_ENOUGH = 12.0
 # A correction leaves less than half of the error, mostly far less: so many are hardly ever needed.
 MOST_CORRECTIONS = 12
 STRIP = 64
+# So many directions that are left out are few.
+FEW_LEFT_OUT = 64
 
 
 class WideSystem:
@@ -200,11 +202,17 @@ class WideSystem:
 
     @cached_property
     def null_space(self) -> np.ndarray:
-        """An orthonormal basis of the coefficients of which the rows say nothing, of shape (p, p - rank), constant columns apart."""
+        """An orthonormal basis of the coefficients of which the rows say nothing, of shape (p, p - rank), constant columns apart.
+
+        It is made one by one, as Gram and Schmidt did: reflections would leave rounding in columns of large units that have no part in it.
+        """
         told = self.lengths > 0
-        null = self._null / self.scale[told]
-        found = np.zeros((len(told), len(null)))
-        found[told] = np.linalg.qr((null / np.linalg.norm(null, axis=1)[:, None]).T)[0]
+        found = np.zeros((len(told), len(self._null)))
+        for k, direction in enumerate(self._null / self.scale[told]):
+            for _ in range(2):
+                direction = direction / np.linalg.norm(direction)
+                direction = direction - found[told, :k] @ (found[told, :k].T @ direction)
+            found[told, k] = direction / np.linalg.norm(direction)
         return found
 
     @cached_property
@@ -214,8 +222,9 @@ class WideSystem:
         return np.asarray(np.linalg.svd(V, full_matrices=True)[2][len(V) :])
 
     def _in_row_space(self, coef: np.ndarray) -> np.ndarray:
-        """Project coefficients on the span of the rows: by the basis that is smaller, which units of columns spoil less."""
-        if 2 * self.row_space.shape[1] <= len(coef):
+        """Project coefficients on the span of the rows: by what is left out, which units of columns spoil less, unless that is most."""
+        rank = len(self.directions[1])
+        if len(coef) - rank > max(rank, FEW_LEFT_OUT):
             return np.asarray(self.row_space @ (self.row_space.T @ coef))
         kept = coef - self.null_space @ (self.null_space.T @ coef)
         return np.asarray(np.where(self.lengths[:, None] > 0, kept, 0.0))
