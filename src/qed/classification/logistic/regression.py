@@ -216,7 +216,7 @@ class LogisticRegression(SoftmaxClassifier, Iterative):
         if self.covariance_ is None or self.ending_.reason is Reason.DEGENERATE:
             raise NotAvailableError(
                 "Standard errors are not defined: the data leave the coefficients undetermined (separated classes, collinear "
-                f"columns, or too many of them). {self.ending_}"
+                f"columns, too many of them, or values too small for their squares). {self.ending_}"
             )
         features = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         names = [*(["intercept"] if self.fit_intercept else []), *(str(name) for name in features)]
