@@ -43,7 +43,7 @@ from qed.kernels.gram.compared import WIDTH_PARAMETERS, ComparedRows, WithWidth
 from qed.kernels.gram.rows import combined
 from qed.kernels.inputs import as_double
 from qed.kernels.mercer import NotAKernelError
-from qed.stats.classes.cross_entropy import cross_entropy, divergence
+from qed.stats.classes.cross_entropy import cross_entropy, divergence, moved
 
 
 class Judged(NamedTuple):
@@ -101,13 +101,21 @@ class KernelClasses(ComparedRows):
         coef = np.zeros((self.planes, self.likelihood.rows.n_features))
         return coef, constants if self.intercept else np.zeros(self.planes)
 
-    def pull_at(self, point: Point) -> np.ndarray:
-        """Give the coefficients that follow from a point of the likelihood, of shape (planes, n)."""
-        features = self.likelihood.rows.array().X
-        return self._dual(features @ point.coef.T + point.intercept)[1]
+    def pull_after(self, point: Point, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Give the coefficients, of shape (planes, n), and the constants after a step of Newton's.
 
-    def _dual(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Give the divergence of probabilities that suit the dual from those of the scores, and how they make each row pull."""
+        What rows pull by where the step begins is corrected to first order: these coefficients have the very scores of the step's end,
+        while those that the pull itself has are off by the slope times the curvature, which a large C makes large.
+        """
+        features, (coef, constant) = self.likelihood.rows.array().X, self.likelihood.outside(direction)
+        _, pull, chance = self._dual(features @ point.coef.T + point.intercept)
+        change = features @ coef.T + constant
+        both = np.column_stack([np.zeros(len(change)), change]) if self.planes == 1 else change
+        turned = moved(chance, both, self.strength)
+        return pull - (turned[:, 1:] if self.planes == 1 else turned).T, point.intercept + constant
+
+    def _dual(self, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Give the divergence of probabilities that suit the dual from those of the scores, how they make each row pull, and the scores' own."""
         both = np.column_stack([np.zeros(len(scores)), scores]) if self.planes == 1 else scores
         _, chance, residual = cross_entropy(both, self.codes)
         change = np.zeros_like(chance)
@@ -119,7 +127,7 @@ class KernelClasses(ComparedRows):
             change = mixed * (np.maximum(share, 0.0) - chance)
         pull = -self.strength[:, None] * (residual + change)
         apart = float(self.strength @ divergence(chance, change).sum(axis=1))
-        return apart, (pull[:, 1:] if self.planes == 1 else pull).T
+        return apart, (pull[:, 1:] if self.planes == 1 else pull).T, chance
 
     def judge(self, dual: np.ndarray, intercept: np.ndarray) -> Judged:
         """Judge dual coefficients of shape (planes, n) and constants."""
@@ -128,7 +136,7 @@ class KernelClasses(ComparedRows):
         both = np.column_stack([np.zeros(len(scores)), scores]) if self.planes == 1 else scores
         loss = float(self.strength @ cross_entropy(both, self.codes)[0])
         objective = max(loss + 0.5 * float((dual.T * image).sum()), TINY)
-        apart, pull = self._dual(scores)
+        apart, pull, _ = self._dual(scores)
         off = dual - pull
         length, root = np.sqrt(max(float((off * (off @ self.K)).sum()), 0.0)), np.sqrt(self.K.diagonal().clip(0.0))
         each = EPS * (8 + np.sqrt(len(root)))
@@ -264,25 +272,27 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
         point = objective.at(*(problem.beginning() if start is None else (start.coef, start.intercept)))
         while True:
             noted: dict[str, Any] = objective.memory
+            direction = objective.newton(point).direction
             if start is None:
-                dual = problem.pull_at(point)
-                found = problem.judge(dual, point.intercept)
+                dual, constants = problem.pull_after(point, direction)
+                found = problem.judge(dual, constants)
                 yield Step(
                     point.objective,
                     max(found.gap, found.pull),
                     coef=point.coef,
                     intercept=point.intercept,
                     dual=dual,
+                    constants=constants,
                     **noted,
                 )
             start = None
-            point = objective.descend(point, objective.newton(point).direction)
+            point = objective.descend(point, direction)
 
     def _finish(self, problem: KernelClasses, step: Step) -> None:
         self.classes_, self.gamma_ = problem.classes, problem.gamma
         self.dual_coef_ = np.zeros((problem.planes, len(problem.block)))
         self.dual_coef_[:, problem.present] = step.dual
-        self.intercept_ = step.intercept
+        self.intercept_ = step.constants
         self.X_fit_ = problem.block.X
 
     def _disagreement(self) -> str:
@@ -324,7 +334,7 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
 def _features(K: np.ndarray) -> np.ndarray:
     """Give columns whose products are a Gram matrix, but for rounding; a matrix that has none is refused."""
     n, size = len(K), float(K.diagonal().max(initial=0.0))
-    lower, pivots, rank, _ = lapack.dpstrf(K, tol=n * EPS * size, lower=1)
+    lower, pivots, rank, _ = lapack.dpstrf(K, tol=EPS * size, lower=1)
     features = np.zeros((n, max(1, rank)))
     features[pivots - 1, :rank] = np.tril(lower)[:, :rank]
     probe = np.where(np.random.default_rng(0).random((n, 4)) < 0.5, -1.0, 1.0)

@@ -33,6 +33,8 @@ DIGITS_ENOUGH = 12.0
 # A correction leaves less than half of the error, mostly far less: so many are hardly ever needed.
 MOST_CORRECTIONS = 12
 STRIP = 64
+# So many directions that are left out are few.
+FEW_LEFT_OUT = 64
 
 
 class WideSystem:
@@ -198,13 +200,42 @@ class WideSystem:
         """An orthonormal basis of the span of the rows, of shape (p, rank)."""
         return np.asarray(np.linalg.qr((self.directions[2] * self.scale).T)[0])
 
+    @cached_property
+    def null_space(self) -> np.ndarray:
+        """An orthonormal basis of the coefficients of which the rows say nothing, of shape (p, p - rank), constant columns apart.
+
+        It is made one by one, as Gram and Schmidt did: reflections would leave rounding in columns of large units that have no part in it.
+        """
+        told = self.lengths > 0
+        found = np.zeros((len(told), len(self._null)))
+        for k, direction in enumerate(self._null / self.scale[told]):
+            for _ in range(2):
+                direction = direction / np.linalg.norm(direction)
+                direction = direction - found[told, :k] @ (found[told, :k].T @ direction)
+            found[told, k] = direction / np.linalg.norm(direction)
+        return found
+
+    @cached_property
+    def _null(self) -> np.ndarray:
+        """What is left out of columns of length one, those that vary: an orthonormal basis, in rows."""
+        V = self.directions[2][:, self.lengths > 0]
+        return np.asarray(np.linalg.svd(V, full_matrices=True)[2][len(V) :])
+
+    def _in_row_space(self, coef: np.ndarray) -> np.ndarray:
+        """Project coefficients on the span of the rows: by what is left out, which units of columns spoil less, unless that is most."""
+        rank = len(self.directions[1])
+        if len(coef) - rank > max(rank, FEW_LEFT_OUT):
+            return np.asarray(self.row_space @ (self.row_space.T @ coef))
+        kept = coef - self.null_space @ (self.null_space.T @ coef)
+        return np.asarray(np.where(self.lengths[:, None] > 0, kept, 0.0))
+
     def _shortest(self) -> Solution:
         U, values, V = self.directions
         coef = np.zeros((len(self.scale), self.target.shape[1]))
         for _ in range(2):  # the second time for what rounding left of the target
             residual = self.target - self.design.times(coef)
             coef = coef + V.T @ ((U.T @ residual) / values[:, None]) / self.scale[:, None]
-            coef = self.row_space @ (self.row_space.T @ coef)
+            coef = self._in_row_space(coef)
         condition = float(values[0] / values[-1]) if len(values) else 1.0
         return Solution(coef, len(values), condition, float(-np.log10(EPS * condition)))
 
@@ -247,7 +278,7 @@ class WideSystem:
         if size == 0:
             return 0.0
         if factor is None:
-            return float(np.linalg.norm(coef - self.row_space @ (self.row_space.T @ coef))) / size
+            return float(np.linalg.norm(coef - self._in_row_space(coef))) / size
         u = self._corrected(factor, self.design.times(coef), 0.0)
         noise = len(u) * EPS * np.linalg.norm(self.design.lengths) * np.linalg.norm(u)
         return float((np.linalg.norm(coef - self.design.back(u)) + noise) / size)
@@ -295,13 +326,32 @@ class WideSystem:
         beyond = np.linalg.norm(inner - V.T @ (V @ inner), axis=0)
         missed = np.linalg.norm(U.T @ (self.target - self.design.times(coef)), axis=0) / values[-1]
         off = missed + 2 * tilt * (2 * within + residual / values[-1])
-        nearest = 1 / self.scale[told].min()
-        null = np.linalg.svd(V, full_matrices=True)[2][len(V) :] / self.scale
-        slope = float(np.linalg.svd(null[:, told], compute_uv=False)[-1]) if told.sum() > len(V) else np.inf
-        size = np.linalg.norm(coef, axis=0)
-        turned = tilt * nearest / slope * size if slope > 0 else np.full(len(size), np.inf)
-        outside = np.linalg.norm(coef - self.row_space @ (self.row_space.T @ coef), axis=0)
-        return np.asarray(2 * nearest * (off + tilt * (within + beyond)) + turned + outside)
+        size, outside = (np.linalg.norm(one, axis=0) for one in (coef, coef - self._in_row_space(coef)))
+        gain, turn = self._levers(tilt)
+        return np.asarray(2 * gain * (off + tilt * (within + beyond)) + turn * size + outside)
+
+    def _levers(self, tilt: float) -> tuple[float, float]:
+        r"""Bound what errors of columns of length one, in directions known up to `tilt`, mean in the units of the coefficients.
+
+        With the lengths :math:`D`, the shortest coefficients of what is known, :math:`V z`, are those of the pseudoinverse of :math:`V^\top
+        D`: an error of :math:`z` grows by no more than one over its least singular value, the gain. What is left out, :math:`D^{-1} Q`,
+        turns by the angle whose sine is ``tilt * gain`` over the least singular value of that.
+        """
+        told = self.lengths > 0
+        scale, null = self.scale[told], self._null
+        nearest = 1 / float(scale.min())
+        if len(null) == 0:
+            return nearest, 0.0
+        values = np.linalg.svd(self.directions[2][:, told] * scale, compute_uv=False)
+        least = float(values[-1] - 4 * len(scale) * EPS * values[0])
+        gain = min(nearest, 1 / least) if least > 0 else nearest
+        slope = np.linalg.svd(null / scale, compute_uv=False)
+        slope = float(slope[-1] - 4 * len(scale) * EPS * slope[0])
+        if not slope > 0:
+            return nearest, np.inf
+        straight = np.sqrt(1 - tilt**2) - tilt * gain * float(scale.max())
+        turn = tilt / slope * (min(nearest, gain / straight) if straight > 0 else nearest)
+        return min(nearest, gain + turn * nearest * (1 + tilt)), turn
 
 
 def _least(factor: Cholesky) -> float:

@@ -136,8 +136,8 @@ class ByClass:
 
     @property
     def loss(self) -> float:
-        """By how much the squares that went in exceed those that are left, in the class and column that lost most."""
-        return max((getattr(part, "loss", 1.0) for part in self), default=1.0)
+        """By how much the squares that went in exceed those that are left, in the column that lost most."""
+        return float(getattr(self.total, "loss", 1.0))
 
     def apart(self, other: ByClass) -> float:
         """Give the largest difference of the statistic of a class from another; infinite where the classes differ."""

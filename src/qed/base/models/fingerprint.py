@@ -84,20 +84,22 @@ class Fingerprint:
             return f"{self.count} rows then, {other.count} now"
         if not np.isclose(self.weight, other.weight, rtol=1e-9):
             return f"total weight {self.weight:g} then, {other.weight:g} now"
-        # Measured by what is there now: what a model remembers may be anything. A mean of many rows is known to some 1e-13 of itself.
-        scale = np.sqrt(other.variance) + 1e-4 * np.abs(other.mean) + 1e-300
+        # A mean of many rows is known to some 1e-13 of itself. What a model remembers may be anything, and if it is too large it differs
+        # by its own size; but of rows that were forgotten a little may be left where there is nothing now.
+        scale = np.sqrt(np.maximum(self.variance, other.variance)) + 1e-300
+        scale += 1e-4 * np.maximum(np.abs(self.mean), np.abs(other.mean))
         slack = max(SAME, LOST * loss)
         same = np.abs(self.mean - other.mean) <= slack * scale
         same &= np.abs(self.variance - other.variance) <= slack * scale**2
         if not same.all():
             return f"other values in {np.count_nonzero(~same)} of {len(self.mean)} columns"
-        return "" if self._same_target(other, slack) else "another target"
+        return "" if self._same_target(other, slack, scale) else "another target"
 
-    def _same_target(self, other: Fingerprint, slack: float) -> bool:
+    def _same_target(self, other: Fingerprint, slack: float, spread: np.ndarray) -> bool:
         if self.target is None or other.target is None:
             return True
         size = np.sqrt(max(other.target[1], 0.0))
-        scale = np.concatenate([[size, size**2], size * np.hypot(np.sqrt(other.variance), other.mean)])
+        scale = np.concatenate([[size, size**2], size * np.hypot(spread, other.mean)])
         both = min(len(self.target), len(other.target))
         return bool((np.abs(self.target[:both] - other.target[:both]) <= slack * scale[:both]).all())
 

@@ -16,25 +16,35 @@ predictive variance reduction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from qed.base.models.parameters import Parameter, choice, integer, random_state
 from qed.base.models.searching import Answer, Question
+from qed.base.numbers import EPS, TINY
 from qed.base.random import seed_of
-from qed.base.running.steps import Rule, Step
+from qed.base.running.steps import Halt, Reason, Rule, Step
+from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.likelihood import Point
+from qed.classification.logistic.preconditioner import NARROW
 from qed.classification.logistic.problem import ClassProblem
-from qed.classification.logistic.regression import LogisticRegression
+from qed.classification.logistic.regression import LogisticRegression, separation
 from qed.classification.logistic.smooth_likelihood import SmoothLikelihood
+from qed.optim.functions.epoch_kernel import batch_rows, batches
 
-# A step that was long enough may be so many times longer next time.
-LONGER = 4.0
-POWERS = 4
+NAMES = {"gradient": "gradient descent", "sgd": "stochastic gradients", "svrg": "stochastic gradients of reduced variance"}
+# Steps of stochastic gradients fall with this power of the epochs, and later epochs count more for their mean by this one.
+SLOWING, RECENT = 0.5, 2.0
+# So many epochs without a smaller gradient are the end of what floating point can do.
+PATIENCE = 50
+# Batches that are read together, and batches gone through before a pass is compiled.
+TOGETHER, COMPILED_FROM = 64, 20_000
+POWERS = 30
 
 
 class GradientLogisticRegression(LogisticRegression):
@@ -49,7 +59,7 @@ class GradientLogisticRegression(LogisticRegression):
     solver : {"gradient", "sgd", "svrg"}, default="gradient"
         Descent along the gradient of all rows; along those of batches, at steps that become shorter, with the mean of an epoch's places as
         its end; or along those of batches, less what they are off by where the epoch began, at a constant step.
-    batch : int, default=32
+    batch : int, default=8
         Rows in a batch.
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
@@ -110,7 +120,7 @@ class GradientLogisticRegression(LogisticRegression):
         C: float | None = 1.0,
         solver: str = "gradient",
         *,
-        batch: int = 32,
+        batch: int = 8,
         fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 1e-7,
@@ -127,81 +137,159 @@ class GradientLogisticRegression(LogisticRegression):
         self.random_state = random_state
 
     def _rule(self) -> Rule:
-        return replace(super()._rule(), keep="last" if self.solver == "sgd" else "best", patience=20)
+        # Objectives of epochs are noisy; whether slopes still become smaller is looked at in the steps.
+        return replace(super()._rule(), keep="last")
 
     def _problem(self, rows: Rows) -> ClassProblem:
         problem = super()._problem(rows)
         problem.objective.first_order = True
         return problem
 
-    def _steps(self, problem: ClassProblem, start: Step | None = None) -> Iterator[Step]:  # type: ignore[override]
+    def _steps(self, problem: ClassProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         objective = problem.objective
         assert isinstance(objective, SmoothLikelihood)
-        if start is None:
-            coef, intercept = problem.flat()
-            epoch, seed, length = 0, seed_of(self.random_state), _careful(objective)
-            if self.solver != "gradient":
-                length = _batch_length(objective, self.batch)
-        else:
-            coef, intercept = problem.checked(start)
-            epoch, seed, length = int(start.epoch), int(start.seed), float(start.length)
+        walk = Walk(objective, self.batch, self.solver)
+        known = {} if start is None else dict(start.state)
+        coef, intercept = problem.flat() if start is None else problem.checked(start)
         point = objective.at(coef, intercept)
+        epoch, seed = int(known.get("epoch", 0)), int(known.get("seed", seed_of(self.random_state)))
+        shrunk, least, since = (known.get(name, value) for name, value in (("shrunk", 1.0), ("least", np.inf), ("since", 0)))
+        place = np.asarray(known.get("place", walk.out(point.theta)))
         while True:
             if start is None:
-                # The bound that the penalty is costs nothing; a better one is worked out now and then.
-                gap = objective.plain_gap(point)
-                if gap > objective.tol and epoch & (epoch - 1) == 0:
-                    gap = min(gap, objective.final_gap(point))
-                noted: dict[str, Any] = {"epoch": epoch, "seed": seed, "length": length}
-                yield Step(point.objective, gap, coef=point.coef, intercept=point.intercept, **noted)
+                noted: dict[str, Any] = {"epoch": epoch, "seed": seed, "shrunk": shrunk, "least": least, "since": since}
+                yield Step(
+                    point.objective, _gap(objective, point, epoch), coef=point.coef, intercept=point.intercept, place=place, **noted
+                )
+            if point.separated is not None:
+                return separation(problem.classes, point.separated)
+            if since >= PATIENCE and self.solver != "sgd":
+                return Halt(Reason.STALLED)
             start, epoch = None, epoch + 1
-            if self.solver == "gradient":
-                before, way = point, -LONGER * length * point.gradient
-                point = objective.descend(point, way)
-                moved = float(np.linalg.norm(point.theta - before.theta)) / max(float(np.linalg.norm(way)), 1e-300)
-                length = LONGER * length * moved if moved > 0 else length / LONGER
-            else:
-                theta = self._epoch(objective, point, seed, epoch, length)
-                point = objective.at(*objective.outside(theta))
-
-    def _epoch(self, objective: SmoothLikelihood, point: Point, seed: int, epoch: int, longest: float) -> np.ndarray:
-        """Go through all rows once, batch by batch, and give where that leads."""
-        loss, theta, n = objective.loss, point.theta, objective.rows.count()
-        reduced, mean, seen = self.solver == "svrg", np.zeros_like(point.theta), 0
-        length = longest / (1.0 if reduced else np.sqrt(epoch))
-        for block in objective.rows.stream(seed, epoch, self.batch):
-            more = objective.factor * n / len(block)
-            slope = more * loss.of(block, theta).gradient + objective.ridge * theta
-            if reduced:
-                there = more * loss.of(block, point.theta).gradient + objective.ridge * point.theta
-                slope = slope - there + point.gradient
-            theta = theta - length * slope
-            mean += len(block) * theta
-            seen += len(block)
-        return theta if reduced else mean / seen
+            before, theta, place = point, *walk.epoch(point, place, seed, epoch, shrunk)
+            point = objective.at(*objective.outside(theta), theta - before.theta)
+            if self.solver == "svrg" and not point.objective <= before.objective + 64 * EPS * abs(before.objective):
+                shrunk, point = 0.5 * shrunk, before
+            steep = float(np.linalg.norm(point.gradient))
+            least, since = (steep, 0) if steep < least else (least, since + 1)
 
     def _finish(self, problem: ClassProblem, step: Step) -> None:
         super()._finish(problem, step)
-        self.solver_ = {"gradient": "gradient descent", "sgd": "stochastic gradients"}.get(
-            self.solver, "stochastic gradients of reduced variance"
-        )
+        self.solver_ = NAMES[self.solver]
 
     def _search(self, question: Question[Any]) -> Answer | None:
         return None
 
 
-def _careful(objective: SmoothLikelihood) -> float:
-    """Give a step that is never too long: one over a bound of the largest curvature."""
-    steepest = objective.factor * float(objective.squares.sum()) / (4 if len(objective.loss.coding) == 1 else 2)
-    return 1.0 / max(steepest + float(objective.ridge.max(initial=0.0)), 1e-300)
+def _gap(objective: SmoothLikelihood, point: Point, epoch: int) -> float:
+    """Bound the relative gap: by the penalty, which costs nothing, and now and then by the curvature."""
+    gap = objective.plain_gap(point)
+    due = epoch >= 16 and epoch % (1 << (epoch.bit_length() - 4)) == 0
+    return min(gap, objective.newton(point).gap) if due and gap > objective.tol else gap
 
 
-def _batch_length(objective: SmoothLikelihood, batch: int) -> float:
-    """Give a step for batches: half of what the curvature of so many rows allows, if they are about as long as others."""
-    vector = np.ones(objective.loss.shape)
-    for _ in range(POWERS):
-        vector = objective.sums.times(
-            np.zeros(objective.loss.shape), vector / max(float(np.linalg.norm(vector)), 1e-300)
-        )
-    together = max(1.0, float(objective.squares.sum()) / 4 / max(float(np.linalg.norm(vector)), 1e-300))
-    return 0.5 * _careful(objective) * min(batch, together)
+class Walk:
+    """What an epoch does, by one of the solvers, in the coordinates of each class's scores: shape (planes, q).
+
+    Parameters
+    ----------
+    objective : SmoothLikelihood
+        What is minimised.
+    batch : int
+        Rows in a batch.
+    solver : {"gradient", "sgd", "svrg"}
+        The method.
+    """
+
+    def __init__(self, objective: SmoothLikelihood, batch: int, solver: str) -> None:
+        self.objective, self.loss, self.solver = objective, objective.loss, solver
+        self.n = objective.rows.count()
+        self.batch = min(batch, self.n)
+        self.two = len(self.loss.coding) == 1
+        self.bend = objective.factor / (4.0 if self.two else 2.0)
+        curved = self.bend * objective.squares + objective.ridge
+        self.metric = np.where(curved > 0, 1.0 / np.maximum(curved, TINY), 0.0)
+        self.step = self.metric / self._steepest()
+
+    def out(self, theta: np.ndarray) -> np.ndarray:
+        """Give the parameters of the scores."""
+        return np.array(theta) if self.two else self.loss.coding.T @ theta
+
+    def epoch(
+        self, point: Point, place: np.ndarray, seed: int, epoch: int, shrunk: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Go through all rows once; give where that leads, and the place to go on from."""
+        if self.solver == "gradient":
+            theta = point.theta - self.step * point.gradient
+            return theta, theta
+        W, reduced = np.array(place), self.solver == "svrg"
+        none, length = np.zeros_like(W), shrunk * self.step / (1.0 if reduced else epoch**SLOWING)
+        slope, anchor, mean = none, none[:0], np.zeros_like(W)
+        if reduced:
+            W, anchor = self.out(point.theta), self.out(point.theta)
+            slope = self.out(point.gradient) - self.objective.ridge * anchor
+        more = self.objective.factor * self.n / self.batch
+        for block in self.objective.rows.stream(seed, epoch, self.batch * TOGETHER):
+            Z, codes, weight = self._read(block)
+            compiled = isinstance(Z, np.ndarray) and epoch * self.n >= COMPILED_FROM * self.batch
+            go = batch_rows if compiled else batches
+            go(Z, codes, weight, self.batch, W, anchor, more, length, self.objective.ridge, slope, mean)
+        found = W
+        if not reduced:
+            # The mean of all epochs, of which the t-th counts as the RECENT-th power of t.
+            found = self.out(point.theta) + (1.0 + RECENT) / (epoch + RECENT) * (mean / self.n - self.out(point.theta))
+        return found if self.two else self.loss.coding @ found, W
+
+    def _read(self, block: Block) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Give the inner columns of some rows, with class numbers and weights."""
+        codes, p = np.asarray(block.y), len(self.loss.scale)
+        weight = self.loss.class_weight[codes] * block.weights
+        if is_sparse(block.X):
+            Z = block.X @ sparse.diags_array(1.0 / self.loss.scale)
+            return sparse.csr_array(sparse.hstack([Z, np.ones((len(codes), self.loss.intercept))])), codes, weight
+        table = np.ones((len(codes), self.loss.shape[1]))
+        table[:, :p] = (block.X - self.loss.shift) / self.loss.scale
+        return table, codes, weight
+
+    def _steepest(self) -> float:
+        """Bound the largest curvature that the gradient of all rows, or that of a batch, can meet, in the metric.
+
+        That of batches is the mean over batches of b of n rows, by Gower and others (2019), SGD: general analysis and improved rates.
+        """
+        objective, n, b = self.objective, self.n, self.batch
+        ridge = float((self.metric * objective.ridge).max(initial=0.0))
+        whole = max(self.bend * self._largest() + ridge, EPS)
+        if self.solver == "gradient":
+            return whole
+        alone = n * self.bend * objective.rows.fold(self._longest).value + ridge
+        return 2.0 * max((n * (b - 1) * whole + (n - b) * alone) / (b * max(n - 1, 1)), whole / n)
+
+    def _largest(self) -> float:
+        """Bound the largest eigenvalue of the products of columns; of many columns it is found nearly, by the power method."""
+        objective, root = self.objective, np.sqrt(self.metric)
+        trace = float((self.metric * objective.squares).sum())
+        if len(root) <= NARROW:
+            products = objective.rows.fold(self.loss.products) * np.outer(root, root)
+            return min(trace, 1.01 * float(np.linalg.eigvalsh(products)[-1]))
+        zero, length = np.zeros(self.loss.shape), 0.0
+        vector = np.random.default_rng(0).standard_normal(self.loss.shape)
+        for _ in range(POWERS):
+            vector /= max(float(np.linalg.norm(vector)), TINY)
+            vector = root * objective.sums.times(zero, root * vector)
+            length = float(np.linalg.norm(vector))
+        return min(trace, 1.5 * length * (4.0 if self.two else self.loss.coding.shape[1]))
+
+    def _longest(self, block: Block) -> Largest:
+        Z, _, weight = self._read(block)
+        square = np.asarray((Z.multiply(Z) if is_sparse(Z) else Z**2) @ self.metric)
+        return Largest(float((weight * square).max(initial=0.0)))
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest of some values."""
+
+    value: float
+
+    def __add__(self, other: Largest) -> Largest:
+        return Largest(max(self.value, other.value))

@@ -157,12 +157,9 @@ class Likelihood(ABC):
         self._searched = False
 
     def _is_factorised(self) -> bool:
-        """Whether forming and factorising the Hessian costs less than the products that conjugate gradients would take."""
         m, q = self.loss.shape
-        price = len(self.loss.pairs("full")) * q + m**3 * q * q / max(1, self.count)
-        return price <= (FULL_PRICE if self.centred else SPARSE_PRICE) or (
-            not self.penalised and m * q <= MOST_UNPENALISED
-        )
+        small = not self.penalised and m * q <= MOST_UNPENALISED
+        return small or is_factorised(self.count, m, q, FULL_PRICE if self.centred else SPARSE_PRICE)
 
     def inside(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the inner coordinates of coefficients, of shape (m, q)."""
@@ -219,7 +216,8 @@ class Likelihood(ABC):
     def covariance(self, point: Point) -> tuple[np.ndarray | None, float]:
         """Give the covariance of constants and coefficients at the maximum of a likelihood, class by class.
 
-        It is the inverse of the Hessian; None where that is singular, or too large to be formed. With how far rounding may move it.
+        It is the inverse of the Hessian; None where that is singular, too large to be formed, or has numbers beyond all floats (columns
+        of 1e-300). With how far rounding may move it.
         """
         if not self.factorised:
             return None, 0.0
@@ -235,7 +233,15 @@ class Likelihood(ABC):
         if len(self.loss.coding) > 1:
             outer = np.kron(self.loss.coding.T, outer)
         moved = 4 * (self.count + len(H)) * len(H) * UNIT * found.condition**2
-        return np.asarray(outer @ found.coef @ outer.T), float(min(moved, 1e-4))
+        with np.errstate(over="ignore", invalid="ignore"):
+            inverse = np.asarray(outer @ found.coef @ outer.T)
+        return inverse if np.isfinite(inverse).all() else None, float(min(moved, 1e-4))
+
+
+def is_factorised(count: int, m: int, q: int, most: float = FULL_PRICE) -> bool:
+    """Whether forming and factorising the Hessian costs less than the products that conjugate gradients would take."""
+    pairs = 1 if m == 1 else (m + 1) * (m + 2) // 2
+    return bool(pairs * q + m**3 * q * q / max(1, count) <= most)
 
 
 def centred(values: np.ndarray) -> np.ndarray:

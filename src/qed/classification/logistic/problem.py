@@ -21,15 +21,17 @@ from qed.classification.logistic.beginning import (
     suits_columns,
     suits_dual,
 )
-from qed.classification.logistic.likelihood import Likelihood
+from qed.classification.logistic.likelihood import Likelihood, is_factorised
 from qed.classification.logistic.secants import Secants
 from qed.classification.logistic.smooth_likelihood import SmoothLikelihood
 from qed.classification.logistic.sparse_likelihood import SparseLikelihood
 
 # With a share of sizes no gap is proven to be smaller than this, relative.
 LEAST_GAP = 1e-10
-# A fit takes up to so many products with the Hessian, at so many operations in a second; this is said, and this is refused, in seconds.
-PRODUCTS_EACH, MOST_STEPS, SPEED, LONG_SECONDS, MOST_SECONDS = 20, 15, 4e9, 600, 7200
+# A fit takes about so many Hessians, or so many passes for gradients and products; of two classes, with the curvature of some rows, so many.
+HESSIANS, PASSES, FEW_PASSES, STEPS = 8, 80, 27, 15
+# Operations in a second, of Hessians and of passes, and seconds whatever the size; this is said, and this is refused, in seconds.
+HESSIAN_SPEED, SPEED, AT_LEAST, LONG_SECONDS, MOST_SECONDS = 1e10, 4e9, 0.005, 600, 7200
 
 
 class Settings(Protocol):
@@ -167,19 +169,25 @@ class ClassProblem(RowsProblem):
             raise InputError(f"{name} would take about {seconds / 3600:.0f} hours on {size}: {advice}")
         if seconds > LONG_SECONDS:
             warnings.warn(
-                f"{name} may take up to {seconds / 60:.0f} minutes on {size}; to make it shorter, {advice}",
+                f"{name} may take about {seconds / 60:.0f} minutes on {size}; to make it shorter, {advice}",
                 LongFitWarning,
                 stacklevel=level_of_user(),
             )
 
 
-def fit_seconds(n: int, p: int, n_classes: int, max_iter: int = MOST_STEPS) -> float:
-    """Give about how many seconds a fit takes at most.
+def fit_seconds(n: int, p: int, n_classes: int, max_iter: int = STEPS) -> float:
+    """Give about how many seconds a fit takes, at C of about one, by its operations: a large C may take a few times as many.
 
     Examples
     --------
-    >>> fit_seconds(100_000, 100, 701) > 1000 > fit_seconds(100_000, 100, 2)
+    >>> fit_seconds(1_000_000, 100, 701) > 1000 > fit_seconds(1_000_000, 100, 2)
     True
     """
     planes = 1 if n_classes == 2 else n_classes
-    return min(max_iter, MOST_STEPS) * PRODUCTS_EACH * 4.0 * n * p * planes / SPEED
+    passes = 4.0 * n * p * planes / SPEED
+    if is_factorised(n, 1 if planes == 1 else planes - 1, p + 1):
+        hessians = HESSIANS * n * (p + 1) ** 2 * planes * (planes + 1) / 2 / HESSIAN_SPEED
+        seconds = min(hessians, FEW_PASSES * passes) if planes == 1 else hessians
+    else:
+        seconds = PASSES * passes
+    return AT_LEAST + seconds * min(1.0, max_iter / STEPS)

@@ -166,9 +166,7 @@ class LogisticRegression(SoftmaxClassifier, Iterative):
                 more = {**noted, "C": problem.C} if noted else {}
                 yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept, **more)
             if point.separated is not None:
-                return Halt(
-                    Reason.DEGENERATE, _separation(problem.classes, point.separated), "Add a penalty, e.g. C=1.0."
-                )
+                return separation(problem.classes, point.separated)
             before, start = point, None
             point = objective.descend(point, newton.direction)
             secants = newton.learned(before, point)
@@ -218,7 +216,7 @@ class LogisticRegression(SoftmaxClassifier, Iterative):
         if self.covariance_ is None or self.ending_.reason is Reason.DEGENERATE:
             raise NotAvailableError(
                 "Standard errors are not defined: the data leave the coefficients undetermined (separated classes, collinear "
-                f"columns, or too many of them). {self.ending_}"
+                f"columns, too many of them, or values too small for their squares). {self.ending_}"
             )
         features = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         names = [*(["intercept"] if self.fit_intercept else []), *(str(name) for name in features)]
@@ -248,8 +246,10 @@ class LogisticRegression(SoftmaxClassifier, Iterative):
         ]
 
 
-def _separation(classes: np.ndarray, lead: np.ndarray) -> str:
+def separation(classes: np.ndarray, lead: np.ndarray) -> Halt:
+    """Say that, and where, classes are separated, so that there is no maximum; `lead` is the least lead of each."""
     apart = [repr(label) for label, low in zip(classes.tolist(), lead) if low > 0]
-    if not apart:
-        return "The classes are separated by a hyperplane on which some rows lie: no finite maximum."
-    return f"Class {apart[-1]} is separated by a hyperplane: no finite maximum."
+    words = "The classes are separated by a hyperplane on which some rows lie: no finite maximum."
+    if apart:
+        words = f"Class {apart[-1]} is separated by a hyperplane: no finite maximum."
+    return Halt(Reason.DEGENERATE, words, "Add a penalty, e.g. C=1.0.")

@@ -28,6 +28,9 @@ from qed.base.sources.rows import Rows
 from qed.optim.svm.linear import Hinge
 from qed.optim.svm.linear_model import LINEAR_PARAMETERS, LINEAR_WAYS, LinearMachine, LinearMachineProblem
 
+# A plane takes about so many steps of Newton, each with the products of columns (of wide tables, as much as so many), at this speed.
+NEWTON_STEPS, WIDE, SPEED = 12, 100, 2e9
+
 
 class RestProblem(LinearMachineProblem):
     """One machine for each class against the rest; a single one for two classes."""
@@ -125,6 +128,11 @@ class LinearSVC(Classifier, LinearMachine):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        planes = 1 if n_classes == 2 else n_classes
+        return NEWTON_STEPS * planes * n_rows * n_columns * min(n_columns, WIDE) / SPEED
 
     def _problem(self, rows: Rows) -> RestProblem:
         return RestProblem(rows.cached(), self)

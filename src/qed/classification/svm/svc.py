@@ -38,6 +38,8 @@ from qed.classification.svm.probability import LEAST, Sigmoid, agreeing, coupled
 from qed.optim.svm.dual import DualProblem, State
 from qed.optim.svm.problem import MACHINE_PARAMETERS, MACHINE_WAYS, KernelMachine, MachineProblem, allowed
 
+# Seconds that a pair of classes takes, however few its rows.
+PAIR_SECONDS = 5e-4
 # From so many rows on, a share of support vectors beyond this is worth a word.
 ENOUGH_ROWS, MANY = 50, 0.95
 
@@ -223,6 +225,11 @@ class SVC(Classifier, KernelMachine):
         self.probability = probability
         self.decision_function_shape = decision_function_shape
 
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        # Rows that are too many are left out by their number; here it is pairs of classes, small as each may be.
+        return PAIR_SECONDS * n_classes * (n_classes - 1) / 2
+
     def _problem(self, rows: Rows) -> PairProblem:
         return PairProblem(rows, self)
 
@@ -245,14 +252,15 @@ class SVC(Classifier, KernelMachine):
         return sigmoids(problem.dual, scores, problem.weight)
 
     def _keep(self, problem: PairProblem, state: State) -> None:
-        self.classes_, dual = problem.classes, problem.dual
-        signed = np.zeros((len(self.classes_) - 1, len(problem.codes)))
-        signed[problem.line, dual.row] = state.beta
-        used = np.flatnonzero(signed.any(axis=0))
+        self.classes_, dual, moved = problem.classes, problem.dual, state.beta != 0
+        used = np.unique(dual.row[moved])
         used = used[np.argsort(problem.codes[used], kind="stable")]
         self.support_, self.support_vectors_ = problem.present[used], self._kept_rows(problem, used)
         self.n_support_ = np.bincount(problem.codes[used], minlength=len(self.classes_))
-        self.dual_coef_ = signed[:, used]
+        place = np.zeros(len(problem.codes), dtype=np.intp)
+        place[used] = np.arange(len(used))
+        self.dual_coef_ = np.zeros((len(self.classes_) - 1, len(used)))
+        self.dual_coef_[problem.line[moved], place[dual.row[moved]]] = state.beta[moved]
         for name, value in self._described(problem, state.beta, state.f, state.found[:, 0]).items():
             setattr(self, name, value)
 

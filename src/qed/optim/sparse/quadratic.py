@@ -20,6 +20,7 @@ from qed.base.compile import interpreted
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import factor_in_place
 from qed.optim.functions.penalties import L1L2
+from qed.optim.sparse.curvature import curvature_gap
 from qed.optim.sparse.support import backward, forward, let_in, settle
 from qed.optim.sparse.sweeps import descend, penalty_gap, subtract_rows
 
@@ -123,6 +124,12 @@ class SparseQuadratic:
         )
         return 0.5 * rest + float(value), float(part) + 0.5 * (1.0 - scale) ** 2 * rest
 
+    def _gap_by_curvature(self, penalty: L1L2) -> float:
+        """Bound how far the objective is above its minimum where the penalty is too small beside rounding for a dual point."""
+        p = len(self.coef)
+        slope = penalty.kkt_distance(self.coef, -self.slope)
+        return curvature_gap(self.gram[:p, :p], np.zeros(p), penalty.l2, slope)
+
     def direction(self) -> np.ndarray:
         """Give how the coefficients of a solution change as `l1` falls, per unit: along this line until the support changes."""
         order = self._order[: self._size]
@@ -149,6 +156,8 @@ class SparseQuadratic:
         while True:
             if newton:
                 objective, gap = self.solve(penalty, 0.1 * tol)
+                if gap > tol * objective:
+                    gap = min(gap, self._gap_by_curvature(penalty))
             else:
                 # Afresh from the coefficients, so that a run that is taken up again does the same to the last bit.
                 self.begin_at(self.coef)

@@ -11,6 +11,7 @@ are scaled residuals, and :math:`w = \Phi^\top c`. Without a penalty the singula
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.kernels.features import feature_rows
 from qed.kernels.kernel import Kernel
+from qed.linalg.normal import Standing
 from qed.optim.least_squares.evidence import Evidence, least_squares_claims
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, gap_claim, rounding_of, slope_claim
 from qed.regression.kernel.model import KernelProblem
@@ -50,7 +52,12 @@ def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> 
         fitted, size = _images(features, problem, found.coef[:, held])
         found.dual[:, held] = problem.counts[:, None] * (problem.Y[:, held] - fitted) / alphas[held]
         claims = [*ridge.certificate_, _residual_claim(problem, fitted, size, found.dual, alphas)]
-        claims.append(_gap_claim(features, problem, found.coef, fitted, size, found.dual, alphas))
+
+        def seen() -> Evidence:
+            w = found.coef[:, held]
+            return Evidence.from_moments(ridge.statistic_.moments(), w, np.zeros(w.shape[1]), centered=False)
+
+        claims.append(_gap_claim(features, problem, found.coef, fitted, size, found.dual, alphas, seen))
     if not held.all():
         Z = dense(kernel.features(problem.X))
         free = _without_penalty(Z, problem.Y[:, ~held], problem.counts)
@@ -93,7 +100,7 @@ def primal_claims(
         claims = least_squares_claims(part, w[:, held], alpha=alphas[held], centered=False)
         fitted, size = _images(features, problem, w[:, held])
         claims.append(_residual_claim(problem, fitted, size, dual, alphas))
-        claims.append(_gap_claim(features, problem, w, fitted, size, dual, alphas))
+        claims.append(_gap_claim(features, problem, w, fitted, size, dual, alphas, lambda: part))
     if not held.all():
         claims += _free_claims(problem, dense(kernel.features(problem.X)), w[:, ~held], dual[:, ~held], ~held)
     return claims
@@ -116,21 +123,31 @@ def _gap_claim(
     size: np.ndarray,
     dual: np.ndarray,
     alphas: np.ndarray,
+    seen: Callable[[], Evidence],
 ) -> Claim:
     r"""Claim that the objective is minimal, by its distance from that of the dual coefficients.
 
-    It is a sum of squares, :math:`\|S^{1/2}(y - \Phi w - \alpha S^{-1} c)\|^2 + \alpha \|w - \Phi^\top c\|^2`.
+    It is a sum of squares, :math:`\|S^{1/2}(y - \Phi w - \alpha S^{-1} c)\|^2 + \alpha \|w - \Phi^\top c\|^2`. Where the penalty is
+    nothing beside the features, rounding leaves nothing of :math:`\Phi^\top c`, and the gradient says more, as it is `seen` then.
     """
     held, root = alphas > 0, np.sqrt(problem.counts)[:, None]
     alpha, dual, Y, w = alphas[held], dual[:, held], problem.Y[:, held], w[:, held]
     noise = alpha * dual / problem.counts[:, None]
     back = features.fold(_backward, problem.spread(dual))
     q, each = back.shape[1] // 2, rounding_of(len(Y) + len(w))
-    gap = ((root * (Y - fitted - noise)) ** 2).sum(axis=0) + alpha * ((w - back[:, :q]) ** 2).sum(axis=0)
-    blur = ((root * (np.abs(Y) + size + np.abs(noise))) ** 2).sum(axis=0)
-    blur += alpha * ((np.abs(w) + back[:, q:]) ** 2).sum(axis=0)
+    with np.errstate(over="ignore"):
+        gap = ((root * (Y - fitted - noise)) ** 2).sum(axis=0) + alpha * ((w - back[:, :q]) ** 2).sum(axis=0)
+        blur = each**2 * ((root * (np.abs(Y) + size + np.abs(noise))) ** 2).sum(axis=0)
+        blur += alpha * ((each * (np.abs(w) + back[:, q:])) ** 2).sum(axis=0)
     value = ((root * (Y - fitted)) ** 2).sum(axis=0) + alpha * (w**2).sum(axis=0)
-    return gap_claim(gap, value, each**2 * blur)
+    claim = gap_claim(gap, value, blur)
+    return claim if claim.holds else gap_claim(_missing(seen(), w, alpha), value, np.zeros(len(value)))
+
+
+def _missing(seen: Evidence, w: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """Bound what is missing from the minimum, for each output, by the gradient of the penalised error and its curvature."""
+    nothing = np.zeros(len(alphas))
+    return seen.metric.excess(Standing(w, seen.xr - alphas * w, seen.noise, alphas, nothing, nothing))
 
 
 def _backward(block: Block, dual: np.ndarray) -> np.ndarray:

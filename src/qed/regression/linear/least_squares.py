@@ -25,6 +25,7 @@ from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.proof import whole
 from qed.base.models.ways import takes, with_default
+from qed.base.numbers import EPS
 from qed.linalg.normal import equilibrate
 from qed.linalg.root import factor_rounding
 from qed.optim.least_squares.equations import Equations
@@ -172,7 +173,7 @@ class LinearRegression(LeastSquaresModel):
     def _prove_alike(self, problem: LeastSquaresProblem) -> list[Claim]:
         """Claim of columns that were taken for dependent, though there are rows enough, that the rows bear it out, if at hand."""
         rows = problem.rows
-        if rows is None or rows.is_sparse or not self.rank_ < self.n_features_in_ < self.statistic_.count:
+        if rows is None or not self.rank_ < self.n_features_in_ < self.statistic_.count:
             return []
         gram = problem.equations.by_columns.normal.gram
         told = np.flatnonzero(gram.diagonal() > 0)
@@ -180,7 +181,11 @@ class LinearRegression(LeastSquaresModel):
         if left_out.size == 0:
             return []
         scaled, length = equilibrate(gram[np.ix_(told, told)])
-        left_out[told] = np.linalg.eigh(scaled)[1][:, : left_out.shape[1]] / length[:, None]
+        value, vector = np.linalg.eigh(scaled)
+        vector = vector[:, : left_out.shape[1]]
+        # What rounding put into a combination is no part of it: rows where nothing else is would be nothing but that.
+        vector[np.abs(vector) <= 64 * len(value) * EPS / value[left_out.shape[1] :].min(initial=1.0)] = 0.0
+        left_out[told] = vector / length[:, None]
         return [left_out_claim(rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:

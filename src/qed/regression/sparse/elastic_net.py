@@ -37,7 +37,7 @@ from qed.optim.functions.penalties import L1L2
 from qed.optim.least_squares.precise import lazy_factor
 from qed.regression.linear.linear import LinearPredictor
 from qed.regression.sparse.evidence import SparseEvidence, sparse_claims
-from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.regression.sparse.problem import FEW_COLUMNS, GramProblem, SparseProblem, problem_for
 from qed.regression.sparse.search import sparse_search
 from qed.regression.sparse.solvers import method_rounds
 from qed.stats.moments import Moments
@@ -229,9 +229,11 @@ class ElasticNet(LinearPredictor, Iterative):
         for lengths in (False, True):
             seen = SparseEvidence.from_rows(rows, coef, intercept, centered=bool(self.fit_intercept), lengths=lengths)
             claims = self._claims_about(seen)
-            if lengths or (self.alpha * self.l1_ratio > 0 and all(claim.holds for claim in claims)):
-                break
-        return claims
+            if self.alpha * self.l1_ratio > 0 and all(claim.holds for claim in claims):
+                return claims
+        if self.alpha == 0 or claims[0].holds or rows.n_features > FEW_COLUMNS:
+            return claims
+        return self._claims_about(seen.with_products(rows, centered=bool(self.fit_intercept)))
 
     def _restate(self, problem: Problem) -> list[Claim]:
         coef, _ = self._columns()

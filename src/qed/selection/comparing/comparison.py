@@ -36,7 +36,7 @@ from qed.selection.splitting.splits import KFold, StratifiedKFold
 Progress = Callable[[float, str], None]
 SCORING = {"regression": "r2", "classification": "accuracy", "clustering": "silhouette"}
 # What all fits of one model may take together.
-MOST_SECONDS = 600.0
+MOST_SECONDS = 180.0
 
 
 @dataclass(frozen=True, eq=False)
