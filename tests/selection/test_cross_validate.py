@@ -232,3 +232,20 @@ def test_scorers_in_a_list_are_named_by_their_names():
     assert {"test_worst", "test_r2"} <= found.keys()
     with pytest.raises(ParameterError, match="a callable without a name"):
         qed.cross_validate(qed.Ridge(), X, y, scoring=[lambda model, X, y: 1.0])
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "KernelRidge", "KernelLogisticRegression"])
+def test_a_kernel_matrix_is_cut_in_rows_and_columns(name):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    X[:, 0] += np.sign(X[:, 0])  # no row lies near the boundary
+    y = X[:, 0] if name in ("SVR", "KernelRidge") else (X[:, 0] > 0).astype(int)
+    kind, folds = getattr(qed, name), qed.KFold(3)
+    strength = {"alpha" if name == "KernelRidge" else "C": [0.1, 1.0]}
+    given, made = kind(kernel="precomputed"), kind(kernel="linear")
+    # Both are solved to a relative gap of at most 1e-4 by default, and scores of this size move by its root at most.
+    close = {"atol": 1e-2}
+    np.testing.assert_allclose(
+        qed.cross_val_score(given, X @ X.T, y, cv=folds), qed.cross_val_score(made, X, y, cv=folds), **close
+    )
+    searches = [qed.Search(one, strength, cv=folds).fit(table, y) for one, table in ((given, X @ X.T), (made, X))]
+    np.testing.assert_allclose(*(one.cv_results_["mean_test_score"] for one in searches), **close)

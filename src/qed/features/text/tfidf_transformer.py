@@ -12,10 +12,8 @@ import numpy as np
 from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
-from qed.base.models.parameters import boolean
 from qed.base.models.problem import RowsProblem, Source
 from qed.base.models.roles import OneToOneFeatureMixin
-from qed.base.models.ways import UNTOUCHED, takes, way
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -103,17 +101,6 @@ class TfidfTransformer(OneToOneFeatureMixin, Weighing):  # type: ignore[misc]
     def _solve(self, problem: TermsProblem) -> None:
         self.n_documents_, self.document_counts_ = float(problem.seen[0]), problem.seen[1:].copy()
         self._set_weights()
-
-    @takes(copy=way(boolean(), True, UNTOUCHED))
-    def transform(self, X: object) -> csr_array:
-        """Weigh counts.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The counts.
-        """
-        return super().transform(X)
 
     def _makes_sparse(self, rows: Rows) -> bool:
         return True

@@ -59,7 +59,7 @@ class Data:
     ) -> None:
         own = isinstance(model, Estimator)
         self.params = dict(params or {})
-        self.is_pairwise = not own and _is_pairwise(model)
+        self.is_pairwise = _is_pairwise(model)
         self._opened: Rows | None = None
         # A list of texts names files for a model that reads files, and is a column of documents for another.
         files = is_path(X) and (own or not isinstance(X, (list, tuple)))
