@@ -88,7 +88,11 @@ def numbers(K, y, weight, C, **settings):
         dual = [[mp.mpf(float(v)) for v in line] for line in model.dual_coef_]
         constants = [mp.mpf(float(v)) for v in model.intercept_]
         value = exact.value(dual, constants)
-        return model.certificate_["objective above its minimum"].value, float((value - exact.lowest(dual, constants)) / value), model
+        return (
+            model.certificate_["objective above its minimum"].value,
+            float((value - exact.lowest(dual, constants)) / value),
+            model,
+        )
 
 
 RNG = np.random.default_rng(0)
@@ -132,7 +136,10 @@ def test_a_worse_answer_is_worse_by_no_more_than_is_claimed():
         claim = qed.certify(model, K, y)["objective above its minimum"]
         with mp.workdps(DIGITS):
             exact = Exact(K, y, 2, weight, C)
-            dual, constants = [[mp.mpf(float(v)) for v in line] for line in model.dual_coef_], [mp.mpf(float(model.intercept_[0]))]
+            dual, constants = (
+                [[mp.mpf(float(v)) for v in line] for line in model.dual_coef_],
+                [mp.mpf(float(model.intercept_[0]))],
+            )
             value = exact.value(dual, constants)
             true = float((value - exact.lowest(dual, constants, 12)) / value)
         assert claim.value >= true > 0

@@ -9,8 +9,8 @@ theorem), with :math:`a_i = C s_i (e_{y_i} - p_i)`: a row pulls by what the mode
 
 .. math:: F(a, b) - \min F \;\le\; C \sum_i s_i \operatorname{KL}(q_i \,\|\, p_i) + \tfrac12\, (a - u)^\top K\, (a - u),
 
-and the model's own, with the best constants and a little of the classes' shares mixed in, make it nearly zero at the minimum. Memory for :math:`n^2` numbers,
-:math:`n^3 / 3` operations once, and some products with :math:`\Phi` for each step.
+and the model's own, with the best constants and a little of the classes' shares mixed in, make it nearly zero at the minimum. Memory for
+:math:`n^2` numbers, :math:`n^3 / 3` operations once, and some products with :math:`\Phi` for each step.
 
 Zhu and Hastie (2005), Kernel logistic regression and the import vector machine; Jaakkola and Haussler (1999), Probabilistic kernel
 regression models.
@@ -124,7 +124,10 @@ class KernelClasses(ComparedRows):
         return min(((self.judge(*place), *place) for place in places), key=lambda found: found[0].gap)
 
     def _dual(self, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """Give the divergence of probabilities that suit the dual from those of the scores, how they make each row pull, the scores' own, and by how much they differ in a row."""
+        """Give what probabilities that suit the dual say.
+
+        That is their divergence from those of the scores, how they make each row pull, those of the scores, and the difference in a row.
+        """
         both = np.column_stack([np.zeros(len(scores)), scores]) if self.planes == 1 else scores
         _, chance, residual = cross_entropy(both, self.codes)
         change = np.zeros_like(chance)
@@ -133,7 +136,7 @@ class KernelClasses(ComparedRows):
             near = chance + change
             seen, often = np.bincount(self.codes, self.strength, len(self.classes)), self.strength @ near
             over = self.strength @ (residual + change)
-            mixed = min(1.0, 2 * float(np.maximum(over / np.maximum(often, TINY), 0.0).max()))
+            mixed = min(1.0, 2 * float((np.minimum(np.maximum(over, 0.0), often) / np.maximum(often, TINY)).max()))
             share = (mixed * often - over) / (mixed * seen.sum()) if mixed > 0 else often / seen.sum()
             change = change + mixed * (np.maximum(share, 0.0) - near)
         pull = -self.strength[:, None] * (residual + change)
@@ -149,7 +152,7 @@ class KernelClasses(ComparedRows):
             curved = np.diag(self.strength @ near) - (self.strength[:, None] * near).T @ near
             tried = constants - np.linalg.lstsq(curved, over)[0]
             # In this form, what changes a chance little is known to all digits.
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(all="ignore"):
                 turned = chance * np.expm1(tried - np.log1p(chance @ np.expm1(tried))[:, None])
             left = self.strength @ (residual + turned)
             if not np.abs(left).max() < np.abs(over).max():
