@@ -9,7 +9,7 @@ from scipy import sparse
 import qed
 from qed.base.errors import ConvergenceWarning
 from qed.base.running.steps import Reason
-from qed.optim.functions.epoch_kernel import batch_rows, batches
+from qed.optim.solvers.epoch_kernel import batch_rows, batches
 
 SOLVERS = ["gradient", "sgd", "svrg"]
 

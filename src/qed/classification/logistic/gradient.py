@@ -8,7 +8,7 @@ The gradient is a sum over rows, :math:`\nabla F(w) = C \sum_i s_i (p_i - e_{y_i
 
 Steps are taken in the metric of the columns: each is divided by a bound of its own curvature, and all by one of their common curvature, so
 that no step is too long and units do not matter. The first (``"gradient"``) goes at that constant step and never rises. The second
-(``"sgd"``) is quick at first; its steps fall like the root of the epochs, and the mean of its places, in which later epochs count more, comes
+(``"sgd"``) is quick at first; its steps fall like the root of the epochs, and the mean of its places, later epochs counting more, comes
 near the minimum and never quite there, which the certificate says. The third (``"svrg"``) compares with the gradient at the place where the
 epoch began, so that what is random vanishes at the minimum, and gets there at a constant step. Steps of batches are those that the mean
 curvature of a batch allows, which its longest row has a part in. An epoch is :math:`O(npK)`.
@@ -38,7 +38,7 @@ from qed.classification.logistic.preconditioner import NARROW
 from qed.classification.logistic.problem import ClassProblem
 from qed.classification.logistic.regression import LogisticRegression, separation
 from qed.classification.logistic.smooth_likelihood import SmoothLikelihood
-from qed.optim.functions.epoch_kernel import batch_rows, batches
+from qed.optim.solvers.epoch_kernel import batch_rows, batches
 
 NAMES = {
     "gradient": "gradient descent",
