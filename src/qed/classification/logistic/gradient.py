@@ -269,7 +269,11 @@ class Walk:
         weight = self.loss.class_weight[codes] * block.weights
         if is_sparse(block.X):
             Z = block.X @ sparse.diags_array(1.0 / self.loss.scale)
-            return sparse.csr_array(sparse.hstack([Z, np.ones((len(codes), int(self.loss.intercept)))])), codes, weight
+            return (
+                sparse.csr_array(sparse.hstack([Z, sparse.csr_array(np.ones((len(codes), int(self.loss.intercept))))])),
+                codes,
+                weight,
+            )
         table = np.ones((len(codes), self.loss.shape[1]))
         table[:, :p] = (block.X - self.loss.shift) / self.loss.scale
         return table, codes, weight
