@@ -74,7 +74,7 @@ MODELS = {
 WITHOUT = {
     "LogisticRegression": "judged in test_logistic_proof.py, on data with classes",
     "GradientLogisticRegression": "its claims are those of LogisticRegression, whose proof it shares",
-    "KernelLogisticRegression": "judged in test_kernel_logistic.py, against the exact minimum of a finer fit",
+    "KernelLogisticRegression": "judged in test_kernel_logistic_proof.py, on data with classes",
     "LinearDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
     "QuadraticDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
     "GaussianNB": "judged in test_generative.py, on data with classes",

@@ -84,6 +84,25 @@ def test_o_logreg_k_the_weights_are_a_combination_of_the_rows(n, p):
     np.testing.assert_allclose(by_kernel.predict_proba(similar.transform(other)), model.predict_proba(other), atol=1e-5)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_o_logreg_k_a_linear_kernel_is_the_penalised_fit(k, intercept):
+    X, y = overlapping(k=k)
+    settings = {"C": 2.0, "fit_intercept": intercept, "class_weight": "balanced"}
+    dual = qed.KernelLogisticRegression(kernel="linear", **settings).fit(X, y)
+    plain = qed.LogisticRegression(**settings).fit(X, y)
+    assert dual.certificate_ and qed.certify(dual, X, y)
+    # Half the square of a difference of coefficients is at most what an objective is above its minimum.
+    above = [model.certificate_["objective above its minimum"].value for model in (dual, plain)]
+    reach = np.sqrt(2 * np.array(above) * plain.ending_.step.objective * (1 + 1e-9)).sum()
+    assert np.linalg.norm(dual.dual_coef_ @ X - plain.coef_) <= reach + 1e-12
+    # Rows pull by what the model does not know of them; the weights of balanced classes are those of their shares.
+    share = len(y) / (k * np.bincount(y))[y]
+    unknown = np.eye(k)[y] - dual.predict_proba(X)
+    pulls = 2.0 * share[:, None] * (unknown[:, 1:] if k == 2 else unknown)
+    np.testing.assert_allclose(dual.dual_coef_.T, pulls, atol=1e-4)
+
+
 def test_o_softmax():
     """Nothing changes when all scores rise alike; the slope of the loss is p - y; huge scores are no trouble; of two it is the sigmoid."""
     X, y = overlapping(k=3)

@@ -9,8 +9,8 @@ theorem), with :math:`a_i = C s_i (e_{y_i} - p_i)`: a row pulls by what the mode
 
 .. math:: F(a, b) - \min F \;\le\; C \sum_i s_i \operatorname{KL}(q_i \,\|\, p_i) + \tfrac12\, (a - u)^\top K\, (a - u),
 
-and the model's own, with a little of the classes' shares mixed in, make it nearly zero at the minimum. Memory for :math:`n^2` numbers,
-:math:`n^3 / 3` operations once, and some products with :math:`\Phi` for each step.
+and the model's own, with the best constants and a little of the classes' shares mixed in, make it nearly zero at the minimum. Memory for
+:math:`n^2` numbers, :math:`n^3 / 3` operations once, and some products with :math:`\Phi` for each step.
 
 Zhu and Hastie (2005), Kernel logistic regression and the import vector machine; Jaakkola and Haussler (1999), Probabilistic kernel
 regression models.
@@ -44,6 +44,12 @@ from qed.kernels.gram.rows import combined
 from qed.kernels.inputs import as_double
 from qed.kernels.mercer import NotAKernelError
 from qed.stats.classes.cross_entropy import cross_entropy, divergence, moved
+from qed.stats.residual_sums import residuals
+
+# Steps of Newton's for the constants of a proof.
+LEVELLINGS = 4
+# Rows whose scores are computed together to twice the digits.
+TOGETHER = 256
 
 
 class Judged(NamedTuple):
@@ -78,7 +84,7 @@ class KernelClasses(ComparedRows):
         self.others = 0 if classes is None else int(not np.array_equal(self.classes, classes))
         self.factors = class_factors(model.class_weight, self.classes, totals)
         self.codes = encode(np.asarray(self.block.y)[self.present], self.classes)
-        self.C, self.intercept = float(model.C), bool(model.fit_intercept)
+        self.C, self.intercept, self.tol = float(model.C), bool(model.fit_intercept), float(model.tol)
         self.strength = self.C * self.factors[self.codes] * self.weight
         self.planes = 1 if len(self.classes) == 2 else len(self.classes)
 
@@ -101,48 +107,82 @@ class KernelClasses(ComparedRows):
         coef = np.zeros((self.planes, self.likelihood.rows.n_features))
         return coef, constants if self.intercept else np.zeros(self.planes)
 
-    def pull_after(self, point: Point, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the coefficients, of shape (planes, n), and the constants after a step of Newton's.
+    def best_near(self, point: Point, direction: np.ndarray) -> tuple[Judged, np.ndarray, np.ndarray]:
+        """Give the better of two choices of coefficients, of shape (planes, n), and constants, with what is known of them.
 
-        What rows pull by where the step begins is corrected to first order: these coefficients have the very scores of the step's end,
-        while those that the pull itself has are off by the slope times the curvature, which a large C makes large.
+        Far from the minimum they are what rows pull by at a point. These have other scores than the point, off by the slope times the
+        curvature, which a large C makes large. To first order they can be corrected for a step of Newton's, and then have the very
+        scores of the step's end.
         """
         features, (coef, constant) = self.likelihood.rows.array().X, self.likelihood.outside(direction)
-        _, pull, chance = self._dual(features @ point.coef.T + point.intercept)
+        _, pull, chance, _ = self._dual(features @ point.coef.T + point.intercept)
         change = features @ coef.T + constant
         both = np.column_stack([np.zeros(len(change)), change]) if self.planes == 1 else change
         turned = moved(chance, both, self.strength)
-        return pull - (turned[:, 1:] if self.planes == 1 else turned).T, point.intercept + constant
+        after = pull - (turned[:, 1:] if self.planes == 1 else turned).T
+        places = ((after, point.intercept + constant), (pull, point.intercept))
+        return min(((self.judge(*place), *place) for place in places), key=lambda found: found[0].gap)
 
-    def _dual(self, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Give the divergence of probabilities that suit the dual from those of the scores, how they make each row pull, and the scores' own."""
+    def _dual(self, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """Give what probabilities that suit the dual say.
+
+        That is their divergence from those of the scores, how they make each row pull, those of the scores, and the difference in a row.
+        """
         both = np.column_stack([np.zeros(len(scores)), scores]) if self.planes == 1 else scores
         _, chance, residual = cross_entropy(both, self.codes)
         change = np.zeros_like(chance)
         if self.intercept:
-            seen, often = np.bincount(self.codes, self.strength, len(self.classes)), self.strength @ chance
-            over = self.strength @ residual
-            mixed = min(1.0, 2 * float(np.maximum(over / np.maximum(often, TINY), 0.0).max()))
+            change = self._levelled(chance, residual)
+            near = chance + change
+            seen, often = np.bincount(self.codes, self.strength, len(self.classes)), self.strength @ near
+            over = self.strength @ (residual + change)
+            mixed = min(1.0, 2 * float((np.minimum(np.maximum(over, 0.0), often) / np.maximum(often, TINY)).max()))
             share = (mixed * often - over) / (mixed * seen.sum()) if mixed > 0 else often / seen.sum()
-            change = mixed * (np.maximum(share, 0.0) - chance)
+            change = change + mixed * (np.maximum(share, 0.0) - near)
         pull = -self.strength[:, None] * (residual + change)
         apart = float(self.strength @ divergence(chance, change).sum(axis=1))
-        return apart, (pull[:, 1:] if self.planes == 1 else pull).T, chance
+        return apart, (pull[:, 1:] if self.planes == 1 else pull).T, chance, np.abs(change).sum(axis=1)
+
+    def _levelled(self, chance: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Give by how much the best constants change the chances, so that each class is predicted as often as it occurs."""
+        change, constants = np.zeros_like(chance), np.zeros(chance.shape[1])
+        over = self.strength @ residual
+        for _ in range(LEVELLINGS):
+            near = chance + change
+            curved = np.diag(self.strength @ near) - (self.strength[:, None] * near).T @ near
+            tried = constants - np.linalg.lstsq(curved, over)[0]
+            # In this form, what changes a chance little is known to all digits.
+            with np.errstate(all="ignore"):
+                turned = chance * np.expm1(tried - np.log1p(chance @ np.expm1(tried))[:, None])
+            left = self.strength @ (residual + turned)
+            if not np.abs(left).max() < np.abs(over).max():
+                break
+            change, constants, over = turned, tried, left
+        return change
 
     def judge(self, dual: np.ndarray, intercept: np.ndarray) -> Judged:
-        """Judge dual coefficients of shape (planes, n) and constants."""
-        image = self.K @ dual.T
-        scores = image + intercept
+        """Judge dual coefficients of shape (planes, n) and constants; where rounding hides too much, from scores to twice the digits."""
+        found = self._judge(dual, intercept, self.K @ dual.T + intercept, 1.0)
+        if found.gap > self.tol >= found.gap - found.gap_rounding:
+            found = self._judge(dual, intercept, _to_twice_the_digits(self.K, dual, intercept), EPS)
+        return found
+
+    def _judge(self, dual: np.ndarray, intercept: np.ndarray, scores: np.ndarray, finer: float) -> Judged:
+        """Judge them by their scores, which are sums that lost a `finer` share of what floats lose, and were rounded then."""
+        image = scores - intercept
         both = np.column_stack([np.zeros(len(scores)), scores]) if self.planes == 1 else scores
         loss = float(self.strength @ cross_entropy(both, self.codes)[0])
         objective = max(loss + 0.5 * float((dual.T * image).sum()), TINY)
-        apart, pull, _ = self._dual(scores)
+        apart, pull, _, change = self._dual(scores)
         off = dual - pull
         length, root = np.sqrt(max(float((off * (off @ self.K)).sum()), 0.0)), np.sqrt(self.K.diagonal().clip(0.0))
         each = EPS * (8 + np.sqrt(len(root)))
-        lost = each * (root * (np.abs(dual) @ root).max() + np.abs(intercept).max())
+        lost = finer * each * (root * (np.abs(dual) @ root).max() + np.abs(intercept).max())
+        lost += 8 * EPS * (1.0 + np.abs(scores).max(axis=1))
         noise = float((self.strength * lost) @ root) + np.sqrt(each) * float((np.abs(off) @ root).sum())
-        rounding, strength = noise * (length + 0.5 * noise), np.maximum(self.strength, TINY)
+        # A divergence from chances of other scores is another one by the difference of the chances times that of the scores, and squares.
+        rounding = noise * (length + 0.5 * noise) + float(self.strength @ (lost * (change + lost)))
+        strength = np.maximum(self.strength, TINY)
         pulled, moved = np.sqrt((off**2 / strength).sum()), np.sqrt(len(dual) * float(self.strength @ lost**2))
         return Judged(
             *(np.array([apart + 0.5 * length**2 + rounding, rounding]) / objective).tolist(),
@@ -274,8 +314,7 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
             noted: dict[str, Any] = objective.memory
             direction = objective.newton(point).direction
             if start is None:
-                dual, constants = problem.pull_after(point, direction)
-                found = problem.judge(dual, constants)
+                found, dual, constants = problem.best_near(point, direction)
                 yield Step(
                     point.objective,
                     max(found.gap, found.pull),
@@ -329,6 +368,16 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
             restated("gamma_", self.gamma_, problem.gamma),
             Claim("X_fit_ are the rows of the table (difference)", float(apart.max()), 0.0),
         ]
+
+
+def _to_twice_the_digits(K: np.ndarray, dual: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """Give the scores of all rows, of shape (n, planes), as if they had been computed to twice the digits."""
+    found, none = np.empty((len(K), len(dual))), np.zeros(len(K))
+    for start in range(0, len(K), TOGETHER):
+        some = slice(start, start + TOGETHER)
+        for plane, (line, constant) in enumerate(zip(dual, intercept)):
+            found[some, plane] = -residuals(K[some], none[some], line, constant).value
+    return found
 
 
 def _features(K: np.ndarray) -> np.ndarray:

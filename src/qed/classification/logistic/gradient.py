@@ -6,9 +6,12 @@ The gradient is a sum over rows, :math:`\nabla F(w) = C \sum_i s_i (p_i - e_{y_i
 .. math:: w \leftarrow w - \eta\, \nabla F(w), \qquad w \leftarrow w - \eta_t\, g_B(w), \qquad
           w \leftarrow w - \eta \bigl( g_B(w) - g_B(\bar w) + \nabla F(\bar w) \bigr).
 
-The first goes down a line as far as it pays (``"gradient"``). The second (``"sgd"``) is quick at first; with steps that fall like the root
-of the epochs its mean comes near the minimum and never quite there, which the certificate says. The third (``"svrg"``) compares with the
-gradient at the place where the epoch began, so that what is random vanishes at the minimum, and gets there at a constant step.
+Steps are taken in the metric of the columns: each is divided by a bound of its own curvature, and all by one of their common curvature, so
+that no step is too long and units do not matter. The first (``"gradient"``) goes at that constant step and never rises. The second
+(``"sgd"``) is quick at first; its steps fall like the root of the epochs, and the mean of its places, later epochs counting more, comes
+near the minimum and never quite there, which the certificate says. The third (``"svrg"``) compares with the gradient at the place where the
+epoch began, so that what is random vanishes at the minimum, and gets there at a constant step. Steps of batches are those that the mean
+curvature of a batch allows, which its longest row has a part in. An epoch is :math:`O(npK)`.
 
 Robbins and Monro (1951), A stochastic approximation method; Johnson and Zhang (2013), Accelerating stochastic gradient descent using
 predictive variance reduction.
@@ -35,9 +38,13 @@ from qed.classification.logistic.preconditioner import NARROW
 from qed.classification.logistic.problem import ClassProblem
 from qed.classification.logistic.regression import LogisticRegression, separation
 from qed.classification.logistic.smooth_likelihood import SmoothLikelihood
-from qed.optim.functions.epoch_kernel import batch_rows, batches
+from qed.optim.solvers.epoch_kernel import batch_rows, batches
 
-NAMES = {"gradient": "gradient descent", "sgd": "stochastic gradients", "svrg": "stochastic gradients of reduced variance"}
+NAMES = {
+    "gradient": "gradient descent",
+    "sgd": "stochastic gradients",
+    "svrg": "stochastic gradients of reduced variance",
+}
 # Steps of stochastic gradients fall with this power of the epochs, and later epochs count more for their mean by this one.
 SLOWING, RECENT = 0.5, 2.0
 # So many epochs without a smaller gradient are the end of what floating point can do.
@@ -57,10 +64,10 @@ class GradientLogisticRegression(LogisticRegression):
     C : float or None, default=1.0
         The weight of the data against the squared penalty; None means no penalty.
     solver : {"gradient", "sgd", "svrg"}, default="gradient"
-        Descent along the gradient of all rows; along those of batches, at steps that become shorter, with the mean of an epoch's places as
-        its end; or along those of batches, less what they are off by where the epoch began, at a constant step.
+        Descent along the gradient of all rows; along those of batches, at steps that become shorter, with a mean of all places as the
+        answer; or along those of batches, less what they are off by where the epoch began, at a constant step.
     batch : int, default=8
-        Rows in a batch.
+        Rows in a batch. More of them make an epoch cheaper and lead less far.
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
     class_weight : None, "balanced" or dict, default=None
@@ -92,6 +99,15 @@ class GradientLogisticRegression(LogisticRegression):
         Why the fit ended, with the trace of its steps.
     certificate_ : Certificate
         The proof of the fit; where a stochastic fit did not reach its tolerance, by how much it failed.
+
+    See Also
+    --------
+    LogisticRegression : The same minimum by Newton's method.
+
+    Notes
+    -----
+    Orders depend on the seed and the epoch alone, so that a fit which was broken off and resumed is the unbroken one to the last bit.
+    From ``random_state=None`` a seed is drawn once and noted.
 
     Examples
     --------
@@ -153,13 +169,20 @@ class GradientLogisticRegression(LogisticRegression):
         coef, intercept = problem.flat() if start is None else problem.checked(start)
         point = objective.at(coef, intercept)
         epoch, seed = int(known.get("epoch", 0)), int(known.get("seed", seed_of(self.random_state)))
-        shrunk, least, since = (known.get(name, value) for name, value in (("shrunk", 1.0), ("least", np.inf), ("since", 0)))
+        shrunk, least, since = (
+            known.get(name, value) for name, value in (("shrunk", 1.0), ("least", np.inf), ("since", 0))
+        )
         place = np.asarray(known.get("place", walk.out(point.theta)))
         while True:
             if start is None:
                 noted: dict[str, Any] = {"epoch": epoch, "seed": seed, "shrunk": shrunk, "least": least, "since": since}
                 yield Step(
-                    point.objective, _gap(objective, point, epoch), coef=point.coef, intercept=point.intercept, place=place, **noted
+                    point.objective,
+                    _gap(objective, point, epoch),
+                    coef=point.coef,
+                    intercept=point.intercept,
+                    place=place,
+                    **noted,
                 )
             if point.separated is not None:
                 return separation(problem.classes, point.separated)
@@ -246,7 +269,11 @@ class Walk:
         weight = self.loss.class_weight[codes] * block.weights
         if is_sparse(block.X):
             Z = block.X @ sparse.diags_array(1.0 / self.loss.scale)
-            return sparse.csr_array(sparse.hstack([Z, np.ones((len(codes), self.loss.intercept))])), codes, weight
+            return (
+                sparse.csr_array(sparse.hstack([Z, sparse.csr_array(np.ones((len(codes), int(self.loss.intercept))))])),
+                codes,
+                weight,
+            )
         table = np.ones((len(codes), self.loss.shape[1]))
         table[:, :p] = (block.X - self.loss.shift) / self.loss.scale
         return table, codes, weight

@@ -28,7 +28,7 @@ from qed.classification.logistic.sparse_likelihood import SparseLikelihood
 
 # With a share of sizes no gap is proven to be smaller than this, relative.
 LEAST_GAP = 1e-10
-# A fit takes about so many Hessians, or so many passes for gradients and products; of two classes, with the curvature of some rows, so many.
+# A fit takes about so many Hessians, or so many passes for gradients and products; with the curvature of some rows, so many.
 HESSIANS, PASSES, FEW_PASSES, STEPS = 8, 80, 27, 15
 # Operations in a second, of Hessians and of passes, and seconds whatever the size; this is said, and this is refused, in seconds.
 HESSIAN_SPEED, SPEED, AT_LEAST, LONG_SECONDS, MOST_SECONDS = 1e10, 4e9, 0.005, 600, 7200

@@ -4,9 +4,10 @@ A batch B of rows with weights s, of the scores :math:`W z`, moves the parameter
 
 .. math:: -\eta \circ \Bigl( m \sum_{i \in B} s_i (p_i - e_{y_i})\, z_i^\top + \tfrac{|B|}{b} (\Lambda W + G) \Bigr),
 
-where :math:`\eta` holds a step for each column, m says for how many rows a row of a batch of b stands, :math:`\Lambda` is the penalty's, and G a constant slope. With an `anchor`
-:math:`\bar W` there, what the same rows say at the anchor is taken off the sum. One row of parameters is that of the second of two
-classes. `batches` is NumPy, for few rows and for sparse ones; `batch_rows` is the same in compiled loops.
+where :math:`\eta` holds a step for each column, m says for how many rows a row of a batch of b stands, :math:`\Lambda` is the penalty's,
+and G a constant slope. With an `anchor` :math:`\bar W` there, what the same rows say at the anchor is taken off the sum. One row of
+parameters is that of the second of two classes. `batches` is NumPy, for few rows and for sparse ones; `batch_rows` is the same in
+compiled loops.
 """
 
 from __future__ import annotations
