@@ -275,8 +275,8 @@ def shortest(coef: np.ndarray, null: np.ndarray) -> np.ndarray:
 def orthonormal(directions: np.ndarray) -> np.ndarray:
     """Give an orthonormal basis of the span of independent columns, of shape (p, m).
 
-    A few are taken one by one, as Gram and Schmidt did, twice: reflections would leave rounding in entries that are far smaller than others,
-    as those of columns of large units are, which have no part in a dependency.
+    A few are taken one by one, as Gram and Schmidt did, twice: reflections would leave rounding in entries that are far smaller than
+    others, such as those of columns of large units.
     """
     if directions.shape[1] > FEW:
         return np.asarray(np.linalg.qr(directions)[0])

@@ -336,11 +336,11 @@ class WideSystem:
         values = np.linalg.svd(self.directions[2][:, told] * scale, compute_uv=False)
         least = float(values[-1] - 4 * len(scale) * EPS * values[0])
         gain = min(nearest, 1 / least) if least > 0 else nearest
-        slope = np.linalg.svd(null / scale, compute_uv=False)
-        slope = float(slope[-1] - 4 * len(scale) * EPS * slope[0])
+        values = np.linalg.svd(null / scale, compute_uv=False)
+        slope = float(values[-1] - 4 * len(scale) * EPS * values[0])
         if not slope > 0:
             return nearest, np.inf
-        straight = np.sqrt(1 - tilt**2) - tilt * gain * float(scale.max())
+        straight = float(np.sqrt(1 - tilt**2)) - tilt * gain * float(scale.max())
         turn = tilt / slope * (min(nearest, gain / straight) if straight > 0 else nearest)
         return min(nearest, gain + turn * nearest * (1 + tilt)), turn
 
