@@ -19,6 +19,9 @@ from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky, factor_in_place, reciprocal_condition
 from qed.linalg.root import Root
 
+# So many directions are few.
+FEW = 64
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -265,5 +268,22 @@ def shortest(coef: np.ndarray, null: np.ndarray) -> np.ndarray:
     """Remove from `coef` its part in the span of the columns of `null`."""
     if null.shape[1] == 0:
         return coef
-    basis, _ = np.linalg.qr(null)
+    basis = orthonormal(null)
     return coef - basis @ (basis.T @ coef)
+
+
+def orthonormal(directions: np.ndarray) -> np.ndarray:
+    """Give an orthonormal basis of the span of independent columns, of shape (p, m).
+
+    A few are taken one by one, as Gram and Schmidt did, twice: reflections would leave rounding in entries that are far smaller than
+    others, such as those of columns of large units.
+    """
+    if directions.shape[1] > FEW:
+        return np.asarray(np.linalg.qr(directions)[0])
+    basis = np.array(directions, dtype=np.float64)
+    for k in range(basis.shape[1]):
+        for _ in range(2):
+            basis[:, k] /= np.linalg.norm(basis[:, k])
+            basis[:, k] -= basis[:, :k] @ (basis[:, :k].T @ basis[:, k])
+        basis[:, k] /= np.linalg.norm(basis[:, k])
+    return basis

@@ -24,7 +24,7 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.linalg.cholesky import Cholesky
 from qed.linalg.design import DenseDesign
-from qed.linalg.normal import Solution, Standing
+from qed.linalg.normal import FEW, Solution, Standing, orthonormal
 from qed.linalg.root import Root, factor_rounding, inverted
 from qed.linalg.sharing import spans
 
@@ -33,8 +33,6 @@ DIGITS_ENOUGH = 12.0
 # A correction leaves less than half of the error, mostly far less: so many are hardly ever needed.
 MOST_CORRECTIONS = 12
 STRIP = 64
-# So many directions that are left out are few.
-FEW_LEFT_OUT = 64
 
 
 class WideSystem:
@@ -202,17 +200,10 @@ class WideSystem:
 
     @cached_property
     def null_space(self) -> np.ndarray:
-        """An orthonormal basis of the coefficients of which the rows say nothing, of shape (p, p - rank), constant columns apart.
-
-        It is made one by one, as Gram and Schmidt did: reflections would leave rounding in columns of large units that have no part in it.
-        """
+        """An orthonormal basis of the coefficients of which the rows say nothing, of shape (p, p - rank), constant columns apart."""
         told = self.lengths > 0
         found = np.zeros((len(told), len(self._null)))
-        for k, direction in enumerate(self._null / self.scale[told]):
-            for _ in range(2):
-                direction = direction / np.linalg.norm(direction)
-                direction = direction - found[told, :k] @ (found[told, :k].T @ direction)
-            found[told, k] = direction / np.linalg.norm(direction)
+        found[told] = orthonormal((self._null / self.scale[told]).T)
         return found
 
     @cached_property
@@ -224,7 +215,7 @@ class WideSystem:
     def _in_row_space(self, coef: np.ndarray) -> np.ndarray:
         """Project coefficients on the span of the rows: by what is left out, which units of columns spoil less, unless that is most."""
         rank = len(self.directions[1])
-        if len(coef) - rank > max(rank, FEW_LEFT_OUT):
+        if len(coef) - rank > max(rank, FEW):
             return np.asarray(self.row_space @ (self.row_space.T @ coef))
         kept = coef - self.null_space @ (self.null_space.T @ coef)
         return np.asarray(np.where(self.lengths[:, None] > 0, kept, 0.0))
@@ -345,11 +336,11 @@ class WideSystem:
         values = np.linalg.svd(self.directions[2][:, told] * scale, compute_uv=False)
         least = float(values[-1] - 4 * len(scale) * EPS * values[0])
         gain = min(nearest, 1 / least) if least > 0 else nearest
-        slope = np.linalg.svd(null / scale, compute_uv=False)
-        slope = float(slope[-1] - 4 * len(scale) * EPS * slope[0])
+        values = np.linalg.svd(null / scale, compute_uv=False)
+        slope = float(values[-1] - 4 * len(scale) * EPS * values[0])
         if not slope > 0:
             return nearest, np.inf
-        straight = np.sqrt(1 - tilt**2) - tilt * gain * float(scale.max())
+        straight = float(np.sqrt(1 - tilt**2)) - tilt * gain * float(scale.max())
         turn = tilt / slope * (min(nearest, gain / straight) if straight > 0 else nearest)
         return min(nearest, gain + turn * nearest * (1 + tilt)), turn
 

@@ -27,6 +27,7 @@ from scipy.linalg import solve_triangular
 from qed.base.attributes import floats, integers
 from qed.base.errors import InputError
 from qed.base.numbers import EPS, largest_share
+from qed.linalg.normal import shortest
 from qed.linalg.root import factor_rounding
 from qed.linalg.sharing import inverse_of_lower
 from qed.stats.centred import Centred, exact_sum
@@ -274,10 +275,11 @@ def _by_singular_values(
     condition = float(values[known][0] / values[known][-1]) if rank else 1.0
     if known.all():
         return np.linalg.solve(A, B), rank, condition
-    inside = known[: len(found)]
-    coefficients = V[known].T @ ((U.T @ B)[inside] / found[inside, None]) / length[:, None]
-    free = np.linalg.qr(V[~known].T / length[:, None])[0]
-    return coefficients - free @ (free.T @ coefficients), rank, condition
+    inside, coefficients = known[: len(found)], np.zeros((len(length), B.shape[1]))
+    for _ in range(2):  # the second time for what rounding left of the target
+        step = V[known].T @ ((U.T @ (B - A @ coefficients))[inside] / found[inside, None]) / length[:, None]
+        coefficients = shortest(coefficients + step, V[~known].T / length[:, None])
+    return coefficients, rank, condition
 
 
 def _spread(triangle: np.ndarray, least: float) -> float | None:
