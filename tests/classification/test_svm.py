@@ -10,7 +10,7 @@ import qed
 import qed.optim.svm.decomposition as decomposition
 import qed.optim.svm.dual as dual
 from qed.base.compile import interpreted
-from qed.base.errors import ConvergenceWarning
+from qed.base.errors import ConvergenceWarning, NotFittedError
 from qed.base.running.steps import Reason
 from qed.classification.svm.probability import Sigmoid, agreeing, coupled
 from qed.kernels import RBF, Similarity
@@ -306,3 +306,10 @@ def test_coupling_gives_back_what_pairs_came_from():
     nearest = agreeing(p, np.zeros(10, dtype=int), 0.0)
     assert (nearest.max(axis=1) == nearest[:, 0]).all()
     np.testing.assert_allclose(nearest.sum(axis=1), 1.0)
+
+
+def test_probabilities_asked_for_after_the_fit_ask_for_another_fit():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    model = qed.SVC(kernel="linear").fit(X, y).set_params(probability=True)
+    with pytest.raises(NotFittedError, match="fit again"):
+        model.predict_proba(X)

@@ -25,7 +25,7 @@ from scipy.special import expit
 
 from qed.base.attributes import floats, integers
 from qed.base.certificate import MOST_ROUNDING, Claim
-from qed.base.errors import ManySupportVectorsWarning, level_of_user
+from qed.base.errors import ManySupportVectorsWarning, NotFittedError, level_of_user
 from qed.base.models.labels import class_factors, encode, learn_classes
 from qed.base.models.parameters import Parameter, boolean, choice
 from qed.base.models.proof import restated
@@ -328,6 +328,8 @@ class SVC(Classifier, KernelMachine):
         return self.probability is True
 
     def _probabilities(self, block: Block) -> np.ndarray:
+        if not len(self.probA_):
+            raise NotFittedError("predict_proba is not available when fitted with probability=False: fit again.")
         scores = self._scores(block)
         positive = np.clip(expit(-(self.probA_ * scores + self.probB_)), LEAST, 1 - LEAST)
         if len(self.classes_) == 2:
