@@ -72,6 +72,7 @@ MODELS = {
 }
 # Models of the registry that have no judge here, and why.
 WITHOUT = {
+    "TfidfTransformer": "counts and logarithms of them, restated by its claims",
     "LogisticRegression": "judged in test_logistic_proof.py, on data with classes",
     "GradientLogisticRegression": "its claims are those of LogisticRegression, whose proof it shares",
     "KernelLogisticRegression": "judged in test_kernel_logistic_proof.py, on data with classes",

@@ -812,7 +812,8 @@ def test_dependent_columns_take_one_pass_more(kind, fit_intercept):
         warnings.simplefilter("ignore", DegenerateWarning)
         least = qed.Search(qed.LinearRegression(), {}).fit(data)
         same_table(least, qed.Search(qed.LinearRegression(), {}, cheap=False).fit(X, y))
-    assert data.read <= 3 * 320 and "the sums of 2 passes" in least.how_
+    # One pass more of the last fit: the rows have to bear out that columns depend on each other.
+    assert data.read <= 4 * 320 and "the sums of 2 passes" in least.how_
 
 
 def test_those_who_watch():

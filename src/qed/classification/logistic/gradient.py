@@ -72,9 +72,9 @@ class GradientLogisticRegression(LogisticRegression):
         Whether to fit a constant, which is not penalised.
     class_weight : None, "balanced" or dict, default=None
         Factors of the rows' weights by class.
-    tol : float, default=1e-7
+    tol : float, default=1e-5
         As in `LogisticRegression`: the fit ends when the objective is proven to be within the square of this, relative, of its minimum.
-    max_iter : int, default=10000
+    max_iter : int, default=1000
         The most iterations, or epochs.
     random_state : None, int or NumPy generator, default=0
         The seed of the orders in which batches are taken.
@@ -139,8 +139,8 @@ class GradientLogisticRegression(LogisticRegression):
         batch: int = 8,
         fit_intercept: bool = True,
         class_weight: Any = None,
-        tol: float = 1e-7,
-        max_iter: int = 10_000,
+        tol: float = 1e-5,
+        max_iter: int = 1000,
         random_state: Any = 0,
     ) -> None:
         self.C = C

@@ -33,6 +33,9 @@ HESSIANS, PASSES, FEW_PASSES, STEPS = 8, 80, 27, 15
 # Operations in a second, of Hessians and of passes, and seconds whatever the size; this is said, and this is refused, in seconds.
 HESSIAN_SPEED, SPEED, AT_LEAST, LONG_SECONDS, MOST_SECONDS = 1e10, 4e9, 0.005, 600, 7200
 
+# So many products of numbers make a step of Newton's cheap.
+SMALL = 1 << 18
+
 
 class Settings(Protocol):
     """What is asked of a model."""
@@ -108,6 +111,12 @@ class ClassProblem(RowsProblem):
         if suits_dual(self.objective.rows, self.objective):
             return "newton, dual"
         return "newton" if self.objective.factorised else "newton, conjugate gradients"
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a step of Newton's, with a smooth penalty, takes less than a millisecond or two."""
+        numbers = self.objective.rows.count() * self.objective.loss.shape[0] * self.objective.loss.shape[1] ** 2
+        return self.l1_ratio == 0 and self.objective.part is None and numbers <= SMALL
 
     def beginning(self) -> tuple[np.ndarray, np.ndarray]:
         """Begin near the minimum where that is cheap; else with no slope, and with the constants that are best then."""

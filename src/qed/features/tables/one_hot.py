@@ -317,7 +317,12 @@ class OneHotEncoder(TableTransformer):
     def _combined(self, name: str, level: object) -> str:
         if not callable(self.feature_name_combiner):
             return f"{name}_{level}"
-        made = self.feature_name_combiner(name, level)
+        try:
+            made = self.feature_name_combiner(name, level)
+        except TypeError as error:
+            raise KindError(
+                f"OneHotEncoder: feature_name_combiner can not take {name!r} and {level!r}: {error}."
+            ) from error
         if not isinstance(made, str):
             raise KindError(f"OneHotEncoder: feature_name_combiner must give a str, not {made!r}.")
         return made

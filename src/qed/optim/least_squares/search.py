@@ -57,7 +57,7 @@ class Candidate(Protocol):
 
     def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> Any: ...
 
-    def _settle(self, problem: Any) -> None: ...
+    def _solve(self, problem: Any) -> None: ...
 
     def _columns(self) -> tuple[np.ndarray, np.ndarray]: ...
 
@@ -128,7 +128,7 @@ class Together:
             one = copy(self.models[c])
             problem = one._known(rows, moments)
             problem.lazy_factor = factor
-            one._settle(problem)
+            one._solve(problem)
             coef[c], intercept[c] = one._columns()
         return coef, intercept
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain, repeat
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -195,13 +196,10 @@ class DualProblem:
     def _whole(self, state: State, tol: float) -> Iterator[State]:
         count = len(self.starts) - 1
         tasks, aim = min(count, TASKS), min(tol, AIM) if len(self.p) <= FEW else tol
-        while True:
+        for run in chain([self._run(settle_parts)], repeat(settle_parts)):  # what takes long is worth compiling
             beta, f, products, found = state.beta.copy(), state.f.copy(), np.empty(len(self.p)), np.empty((count, 4))
             given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, products, found)
-            parts = (
-                partial(self._run(settle_parts), self.gram, self.starts, self.members, *given, k, tasks)
-                for k in range(tasks)
-            )
+            parts = (partial(run, self.gram, self.starts, self.members, *given, k, tasks) for k in range(tasks))
             for _ in work(parts):
                 continue
             if not found[:, 3].any():
