@@ -96,7 +96,7 @@ def test_batch_and_stochastic_gradients_reach_the_worked_numbers(solver):
     steps = 2000 if solver == "sgd" else 10_000
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = qed.GradientLogisticRegression(C=None, solver=solver, batch=1, max_iter=steps).fit(X, Y)
+        model = qed.GradientLogisticRegression(C=None, solver=solver, batch=1, tol=1e-7, max_iter=steps).fit(X, Y)
     found = model.ending_.step.objective
     assert model.certificate_ or solver == "sgd"
     assert LEAST * (1 - 1e-15) <= found <= LEAST * (1 + (1e-3 if solver == "sgd" else 1e-14))

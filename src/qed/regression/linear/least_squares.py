@@ -108,7 +108,7 @@ class LinearRegression(LeastSquaresModel):
 
     def _settle(self, problem: Any) -> None:
         super()._settle(problem)
-        if problem.rows is not None or self.certificate_:
+        if problem.rows is None and self.certificate_:
             self._warn_of_collinear(problem)
 
     def _solve(self, problem: LeastSquaresProblem) -> None:
@@ -116,6 +116,8 @@ class LinearRegression(LeastSquaresModel):
         solution = equations.solve(0.0, DIGITS_WANTED)
         self.factor_, self.solver_ = equations.factor, equations.way
         self.rank_, self.condition_ = solution.rank, solution.condition
+        if problem.rows is not None:
+            self._warn_of_collinear(problem)
         if self.positive:
             self.solver_ = f"active sets: {equations.way}"
             coef = nonnegative(equations, np.zeros(seen.n_targets), DIGITS_WANTED)
@@ -126,7 +128,7 @@ class LinearRegression(LeastSquaresModel):
             self._set_coef(solution.coef, seen.x_mean, seen.y_mean, flat=problem.target_ndim == 1)
 
     def _warn_of_collinear(self, problem: LeastSquaresProblem) -> None:
-        p, most = self.n_features_in_, int(self.statistic_.count) - self.fit_intercept
+        p, most = self.n_features_in_, int(problem.statistic.count) - self.fit_intercept
         if self.rank_ >= min(p, most) and not self.condition_ > TOO_ALIKE:
             return
         taken = "may fit equally well and some of them" if self.positive else "fit equally well and the shortest"
