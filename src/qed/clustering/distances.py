@@ -12,8 +12,6 @@ A sparse row is near zero in most columns; there :math:`\|c\|^2 + \sum_{x_j \ne 
 below the rounding of that sum counts as zero.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ The hash is the sum, over the values that are not zero, of the mixed bits of val
 rounded to single precision first. So a sparse row has the hash of the dense one, and a copy in float32 has the same order.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,8 +13,6 @@ them, and the best is kept. A pass costs :math:`O(nkp)` operations at most, and 
 Lloyd (1982), Least squares quantization in PCM; Ding and He (2004), K-means clustering via principal component analysis.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Generator, Iterator, Mapping

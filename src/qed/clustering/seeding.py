@@ -16,8 +16,6 @@ memory keep :math:`S` and the range of their hash; of others nothing is stored, 
 Arthur and Vassilvitskii (2007), k-means++: the advantages of careful seeding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

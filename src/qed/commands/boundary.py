@@ -4,8 +4,6 @@ Exit codes: 1 for a proof that does not hold, 2 for something wrong with what wa
 141 for a reader that went away.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import signal

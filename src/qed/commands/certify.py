@@ -3,8 +3,6 @@
 The file is streamed, as often as the claims need it; nothing the fit believed is used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 Reads the table, leaves out rows without a target, cross-validates every model for the task, writes the report and saves the best model.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``qed datasets``: the bundled data sets, and a way to write one to a file."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``qed explain``: what a model file holds."""
 
-from __future__ import annotations
-
 from qed.base.saving.models import load
 from qed.report.explanation import Explanation, explanation_of
 

@@ -3,8 +3,6 @@
 A file is written beside its place and put there when it is complete: whoever stops half-way leaves what was there before.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

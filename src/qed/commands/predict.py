@@ -4,8 +4,6 @@ Neither the file nor what is made of it is ever in memory as a whole. The column
 file has them, and columns that the model does not know are not read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Live progress on the standard error, where that is a terminal; nothing where it is not."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

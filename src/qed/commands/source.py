@@ -3,8 +3,6 @@
 Whatever is wrong with a name is said here: a file that is not there, a data set that does not exist, a column that is called otherwise.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches

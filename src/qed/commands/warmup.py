@@ -4,8 +4,6 @@ Kernels are compiled on first use and kept on disk, so the first fit after an in
 clusters pay that price when they are built instead.
 """
 
-from __future__ import annotations
-
 import inspect
 import time
 import warnings

@@ -1,7 +1,5 @@
 """The bundled data sets: which there are, and how to read one."""
 
-from __future__ import annotations
-
 import difflib
 from typing import Any
 

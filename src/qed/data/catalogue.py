@@ -5,8 +5,6 @@ names (lower case, underscores, units where they help), classes that have names 
 as their source gives them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 _SCIKIT_LEARN = "BSD-3-Clause, as distributed with scikit-learn"

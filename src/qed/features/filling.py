@@ -4,8 +4,6 @@ For data in memory the whole result is asked for once, and the blocks, worked on
 nothing is copied afterwards. Files and clusters go the usual way, block after block.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any

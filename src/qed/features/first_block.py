@@ -1,7 +1,5 @@
 """The first block of some rows."""
 
-from __future__ import annotations
-
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 

@@ -1,7 +1,5 @@
 """Names of columns, as scikit-learn's contract has them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """What the claims of transformers share: the worst of many columns, and columns of which nothing is there."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.certificate import Claim

@@ -5,8 +5,6 @@ over it, and then block by block, so an encoder and the model behind it together
 or the partitions of a cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -9,8 +9,6 @@ columns. The parts are filled tile by tile and joined in place.
 Shawe-Taylor and Cristianini (2004), Kernel Methods for Pattern Analysis, proposition 3.22.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

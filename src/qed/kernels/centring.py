@@ -9,8 +9,6 @@ New rows are centred with the mean of the *training* rows: :math:`k^c(z, x_j) = 
 Schölkopf, Smola and Müller (1998), Nonlinear component analysis as a kernel eigenvalue problem.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 import numpy as np

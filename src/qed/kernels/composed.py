@@ -9,8 +9,6 @@ tile is filled.
 Shawe-Taylor and Cristianini (2004), Kernel Methods for Pattern Analysis, proposition 3.22.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A kernel by a function of the user's: no promise is made that it is one; `check_mercer` can refute it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ error stays below about :math:`10^{-10}`, equal rows have distance zero exactly,
 unless the distance itself does, which then is infinite.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows as the explicit features of a kernel that has some, made block by block and never all at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -9,8 +9,6 @@ polynomials. Each is applied in place to the tiles that the inner kernel fills.
 Shawe-Taylor and Cristianini (2004), Kernel Methods for Pattern Analysis, proposition 3.24.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What kernels are given: two tables of numbers with the same columns, checked once, worked on in float64."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

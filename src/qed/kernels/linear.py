@@ -1,7 +1,5 @@
 r"""The linear kernel :math:`k(x, z) = x^\top z`: the features are the columns themselves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -9,8 +9,6 @@ validity, never prove it*. Proofs come from a feature map, or from the rules by 
 Shawe-Taylor and Cristianini (2004), Kernel Methods for Pattern Analysis, section 3.1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Kernels by name, as scikit-learn has them, and the parameters by which models are told which one to take."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -10,8 +10,6 @@ features of one row cost :math:`O(p^d)`.
 Shawe-Taylor and Cristianini (2004), Kernel Methods for Pattern Analysis, section 9.1.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@ their feature maps are infinite.
 Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, section 4.2.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ kept as float32 where the tables are. Cost: :math:`O(nmp)` for :math:`n` and :ma
 speed of matrix products.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ Where rounding leaves no positive definite matrix (no penalty and equal rows, sa
 :math:`c = Q (\Lambda + \alpha)^{+} Q^\top y`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -5,8 +5,6 @@ What solves least squares with many columns asks for :math:`Aw`, :math:`A^\top v
 :math:`Aw = S^{1/2} (Xw - \mathbf 1\, \bar x^\top w)`. One product takes :math:`O(np)` operations, or as many as there are stored values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -3,8 +3,6 @@
 Several rows and vectors are taken together, so that a value that was loaded is used more than once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.compile import kernel

@@ -4,8 +4,6 @@ SciPy's wrappers of most of these routines keep all other threads of Python wait
 exports the routines themselves (``scipy.linalg.cython_blas``); called as functions of C they do neither.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Mapping
 from functools import cache

@@ -9,8 +9,6 @@ decomposition, :math:`O(nm \min(n, m))`.
 Eckart and Young (1936), The approximation of one matrix by another of lower rank; Mirsky (1960) for the other norms.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ What is left of the point is orthogonal to the line. For n points in d dimension
 vector and n coefficients. Reference: any first chapter of linear algebra.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ the same penalty gives the same predictions: a search over penalties then costs 
 :math:`p` for a fold or a penalty. See Hastie and Tibshirani (2004), Efficient quadratic regularization for expression arrays.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

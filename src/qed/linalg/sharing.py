@@ -5,8 +5,6 @@ alone, and every tile is a call or two of BLAS (:mod:`qed.linalg.foreign`). Here
 earlier ones, symmetric products, and the inverse of a triangle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise

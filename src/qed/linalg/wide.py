@@ -15,8 +15,6 @@ Every :math:`u` proves how good any :math:`w` is, for the gap between the proble
 Björck (1996), Numerical Methods for Least Squares Problems; Saunders, Gammerman and Vovk (1998), Ridge regression in dual variables.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Coefficients as bars, the largest first: what moves the prediction, and in which direction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

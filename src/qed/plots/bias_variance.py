@@ -1,7 +1,5 @@
 """Bias and variance as pictures: all hypotheses with their average, and the two terms against the input for several methods."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which classes are taken for which: a square for every pair, darker where more of the row's class end there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ A *learning curve* says whether more rows would help: when training and validati
 curve* shows the price of too much and too little freedom. Bands are one standard error of the mean over the folds.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

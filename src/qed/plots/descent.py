@@ -1,7 +1,5 @@
 """The paths that methods of minimisation take: over the contours of a function of two variables, or on the curve of one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

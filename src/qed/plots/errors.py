@@ -4,8 +4,6 @@ In a good model the residuals are a level cloud about zero; a bend means that a 
 thinks, a funnel that the noise grows with the prediction.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The way an iterative fit went: its objective, and its distance from the certificate, iteration by iteration."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 The rows are projected on the two directions of largest variance, the leading eigenvectors of their covariance, and coloured by cluster.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

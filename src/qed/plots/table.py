@@ -1,7 +1,5 @@
 """A table at a glance: one small picture for each column, of how often its values occur."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

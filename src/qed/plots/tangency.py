@@ -4,8 +4,6 @@ The best coefficients within a ball lie where the smallest ellipse that reaches 
 point of its smooth border; a diamond (sizes) has corners on the axes, where a coefficient is zero, and is often touched there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

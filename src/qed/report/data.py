@@ -1,7 +1,5 @@
 """What a report is about: a table to learn from, with its target."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What can be said about the best model beyond its score: what it predicts for rows it has not seen, and whether more rows would help."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What a fitted model is, what it learned and what proves it, in words and numbers, without the data it was fitted on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which pictures a report has, and what they show: each with a title and a sentence that says how to read it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial

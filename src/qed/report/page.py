@@ -4,8 +4,6 @@ The template is filled with escaping on, so what comes from the data can not bec
 escape their texts themselves.
 """
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass

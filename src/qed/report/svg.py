@@ -4,8 +4,6 @@ The colours of :mod:`qed.plots.style` are replaced by variables of the style she
 that differs from one run to the next, is taken out.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -8,8 +8,6 @@ independent. Models in closed form need one pass over the data for all k folds; 
 Stone (1974), Cross-validatory choice and assessment of statistical predictions.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ not negative. Whatever can not be scored is refused here with the name of the ar
 fault, so that the formulas in the other files can be read as formulas.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

@@ -5,8 +5,6 @@ no subtraction, so that no digit is lost where one part outweighs the others. It
 added, also where there is no difference, as for `Factor`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import add

@@ -12,8 +12,6 @@ scheme is that of Goto and van de Geijn (2008), "Anatomy of high-performance mat
 are the same narrow matrix.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -4,8 +4,6 @@ Sums of squares over all rows are blind beside one row that is far larger than t
 combination that does not vary has the same value in every row, up to the rounding of that row.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.certificate import Claim

@@ -1,7 +1,5 @@
 """The median of values that have weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.numbers import EPS

@@ -4,8 +4,6 @@ A training set is a part of the rows, and a model that is fitted on it should no
 files and clusters as its source does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

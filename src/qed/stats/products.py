@@ -5,8 +5,6 @@ BLAS for small blocks, which then need no compiler; the compiled kernel of :mod:
 sparse product for sparse ones, where only columns that are mostly non-zero are shifted, and so made dense.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

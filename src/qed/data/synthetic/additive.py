@@ -4,8 +4,6 @@ Noise comes in three families, each scaled to the standard deviation that is ask
 zero: any other would be a systematic error that no number of rows averages out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ is R R', the inverse of R has ones on the diagonal and -r below it, and det R = 
 filter and costs O(n).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

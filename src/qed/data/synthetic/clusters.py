@@ -1,7 +1,5 @@
 """Gaussian clouds: round ones for clustering, classes with covariances of their own for classification."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Noisy points on curves: a line, a polynomial, a sine wave, an ellipse."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

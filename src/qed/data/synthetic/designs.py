@@ -1,7 +1,5 @@
 """Linear models with a chosen design: correlated columns, few that matter, or two that nearly coincide."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labels drawn from the models that logistic and softmax regression suppose."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ In matrix form z = R u with a banded Toeplitz R, of shape (n, n + q) when the te
 autocovariance at lag h is scale² (c_0 c_h + c_1 c_{h+1} + ...), which is zero beyond the window. A draw costs O(nq).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

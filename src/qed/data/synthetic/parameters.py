@@ -1,7 +1,5 @@
 """Checks of what generators are given, so that a bad size or seed is refused by its name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Classes in the plane that no straight line separates: moons, rings, a checkerboard, exclusive or."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

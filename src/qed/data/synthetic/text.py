@@ -1,7 +1,5 @@
 """Documents as word counts, drawn from the model that multinomial naive Bayes supposes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ block by block. That is right only when :math:`\phi` looks at one row at a time,
 subtracts a column's mean, sorts or sums over rows would give other features for the same row in other company.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 

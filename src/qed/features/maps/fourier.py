@@ -12,8 +12,6 @@ Rahimi and Recht (2007), Random features for large-scale kernel machines; Suther
 random Fourier features, for the pairs of cosine and sine.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar
 

@@ -10,8 +10,6 @@ eigenvalue is rounding alone are left out. Cost :math:`O(nmp + nm^2 + m^3)`, one
 Williams and Seeger (2001), Using the Nyström method to speed up kernel machines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar

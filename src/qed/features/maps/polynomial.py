@@ -10,8 +10,6 @@ multiplication per value. The columns come in scikit-learn's order. Their number
 exactly, before memory is asked for.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ degree :math:`k - 1` from ``lead[k - 1, c]`` on (from ``lead[k - 1, c + 1]`` on 
 is 1 then).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

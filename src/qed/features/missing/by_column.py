@@ -4,8 +4,6 @@ A sparse column is what is stored of it, and a zero that weighs as much as all r
 frequent value costs a sort of what is stored. Columns are in memory one at a time, the stored values of a sparse table all together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

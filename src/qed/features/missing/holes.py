@@ -1,7 +1,5 @@
 """Holes in blocks: found, counted, and filled, in matrices of numbers (NaN) and in Arrow tables (null)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

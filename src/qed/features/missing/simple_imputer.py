@@ -9,8 +9,6 @@ memory (:mod:`qed.features.missing.medians`): all exact, for files and clusters 
 one; `add_indicator` lets a model see where the holes were.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The compiled loops of :mod:`qed.features.scaling.affine`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ are not there. Cost :math:`O(np)`. A single outlier moves all other values toget
 alternative.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np

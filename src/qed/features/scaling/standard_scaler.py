@@ -8,8 +8,6 @@ of large numbers that differ in their last digits is scaled as well as any other
 Golub and LeVeque, "Algorithms for computing the sample variance", The American Statistician 37 (1983).
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -4,8 +4,6 @@ These are the parts that a fitted `ColumnEncoder` is made of: values that say wh
 new columns, and name them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import ClassVar
 

@@ -6,8 +6,6 @@ no order and no distance between levels is made up. One pass counts the levels; 
 table. Cost :math:`O(n)` for each column, and one number stored for each value when the output is sparse.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self

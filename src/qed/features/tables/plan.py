@@ -1,7 +1,5 @@
 """Deciding what becomes of each column of a table, and saying so in a line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """What a fitted `ColumnEncoder` claims, computed from its columns and the data."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

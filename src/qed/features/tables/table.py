@@ -1,7 +1,5 @@
 """The role of encoders: transformers of a table whose columns may hold text, dates and missing values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

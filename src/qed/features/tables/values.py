@@ -1,7 +1,5 @@
 """Arrow columns as numbers: numbers themselves, numbers and dates written as text, and the parts of dates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc

@@ -1,7 +1,5 @@
 """How documents become terms, said by the parameters of a vectorizer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar

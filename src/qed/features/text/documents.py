@@ -1,7 +1,5 @@
 """Documents from wherever they come: lists, columns of tables, files."""
 
-from __future__ import annotations
-
 from pathlib import PurePath
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows that are compared with each other by a kernel whose width may follow from them: what classifiers with a kernel share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ rows fills the vector units. The exponential is a polynomial after :math:`x = k 
 last place, in double and in single precision. An entry does not depend on which others are worked out with it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.compile import kernel

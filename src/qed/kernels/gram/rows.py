@@ -6,8 +6,6 @@ again takes less time than the system needs to find memory for it. All others ar
 A row does not depend on when, or with which others, it was worked out.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

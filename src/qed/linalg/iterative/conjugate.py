@@ -10,8 +10,6 @@ after a few. The error falls like :math:`((\sqrt\kappa - 1) / (\sqrt\kappa + 1))
 Hestenes and Stiefel (1952), Methods of conjugate gradients for solving linear systems.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ and where equations were solved to eleven digits a thousand does not matter. Con
 their span they leave the least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple

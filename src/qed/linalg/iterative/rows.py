@@ -9,8 +9,6 @@ the roots :math:`\rho` of the weights are a null vector of :math:`A A^\top`, to 
 :math:`\rho\rho^\top` makes the matrix definite and changes nothing else.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -6,8 +6,6 @@ the work of different threads. With :math:`m_r` values in row r, these are :math
 :math:`p^2 / 2^{17}` readings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise

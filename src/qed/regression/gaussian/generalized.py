@@ -11,8 +11,6 @@ variances in the place of a matrix it is weighted least squares, with weights :m
 Aitken (1935), On least squares and linear combinations of observations.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace

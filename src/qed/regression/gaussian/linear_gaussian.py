@@ -18,8 +18,6 @@ R of a QR of :math:`B` stacked on :math:`I`, which does not square its condition
 Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, section 2.1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

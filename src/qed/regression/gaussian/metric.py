@@ -8,8 +8,6 @@ rows, and all that is known about least squares from a `Factor` holds as it stan
 :math:`1/\sigma_i^2`, and are folded block by block; a full matrix costs :math:`O(n^3 + n^2 p)` in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -7,8 +7,6 @@ singular prior too, whose coefficients stay where they are known to be. The cova
 ridge regression with :math:`\alpha = \sigma^2/\sigma_w^2`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.certificate import Claim

@@ -12,8 +12,6 @@ kernel hardly knows. Here :math:`\Sigma` is the identity, or one over the weight
 :math:`u` is known by Cauchy and Schwarz: :math:`|K_{ij}| \le \sqrt{K_{ii} K_{jj}}`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

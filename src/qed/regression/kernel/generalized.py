@@ -12,8 +12,6 @@ probable :math:`f` when :math:`f` is a Gaussian process of covariance :math:`k`;
 Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, section 2.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar

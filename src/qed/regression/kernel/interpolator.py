@@ -12,8 +12,6 @@ the curve then follows the noise wildly: `KernelRidge` with a small penalty is t
 Micchelli (1986), Interpolation of scattered data: distance matrices and conditionally positive definite functions.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar

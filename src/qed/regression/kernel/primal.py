@@ -9,8 +9,6 @@ are scaled residuals, and :math:`w = \Phi^\top c`. Without a penalty the singula
 :math:`O(nd^2 + d^3)` for :math:`d` features.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

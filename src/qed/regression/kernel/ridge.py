@@ -13,8 +13,6 @@ the rows fitted, and the dual coefficients :math:`c = S (y - f) / \alpha` are sc
 Saunders, Gammerman and Vovk (1998), Ridge regression learning algorithm in dual variables.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self

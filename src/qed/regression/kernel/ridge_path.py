@@ -9,8 +9,6 @@ coefficients, fitted values, the error of every row when it is left out, and deg
 Golub, Heath and Wahba (1979), Generalized cross-validation as a method for choosing a good ridge parameter.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ closed form (:mod:`qed.linalg.shifted`). Kernels with few explicit features are 
 regression is: :math:`O(nd^2)` for a fold. The scores are those of the plain way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

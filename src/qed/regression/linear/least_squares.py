@@ -11,8 +11,6 @@ factor of a QR instead. The same :math:`w` maximises the likelihood under Gaussi
 Björck (1996), Numerical Methods for Least Squares Problems.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What linear models share: a statistic (`Moments`), predictions, and the proof of least squares."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 

@@ -7,8 +7,6 @@ pass, :math:`O(n)` for the target (and :math:`O(np)` for the fingerprint of the 
 Reference: any first chapter; the constant is the projection of :math:`y` on the vector of ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -12,8 +12,6 @@ the features amounts to. (A text that takes :math:`s^2 = \lambda` gets ridge wit
 Bishop (1995), Training with noise is equivalent to Tikhonov regularization.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

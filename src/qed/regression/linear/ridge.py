@@ -11,8 +11,6 @@ with the scatter matrices :math:`S` about the (weighted) means, so the intercept
 Hoerl and Kennard (1970), Ridge regression: biased estimation for nonorthogonal problems.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

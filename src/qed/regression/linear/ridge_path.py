@@ -8,8 +8,6 @@ leaving out each row in turn takes a second pass.
 Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, sections 3.4.1 and 7.10.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is proven of a nonlinear fit: that it is a local minimum, determined by the data, and no worse than its starts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.certificate import Claim

@@ -11,8 +11,6 @@ speaks of a local one. Near it the parameters are normally distributed, with cov
 Bates and Watts (1988), Nonlinear Regression Analysis and Its Applications.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

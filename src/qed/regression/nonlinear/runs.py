@@ -1,7 +1,5 @@
 """Several ways down at once: a nonlinear fit from one start or many, as one sequence of steps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

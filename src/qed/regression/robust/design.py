@@ -16,8 +16,6 @@ where the sum is at most that of both planes' absolute residuals. This is how a 
 end, leaves of an equation. The maximum is bounded by the columns' ranges.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

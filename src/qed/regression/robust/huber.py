@@ -13,8 +13,6 @@ takes about ten passes of :math:`O(np)`, and :math:`O(p^2)` for each row that is
 Huber (1964), Robust estimation of a location parameter; Owen (2007), A robust hybrid of lasso and ridge regression.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 

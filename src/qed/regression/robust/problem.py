@@ -19,8 +19,6 @@ another plane, at a distance :math:`\Delta`,
 Huber (1981), Robust Statistics, sections 7.7 and 7.8; Owen (2007), A robust hybrid of lasso and ridge regression.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -11,8 +11,6 @@ duality gap of the constrained problem, :math:`k \|X^\top r\|_\infty - w^\top X^
 Osborne, Presnell and Turlach (2000), On the lasso and its dual.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

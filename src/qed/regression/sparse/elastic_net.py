@@ -13,8 +13,6 @@ the duality gap proves it. The course's :math:`\|y - Xw\|^2 + \lambda\|w\|_1` is
 Zou and Hastie (2005), Regularization and variable selection via the elastic net.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 

@@ -12,8 +12,6 @@ with :math:`\|w\|_1 \le k` in the place of the penalty has the same solution as 
 Tibshirani (1996), Regression shrinkage and selection via the lasso.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

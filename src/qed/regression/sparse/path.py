@@ -11,8 +11,6 @@ Osborne, Presnell and Turlach (2000), A new approach to variable selection in le
 (2010), Regularization paths for generalized linear models via coordinate descent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

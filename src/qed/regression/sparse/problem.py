@@ -8,8 +8,6 @@ belongs to columns whose coefficients are zero; then it is formed for a working 
 :math:`O(np)`). Several outputs are as many problems that share their columns.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property

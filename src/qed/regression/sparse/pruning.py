@@ -6,8 +6,6 @@ A sparse model needs only :math:`\|w\|_0` columns to predict: the others need no
 `prune` makes a smaller model with the same predictions, whose cost is that of its non-zero coefficients.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn
 

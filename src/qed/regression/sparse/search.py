@@ -5,8 +5,6 @@ in memory and the score follows from squared errors, the paths run on these (:mo
 once; otherwise they run on the rows of every training set, where these are in memory. The scores are those of the plain way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Protocol

@@ -6,8 +6,6 @@ make coefficients exactly zero; reweighted least squares take few, :math:`O(p^3)
 :math:`O(1/\epsilon^2)` and do neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -7,8 +7,6 @@ The constant is not penalised. Solved like the linear machine for classes, with 
 Drucker, Burges, Kaufman, Smola and Vapnik (1997), Support vector regression machines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -11,8 +11,6 @@ a singular value decomposition solves the problem, at a cost of :math:`O(n)`.
 Bookstein (1979), Fitting conic sections to scattered data.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from functools import cached_property

@@ -10,8 +10,6 @@ noise, which the formula overlooks. So its maximum is biased, however many point
 consistent for this model. :math:`O(n)`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

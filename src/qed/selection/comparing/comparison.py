@@ -6,8 +6,6 @@ every `TableModel` anew, at a fraction of the price. The score of a model is tha
 chosen for being best, it is a little too good, the more so the more settings there were and the fewer rows.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Iterator

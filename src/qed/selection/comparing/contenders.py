@@ -8,8 +8,6 @@ cost grows with their square or cube. A model for some columns only, such as cou
 columns are such. So a new model joins every leaderboard by one line in its own file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

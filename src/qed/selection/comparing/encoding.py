@@ -6,8 +6,6 @@ make of the table differs in few columns, where holes are filled with another me
 anew.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

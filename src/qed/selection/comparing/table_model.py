@@ -6,8 +6,6 @@ part changes the rows block by block as they are read, so files larger than memo
 and it is saved as one file, so whoever predicts with it needs the raw table only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar

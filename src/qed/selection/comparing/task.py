@@ -5,8 +5,6 @@ values only, or few values (at most 20, each of them ten times on average). All 
 ``task``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -15,8 +15,6 @@ their number.
 Geman, Bienenstock and Doursat (1992), Neural networks and the bias/variance dilemma.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -8,8 +8,6 @@ the same for the values of one parameter. Models in closed form need one pass fo
 Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, chapter 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The training error shows bias, not variance; the test error shows both. A model 
 explains underfits; one whose test error is far above its training error overfits. How far is far is a setting, `ratio`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ deviation 0.5. A constant is wrong on average (bias² is :math:`4x^2`) and, its 
 right on average; a parabola is, too, but follows the noise. The line has the lowest error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -11,8 +11,6 @@ References: B. W. Matthews (1975), Biochimica et Biophysica Acta 405; J. Gorodki
 Biology and Chemistry 28; J. Cohen (1960), Educational and Psychological Measurement 20.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

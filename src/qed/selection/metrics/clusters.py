@@ -9,8 +9,6 @@ about zero for unrelated ones.
 Rousseeuw (1987), Silhouettes; Hubert and Arabie (1985), Comparing partitions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

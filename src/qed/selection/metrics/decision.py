@@ -10,8 +10,6 @@ a step function with its least value at one of the scores. With true probabiliti
 probability forecasts; C. Elkan (2001), The foundations of cost-sensitive learning.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

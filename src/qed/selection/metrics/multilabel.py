@@ -4,8 +4,6 @@ Such an *indicator matrix* turns every metric of two classes into one for many: 
 row by row (``average="samples"``). The files of the metrics ask here what they were given, and count with what they get.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -9,8 +9,6 @@ predicted, or nothing is there, the quotient is 0/0 and `zero_division` decides.
 Reference: C. J. van Rijsbergen (1979), Information Retrieval, chapter 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature

@@ -9,8 +9,6 @@ References: I. J. Good (1952), Journal of the Royal Statistical Society B 14; G.
 Weather Review 78.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

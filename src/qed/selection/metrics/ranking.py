@@ -11,8 +11,6 @@ References: J. A. Hanley, B. J. McNeil (1982), Radiology 143; D. J. Hand, R. J. 
 45.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations

@@ -10,8 +10,6 @@ and the scatter of y are known: `FROM_SUMS` says which, and searches use it. Cos
 Reference: T. Hastie, R. Tibshirani, J. Friedman, The Elements of Statistical Learning, section 7.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ The counts behind it are those of ``precision``; the report is a value that prin
 gives its numbers as a dictionary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

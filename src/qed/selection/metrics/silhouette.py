@@ -10,8 +10,6 @@ silhouette over all pairs of rows, which it approximates.
 Hruschka, de Castro and Campello (2004), Evolutionary algorithms for clustering gene-expression data (the simplified silhouette).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ are decided, and for k = 1 as ``argmax`` of the reversed scores would. With as m
 classes, by a partial sort.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ A grid is a dict of lists, and stands for every combination of one value from ea
 each. Models are only asked for what scikit-learn's contract has (``get_params``, ``set_params``), so any estimator can be searched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from itertools import product

@@ -4,8 +4,6 @@ The scores of single folds are what the search is for: only another search could
 of them follow from these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 

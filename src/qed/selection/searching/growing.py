@@ -6,8 +6,6 @@ the sum of some of them, and the next larger one is that and a few more. So the 
 of sizes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce

@@ -9,8 +9,6 @@ scores, refitting, certificates.
 Bergstra and Bengio (2012), Random search for hyper-parameter optimization.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 

@@ -4,8 +4,6 @@ To a watcher, each score that becomes known is a step of the search. To a callba
 candidates inside it, and the last fit to all rows is another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, Self

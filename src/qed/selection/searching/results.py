@@ -1,7 +1,5 @@
 """The table of a search, under the names that scikit-learn gives it, so that code written for its searches can read it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 

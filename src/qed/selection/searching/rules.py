@@ -1,7 +1,5 @@
 """What a search accepts for those of its parameters that no other model has."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from qed.base.models.parameters import Parameter

@@ -4,8 +4,6 @@ A user gives a name, a `Scorer`, any callable ``scorer(model, X, y)``, several o
 mapping of names to `qed.base.models.searching.Scoring`, so that neither the search nor a model has to ask what kind of thing it was.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

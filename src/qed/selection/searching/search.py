@@ -14,8 +14,6 @@ an honest one.
 Stone (1974), Cross-validatory choice and assessment of statistical predictions.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from copy import deepcopy

@@ -9,8 +9,6 @@ O(n).
 Reference: T. Hastie, R. Tibshirani, J. Friedman, The Elements of Statistical Learning, section 7.2.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 

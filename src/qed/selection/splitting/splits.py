@@ -13,8 +13,6 @@ the assignment, O(n k) for the index sets.
 Reference: M. Stone (1974), Journal of the Royal Statistical Society B 36.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Statistics of columns for each class, from one reading of a block: means and spreads (`Summary`), or sums (`Sums`)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any

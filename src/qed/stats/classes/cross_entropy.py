@@ -4,8 +4,6 @@ The chances are :math:`p_k = e^{s_k} / \sum_j e^{s_j}`, the slope :math:`p - e_y
 :math:`\operatorname{diag}(p) - p p^\top`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import rel_entr
 

@@ -5,8 +5,6 @@ each tile is read twice there, for its means and for the deviations from them, a
 LeVeque, 1979), counted from the means of the first tile (`base`), so no large offset costs digits.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

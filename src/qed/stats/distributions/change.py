@@ -8,8 +8,6 @@ For :math:`Z = RU + b` with an invertible :math:`R`, a small cell of volume :mat
 Leaving out the determinant gives a function that does not integrate to one, unless :math:`|\det R| = 1`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ They are checked here, once, and turned into a root: noise of covariance :math:`
 positive definite; a prior may be singular.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

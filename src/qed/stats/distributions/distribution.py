@@ -1,7 +1,5 @@
 """What distributions of single numbers share: a likelihood of data, and checked samples of them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np

@@ -7,8 +7,6 @@ with :math:`0 \ln 0 = 0`. The divergence is zero only where both are the same, i
 triangle inequality. What a classifier pays in cross-entropy beyond the entropy of the labels is its divergence from the truth.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr, xlogy

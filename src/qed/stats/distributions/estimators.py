@@ -7,8 +7,6 @@ Samples are drawn again and again, the estimator is applied to each, and what it
 holds for the simulated numbers exactly; how far these are from the true ones is said by their standard errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ without bound for :math:`\sigma \to 0` and :math:`\sigma \to \infty`, so its onl
 without bound for :math:`\sigma \to 0`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

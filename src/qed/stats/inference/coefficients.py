@@ -13,8 +13,6 @@ probabilities are computed as such, never as one minus something near one, so a 
 Seber and Lee (2003), Linear Regression Analysis.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

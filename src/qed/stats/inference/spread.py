@@ -4,8 +4,6 @@ Both know the scatter :math:`S` of features and target about their means, as its
 coefficients is :math:`\sigma^2 S_{xx}^{-1}`, the residual sum of squares is the form :math:`(-w, 1)\,S\,(-w, 1)^\top`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
