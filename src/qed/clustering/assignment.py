@@ -17,7 +17,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.clustering.distances import FEW, few_squares, nearest_of, stored
-from qed.clustering.nearest import Frame, Search, settle_dense
+from qed.clustering.nearest import Frame, Ready, Search, Told, settle_dense
 
 # A chunk of so many values stays in the cache while it is gone through twice.
 CHUNK_VALUES, CHUNK_ROWS = 1 << 14, 64
@@ -200,7 +200,8 @@ def _added(
     weight = NO_WEIGHT if block.weight is None else block.weight
     square, sums, totals = np.empty(len(block)), np.zeros(centers.shape), np.zeros((2, k))
     if not is_sparse(X) and len(block) * centers.size > FEW:
-        lloyd_dense(np.ascontiguousarray(X), weight, *search.dense, known, stay, labels, lower, square, sums, totals)
+        told = (labels, lower, square)
+        lloyd_dense(np.ascontiguousarray(X), weight, search.dense, known, stay, told, sums, totals)
         return sums, totals
     search.settle(X, labels, lower, square, known, stay)
     if is_sparse(X):
@@ -229,44 +230,19 @@ def added_few(
 def lloyd_dense(
     X: np.ndarray,
     weight: np.ndarray,
-    centers: np.ndarray,
-    small: np.ndarray,
-    lowered: np.ndarray,
-    size: np.ndarray,
-    error: float,
-    shift: np.ndarray,
-    scale: float,
-    half: np.ndarray,
-    drift: np.ndarray,
+    ready: Ready,
     known: bool,
     stay: bool,
-    labels: np.ndarray,
-    lower: np.ndarray,
-    square: np.ndarray,
+    told: Told,
     sums: np.ndarray,
     totals: np.ndarray,
 ) -> None:
     """Settle dense rows and add them up, chunk after chunk."""
+    centers, (labels, lower, square) = ready[0], told
     step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
     for start in range(0, len(X), step):
         here = slice(start, min(start + step, len(X)))
-        settle_dense(
-            X[here],
-            centers,
-            small,
-            lowered,
-            size,
-            error,
-            shift,
-            scale,
-            half,
-            drift,
-            known,
-            stay,
-            labels[here],
-            lower[here],
-            square[here],
-        )
+        settle_dense(X[here], ready, known, stay, (labels[here], lower[here], square[here]))
         for i in range(here.start, here.stop):
             w = weight[i] if len(weight) > 0 else 1.0
             if w == 0.0:

@@ -30,7 +30,7 @@ from qed.base.models.parameters import Parameter, anything, choice, integer, num
 from qed.base.models.roles import Clusterer, Transformer
 from qed.base.models.ways import one_of, takes
 from qed.base.numbers import EPS, ratio
-from qed.base.random import generator, seed_of
+from qed.base.random import Seed, generator, seed_of
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -120,7 +120,7 @@ class KMeans(Clusterer, Transformer, Iterative):
         max_iter: int = 300,
         tol: float = 1e-4,
         ties: str = "lower",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init

@@ -43,6 +43,10 @@ SLACK = 2.0**-20
 FARTHEST, MOST_ERROR = 2.0**40, 0.1
 TINY = 1e-36
 
+# What kernels are given of the centres, and what they tell of every row: its label, a bound below its distance from others, its square.
+Ready = tuple[Any, ...]
+Told = tuple[np.ndarray, np.ndarray, np.ndarray]
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -100,12 +104,12 @@ class Search:
         return half * (self.frame.scale * (1 - SLACK)), drift * (self.frame.scale * (1 + SLACK))
 
     @cached_property
-    def dense(self) -> tuple[Any, ...]:
+    def dense(self) -> Ready:
         """What kernels for dense rows are given."""
         return self.centers, *self.scoring, self.frame.shift, self.frame.scale, *self.bounds
 
     @cached_property
-    def sparse(self) -> tuple[Any, ...]:
+    def sparse(self) -> Ready:
         """What kernels for sparse rows are given."""
         turned, norm = np.ascontiguousarray(self.centers.T), norms(self.centers)
         return self.centers, turned, norm, self.frame.scale, rounding_of(self.centers.shape[1]), *self.bounds
@@ -127,11 +131,11 @@ class Search:
         """
         checked(self.centers, X)
         if is_sparse(X):
-            settle_sparse(*stored(X), *self.sparse, known, stay, labels, lower, square)
+            settle_sparse(*stored(X), self.sparse, known, stay, (labels, lower, square))
         elif X.shape[0] * self.centers.size <= FEW:
             self._settle_few(X, labels, square, stay)
         else:
-            settle_dense(np.ascontiguousarray(X), *self.dense, known, stay, labels, lower, square)
+            settle_dense(np.ascontiguousarray(X), self.dense, known, stay, (labels, lower, square))
 
     def _settle_few(self, X: np.ndarray, labels: np.ndarray, square: np.ndarray, stay: bool) -> None:
         """Do it by NumPy, without bounds."""
@@ -161,24 +165,10 @@ def _largest_of_others(moves: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def settle_dense(
-    X: np.ndarray,
-    centers: np.ndarray,
-    small: np.ndarray,
-    lowered: np.ndarray,
-    size: np.ndarray,
-    error: float,
-    shift: np.ndarray,
-    scale: float,
-    half: np.ndarray,
-    drift: np.ndarray,
-    known: bool,
-    stay: bool,
-    labels: np.ndarray,
-    lower: np.ndarray,
-    square: np.ndarray,
-) -> None:
+def settle_dense(X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told) -> None:
     """Settle dense rows: those that their bounds do not keep go through the filter, batch after batch."""
+    centers, small, lowered, size, error, shift, scale, half, drift = ready
+    labels, lower, square = told
     p, k = X.shape[1], len(centers)
     waiting, batch = np.empty(BATCH, np.int64), np.empty((BATCH, p), np.float32)
     scores, length = np.empty(k * BATCH, np.float32), np.empty(BATCH)
@@ -198,9 +188,9 @@ def settle_dense(
         if count == BATCH or (count > 0 and i + 1 == len(X)):
             rows = waiting[:count]
             pack(X, rows, shift, scale, batch, length)
-            rank(small, lowered, batch[:count], scores, best, second, found)
+            rank(small, lowered, batch[:count], scores, (best, second, found))
             scored = (length, best, second, found)
-            decide(X, centers, size, error, scale, rows, scored, known, stay, labels, lower, square)
+            decide(X, (centers, size, error, scale), rows, scored, known, stay, told)
             count = 0
 
 
@@ -220,16 +210,9 @@ def pack(
 
 
 @kernel
-def rank(
-    small: np.ndarray,
-    lowered: np.ndarray,
-    batch: np.ndarray,
-    scores: np.ndarray,
-    best: np.ndarray,
-    second: np.ndarray,
-    found: np.ndarray,
-) -> None:
+def rank(small: np.ndarray, lowered: np.ndarray, batch: np.ndarray, scores: np.ndarray, out: Told) -> None:
     """Set the least score of each row of a batch, the second, and the centre of the least."""
+    best, second, found = out
     k, m = len(small), len(batch)
     table = scores[: k * m].reshape((k, m))
     np.dot(small, batch.T, table)
@@ -249,20 +232,11 @@ def rank(
 
 @kernel
 def decide(
-    X: np.ndarray,
-    centers: np.ndarray,
-    size: np.ndarray,
-    error: float,
-    scale: float,
-    rows: np.ndarray,
-    scored: tuple[np.ndarray, ...],
-    known: bool,
-    stay: bool,
-    labels: np.ndarray,
-    lower: np.ndarray,
-    square: np.ndarray,
+    X: np.ndarray, ready: Ready, rows: np.ndarray, scored: tuple[np.ndarray, ...], known: bool, stay: bool, told: Told
 ) -> None:
     """Take the nearest centre from the scores where they prove it, else from distances by differences."""
+    centers, size, error, scale = ready
+    labels, lower, square = told
     length, best, second, found = scored
     for q in range(len(rows)):
         i, c = rows[q], found[q]
@@ -293,23 +267,11 @@ def decide(
 
 @kernel
 def settle_sparse(
-    data: np.ndarray,
-    indices: np.ndarray,
-    indptr: np.ndarray,
-    centers: np.ndarray,
-    turned: np.ndarray,
-    norm: np.ndarray,
-    scale: float,
-    share: float,
-    half: np.ndarray,
-    drift: np.ndarray,
-    known: bool,
-    stay: bool,
-    labels: np.ndarray,
-    lower: np.ndarray,
-    square: np.ndarray,
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told
 ) -> None:
     """Settle sparse rows; what rounding can do to their distances, `share` of both lengths, is counted against the bounds."""
+    centers, turned, norm, scale, share, half, drift = ready
+    labels, lower, square = told
     farthest, found = norm.max(), np.empty(len(centers))
     for i in range(len(labels)):
         there = slice(indptr[i], indptr[i + 1])

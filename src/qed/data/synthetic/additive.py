@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
+from qed.base.random import Seed
 from qed.data.synthetic.parameters import choice, generator, number, whole
 
 FAMILIES = ("gaussian", "uniform", "laplace")
 
 
 def noise(
-    size: int | tuple[int, ...], *, scale: float = 1.0, family: str = "gaussian", random_state: Any = None
+    size: int | tuple[int, ...], *, scale: float = 1.0, family: str = "gaussian", random_state: Seed = None
 ) -> np.ndarray:
     """Draw independent noise of mean zero and standard deviation `scale`.
 
@@ -51,7 +52,7 @@ def noise_model(
     *,
     noise: float = 1.0,
     family: str = "gaussian",
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> Any:
     """Observe a function at fixed points through additive noise: y_i = f(x_i) + z_i.

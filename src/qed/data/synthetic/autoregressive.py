@@ -11,6 +11,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from qed.base.errors import ParameterError
+from qed.base.random import Seed
 from qed.data.synthetic.parameters import choice, generator, number, whole
 
 STARTS = ("rest", "stationary")
@@ -23,7 +24,7 @@ def ar1_noise(
     scale: float = 1.0,
     n_series: int | None = None,
     start: str = "rest",
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> Any:
     """Draw autoregressive noise z_{i+1} = r z_i + u_{i+1} with u iid N(0, scale²).

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.random import Seed
 from qed.data.synthetic.parameters import array, generator, number, probabilities, whole
 
 
@@ -14,7 +15,7 @@ def blobs(
     n_clusters: int = 3,
     spread: float = 1.0,
     centers: Any = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw round clusters of equal size: x = center of its cluster + N(0, spread² I).
@@ -65,7 +66,7 @@ def classes(
     separation: float = 3.0,
     shared_covariance: bool = False,
     priors: Any = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw Gaussian classes: y ~ priors, x given y = k ~ N(mean_k, S_k).

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
+from qed.base.random import Seed
 from qed.data.synthetic.additive import draw_noise, noise_model
 from qed.data.synthetic.parameters import array, generator, interval, number, whole
 
@@ -19,7 +20,7 @@ def line(
     high: float = 1.0,
     noise: float = 0.5,
     family: str = "gaussian",
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw points about a line: x uniform on [low, high], y = slope x + intercept + z.
@@ -66,7 +67,7 @@ def polynomial(
     high: float = 1.0,
     noise: float = 0.5,
     family: str = "gaussian",
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw points about a polynomial: x uniform on [low, high], y = sum_j coef_j x^j + z.
@@ -109,7 +110,7 @@ def sinusoid(
     high: float = 1.0,
     noise: float = 0.2,
     family: str = "gaussian",
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw points about a sine wave: y = amplitude sin(2 pi frequency x + phase) + z.
@@ -152,7 +153,7 @@ def ellipse(
     center: Any = (0.0, 0.0),
     angle: float = 0.0,
     noise: float = 0.0,
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> Any:
     """Place points on an ellipse, at equally spaced parameter values, and move each by Gaussian noise.
@@ -213,7 +214,7 @@ def _conic(axes: np.ndarray, center: np.ndarray, rotation: np.ndarray) -> np.nda
 
 
 def _about(
-    curve: Callable[[np.ndarray], Any], n: int, low: float, high: float, noise: float, family: str, random_state: Any
+    curve: Callable[[np.ndarray], Any], n: int, low: float, high: float, noise: float, family: str, random_state: Seed
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     """Draw places, as a column, and what is seen of a curve there; give also the values without noise."""
     random = generator(random_state)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
+from qed.base.random import Seed
 from qed.data.synthetic.additive import draw_noise
 from qed.data.synthetic.parameters import array, generator, number, whole
 
@@ -19,7 +20,7 @@ def linear(
     n_informative: int | None = None,
     n_outputs: int = 1,
     intercept: float = 0.0,
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw from a linear model: y = X w + intercept + z.
@@ -76,7 +77,7 @@ def collinear(
     coef: Any = (1.0, 1.0),
     noise: float = 1.0,
     family: str = "gaussian",
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw a linear model whose two columns meet at a given angle: y = X coef + z.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
+from qed.base.random import Seed
 from qed.data.synthetic.designs import correlated, informative
 from qed.data.synthetic.parameters import array, generator, number, whole
 
@@ -18,7 +19,7 @@ def logistic(
     signal: float = 2.0,
     rho: float = 0.0,
     n_informative: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw two classes from a logistic model: P(y = 1 | x) = 1 / (1 + exp(-x'w - intercept)).
@@ -76,7 +77,7 @@ def softmax_classes(
     signal: float = 2.0,
     rho: float = 0.0,
     n_informative: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw classes from a softmax model: P(y = k | x) proportional to exp(x'w_k + intercept_k).

@@ -11,6 +11,7 @@ from scipy.linalg import toeplitz
 from scipy.signal import lfilter
 
 from qed.base.errors import ParameterError
+from qed.base.random import Seed
 from qed.data.synthetic.parameters import choice, generator, number, whole
 
 STARTS = ("stationary", "rest")
@@ -23,7 +24,7 @@ def ma_noise(
     scale: float = 1.0,
     n_series: int | None = None,
     start: str = "stationary",
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> Any:
     """Draw moving-average noise z_i = sum_j window[j] u_{i-j} with u iid N(0, scale²).

@@ -6,10 +6,10 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 from qed.base.models import parameters as rules
-from qed.base.random import seed_of
+from qed.base.random import Seed, seed_of
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: Seed) -> np.random.Generator:
     """Give a generator: the one passed in, or a new one from a seed."""
     if isinstance(random_state, np.random.Generator):
         return random_state

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from qed.base.random import Seed
 from qed.data.synthetic.clusters import balanced
 from qed.data.synthetic.parameters import array, generator, number, whole
 
 
-def moons(n: int, *, noise: float = 0.1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def moons(n: int, *, noise: float = 0.1, random_state: Seed = None) -> tuple[np.ndarray, np.ndarray]:
     """Draw two interleaved half circles of radius 1.
 
     With t uniform on [0, pi], class 0 is (cos t, sin t) and class 1 is (1 - cos t, 1/2 - sin t), plus N(0,
@@ -43,7 +44,7 @@ def moons(n: int, *, noise: float = 0.1, random_state: Any = None) -> tuple[np.n
 
 
 def rings(
-    n: int, *, radii: Any = (1.0, 3.0), noise: float = 0.1, random_state: Any = None
+    n: int, *, radii: Any = (1.0, 3.0), noise: float = 0.1, random_state: Seed = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw concentric rings: uniform angle, radius of the ring plus N(0, noise²).
 
@@ -79,7 +80,7 @@ def rings(
 
 
 def checkerboard(
-    n: int, *, cells: int = 4, flip: float = 0.0, random_state: Any = None
+    n: int, *, cells: int = 4, flip: float = 0.0, random_state: Seed = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw points uniform on [0, cells]², labelled by the colour of their square.
 
@@ -113,7 +114,7 @@ def checkerboard(
     return X, np.where(turned, 1 - y, y)
 
 
-def xor(n: int = 4, *, noise: float = 0.0, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def xor(n: int = 4, *, noise: float = 0.0, random_state: Seed = None) -> tuple[np.ndarray, np.ndarray]:
     """Draw points about the corners of a square, labelled by exclusive or.
 
     The corners (-1, -1), (-1, 1), (1, -1), (1, 1) are taken in turn; each point is moved by N(0, noise² I).

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from qed.base.random import Seed
 from qed.data.synthetic.parameters import generator, number, whole
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ CITY_EFFECT = (120.0, 160.0, 90.0, 200.0, 0.0)
 
 
 def mixed_table(
-    n: int, *, missing: float = 0.1, noise: float = 50.0, random_state: Any = None, return_truth: bool = False
+    n: int, *, missing: float = 0.1, noise: float = 50.0, random_state: Seed = None, return_truth: bool = False
 ) -> Any:
     """Draw flats to let, as a table of every usual type, with missing values.
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from qed.base.random import Seed
 from qed.data.synthetic.parameters import generator, number, probabilities, whole
 
 
@@ -16,7 +17,7 @@ def sparse_text(
     length: float = 80.0,
     contrast: float = 0.8,
     priors: Any = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
     """Draw labelled documents as a sparse matrix of word counts.

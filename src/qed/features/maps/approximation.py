@@ -22,7 +22,7 @@ from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.problem import Problem, Source
 from qed.base.models.roles import Transformer
-from qed.base.random import generator, seed_of
+from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.features.maps.sampling import Sample
@@ -41,7 +41,7 @@ class ApproximateMap(Transformer):
     }
     passes: ClassVar[str] = "one"
     sparse: ClassVar[bool] = True
-    random_state: Any
+    random_state: Seed
     seed_: int
     error_: float
 

@@ -20,7 +20,7 @@ import numpy as np
 from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, integer, number, random_state
-from qed.base.random import generator
+from qed.base.random import Seed, generator
 from qed.features.maps.approximation import ApproximateMap
 from qed.features.maps.sampling import Sample
 from qed.kernels.kernel import Kernel
@@ -88,7 +88,7 @@ class RandomFourierFeatures(ApproximateMap):
     gamma_: float
     random_weights_: np.ndarray
 
-    def __init__(self, gamma: float | None = None, *, n_components: int = 100, random_state: Any = None) -> None:
+    def __init__(self, gamma: float | None = None, *, n_components: int = 100, random_state: Seed = None) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state

@@ -18,12 +18,12 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import integer, number
-from qed.base.random import generator, seed_of
+from qed.base.random import Seed, generator, seed_of
 from qed.linalg.normal import solve
 
 
 def noise_augmented_ridge(
-    X: Any, y: Any, alpha: float = 1.0, repeats: int = 1000, *, variance: float | None = None, random_state: Any = None
+    X: Any, y: Any, alpha: float = 1.0, repeats: int = 1000, *, variance: float | None = None, random_state: Seed = None
 ) -> np.ndarray:
     """Fit least squares (no intercept) to noisy copies of the rows.
 

@@ -25,7 +25,7 @@ from scipy import linalg
 from qed.base.attributes import floats
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.numbers import EPS
-from qed.base.random import generator, seed_of
+from qed.base.random import Seed, generator, seed_of
 from qed.base.saving.known import savable
 from qed.base.sources.open import rows as rows_of
 from qed.stats.distributions.covariance import numbers, root
@@ -166,7 +166,7 @@ class Gaussian:
         """
         return np.exp(self.log_density(z))
 
-    def sample(self, n: int, random_state: Any = None) -> np.ndarray:
+    def sample(self, n: int, random_state: Seed = None) -> np.ndarray:
         """Draw `n` vectors, one a row; a singular covariance is allowed.
 
         Parameters
