@@ -63,11 +63,7 @@ def few_squares(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 
 def nearest_of(found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the place and the value of the least squared distance along the last axis; what is missing is farthest.
-
-    >>> nearest_of(np.array([[4.0, 1.0, 1.0], [np.nan, np.nan, 2.0]]))
-    (array([1, 2]), array([1., 2.]))
-    """
+    """Give the place and the value of the least squared distance along the last axis; what is missing is farthest."""
     np.copyto(found, np.inf, where=np.isnan(found))
     return found.argmin(axis=-1), found.min(axis=-1)
 

@@ -44,11 +44,6 @@ def spread_out(
     One trial, or candidate, for each centre is the method of the theory; the default is ``2 + int(log(count))``. From centres
     `drawn` before, of shape (runs, m, p), it goes on as if it had not stopped. Where there are fewer different rows, the first
     one is repeated.
-
-    >>> from qed.base.sources.open import rows
-    >>> *_, (centers, cost) = spread_out(rows([[0.0], [0.1], [9.0], [9.1]]), 2, seed=0)
-    >>> sorted(centers[0, :, 0].round().tolist())
-    [0.0, 9.0]
     """
     trials = trials or 2 + int(np.log(count))
     lottery = Lottery(rows, seed, runs, drawn)
@@ -85,11 +80,7 @@ def any_rows(rows: Rows, count: int, seed: int, runs: int = 1) -> np.ndarray:
 
 
 def filled_up(centers: np.ndarray, count: int) -> np.ndarray:
-    """Repeat the first centre until there are so many.
-
-    >>> filled_up(np.array([[1.0], [2.0]]), 4).ravel().tolist()
-    [1.0, 2.0, 1.0, 1.0]
-    """
+    """Repeat the first centre until there are so many."""
     return np.concatenate([centers, centers[np.zeros(count - len(centers), dtype=np.intp)]])
 
 
@@ -99,11 +90,7 @@ def _different(rows: np.ndarray, count: int) -> np.ndarray:
 
 
 def any_points(low: np.ndarray, high: np.ndarray, count: int, seed: int, runs: int = 1) -> np.ndarray:
-    """Draw `count` points of a box for each of some runs, evenly. Gives an array of shape (runs, count, p).
-
-    >>> any_points(np.zeros(2), np.ones(2), 3, seed=0).shape
-    (1, 3, 2)
-    """
+    """Draw `count` points of a box for each of some runs, evenly. Gives an array of shape (runs, count, p)."""
     drawn = [generator(seed, "points", run).random((count, len(low))) for run in range(runs)]
     return np.asarray(low + (high - low) * np.stack(drawn))
 

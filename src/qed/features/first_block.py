@@ -5,13 +5,7 @@ from qed.base.sources.rows import Rows
 
 
 def first_block(rows: Rows) -> Block:
-    """Give the first block, without reading many more.
-
-    >>> import numpy as np
-    >>> from qed.base.sources.open import rows
-    >>> len(first_block(rows(np.ones((5, 2)))))
-    5
-    """
+    """Give the first block, without reading many more."""
     blocks = rows.blocks()
     found = next(iter(blocks))
     blocks.close()  # type: ignore[attr-defined]

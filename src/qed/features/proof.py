@@ -20,9 +20,5 @@ def worst_of(says: str, values: np.ndarray, bounds: np.ndarray) -> Claim:
 
 
 def zero_where(empty: np.ndarray, learned: np.ndarray) -> np.ndarray:
-    """Give what was learned of columns, with zero in place of the NaN that is right where nothing is there.
-
-    >>> zero_where(np.array([False, True]), np.array([3.0, np.nan]))
-    array([3., 0.])
-    """
+    """Give what was learned of columns, with zero in place of the NaN that is right where nothing is there."""
     return np.where(empty & np.isnan(learned), 0.0, learned)

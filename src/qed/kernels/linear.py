@@ -10,11 +10,7 @@ from qed.kernels.tiles import Bound, dot
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """Give the squared length of each row of a dense or sparse table.
-
-    >>> squared_norms(np.array([[3.0, 4.0], [1.0, 0.0]]))
-    array([25.,  1.])
-    """
+    """Give the squared length of each row of a dense or sparse table."""
     if isinstance(X, np.ndarray):
         return np.einsum("ij,ij->i", X, X)
     return np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)

@@ -32,19 +32,7 @@ LARGE, TILE, VERY_LARGE, WIDE_TILE = 512, 192, 3000, 320
 def factor_in_place(A: np.ndarray) -> bool:
     """Write the lower Cholesky factor over the lower half of a matrix in Fortran order, whose upper half is left as it is.
 
-    The matrix is of float64 or of float32.
-
-    Returns
-    -------
-    bool
-        Whether there is a factor; otherwise the lower half is spoilt.
-
-    Examples
-    --------
-    >>> A = np.array([[4.0, 7.0], [2.0, 10.0]], order="F")
-    >>> factor_in_place(A), A
-    (True, array([[2., 7.],
-           [1., 3.]]))
+    The matrix is of float64 or of float32. Say whether there is a factor; otherwise the lower half is spoilt.
     """
     n = len(A)
     with one_blas_thread:

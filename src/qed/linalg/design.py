@@ -79,25 +79,19 @@ class DenseDesign:
 
 
 class SparseDesign:
-    """A sparse table, centred and weighted in every product.
-
-    Attributes
-    ----------
-    told : ndarray of bool of shape (p,)
-        Which columns are more than a constant and rounding; products with the others are zero.
-    counts : ndarray of int of shape (p,)
-        How many values of each column are stored.
-    """
+    """A sparse table, centred and weighted in every product."""
 
     def __init__(self, X: csr_array, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
         n, p = X.shape
         self.X, self.center = X, center + rest
         self.weights = np.ones(n) if weights is None else weights
         self.root, total = np.sqrt(self.weights), float(self.weights.sum())
+        # How many values of each column are stored.
         square, filled, self.counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
         column_sums(X.data, X.indices, X.indptr, self.weights, self.center, square, filled, self.counts)
         with np.errstate(invalid="ignore", over="ignore"):
             square += np.maximum(total - filled, 0.0) * self.center**2
+            # Which columns are more than a constant and rounding; products with the others are zero.
             self.told = ~(square <= 64 * EPS * total * self.center**2)
             self.lengths = np.where(self.told, np.sqrt(square), 0.0)
 

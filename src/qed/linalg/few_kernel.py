@@ -20,13 +20,7 @@ def suits(X: object, n_vectors: int) -> bool:
 
 
 def times_few(X: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Give ``X vectors'``.
-
-    Examples
-    --------
-    >>> times_few(np.array([[1.0, 2.0]]), np.eye(3, 2))
-    array([[1., 2., 0.]])
-    """
+    """Give ``X vectors'``."""
     m = len(vectors)
     padded, found = np.zeros((m + -m % 4, X.shape[1])), np.empty((len(X), m + -m % 4))
     padded[:m] = vectors
@@ -35,15 +29,7 @@ def times_few(X: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def few_times(values: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Give ``values' X``.
-
-    Examples
-    --------
-    >>> few_times(np.ones((2, 3)), np.array([[1.0, 2.0], [3.0, 4.0]]))
-    array([[4., 6.],
-           [4., 6.],
-           [4., 6.]])
-    """
+    """Give ``values' X``."""
     found = np.zeros((values.shape[1], X.shape[1]))
     _times_rows(values, X, found)
     return found

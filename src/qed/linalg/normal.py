@@ -25,24 +25,12 @@ FEW = 64
 
 @dataclass(frozen=True)
 class Solution:
-    """Coefficients with what is known about them.
+    """Coefficients with what is known about them."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (p, q)
-        The solution; the shortest one where there are many.
-    rank : int
-        How many columns are independent.
-    condition : float
-        Condition number of the equilibrated design matrix (not of its Gram matrix), over its range.
-    digits : float
-        About how many decimal digits of the coefficients are right.
-    """
-
-    coef: np.ndarray
-    rank: int
-    condition: float
-    digits: float
+    coef: np.ndarray  # (p, q): the solution; the shortest one where there are many
+    rank: int  # how many columns are independent
+    condition: float  # of the equilibrated design matrix (not of its Gram matrix), over its range
+    digits: float  # about how many decimal digits of the coefficients are right
 
 
 @dataclass(frozen=True)
@@ -67,10 +55,6 @@ def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scale a Gram matrix to unit diagonal: give the scaled matrix and the length of each column.
 
     Columns of length zero keep a length of one, and a zero on the diagonal.
-
-    >>> scaled, length = equilibrate(np.array([[4.0, 2.0], [2.0, 9.0]]))
-    >>> length
-    array([2., 3.])
     """
     length = np.sqrt(np.maximum(gram.diagonal(), 0.0))
     length[~(length > 0)] = 1.0
@@ -78,14 +62,7 @@ def equilibrate(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
-    """Give the lower Cholesky factor of a symmetric matrix, and about one over its condition number: 0 where there is no factor.
-
-    >>> factorised(np.diag([4.0, 9.0]))
-    (array([[2., 0.],
-           [0., 3.]]), 0.44...)
-    >>> factorised(np.ones((2, 2)) - np.eye(2))[1]
-    0.0
-    """
+    """Give the lower Cholesky factor of a symmetric matrix, and about one over its condition number: 0 where there is no factor."""
     lower = np.asfortranarray(np.tril(matrix))
     if not factor_in_place(lower):
         return lower, 0.0
@@ -93,13 +70,7 @@ def factorised(matrix: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def table_of(scatter: np.ndarray) -> np.ndarray:
-    """Give a square table whose sums of squares and products are `scatter`.
-
-    >>> table = table_of(np.array([[4.0, 2.0], [2.0, 1.0]]))
-    >>> (table.T @ table).round(12)
-    array([[4., 2.],
-           [2., 1.]])
-    """
+    """Give a square table whose sums of squares and products are `scatter`."""
     scaled, length = equilibrate(scatter)
     value, vector = np.linalg.eigh(scaled)
     length[scatter.diagonal() <= 0] = 0.0
@@ -108,15 +79,6 @@ def table_of(scatter: np.ndarray) -> np.ndarray:
 
 def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
     """Solve ``(gram + alpha I) coef = right``, with the shortest solution where there are many.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (p, p)
-        Symmetric, positive semi-definite.
-    right : ndarray of shape (p, q)
-        Right-hand sides.
-    alpha : float
-        Penalty on the squared length of the solution.
 
     Examples
     --------
@@ -130,12 +92,7 @@ def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
 class Normal:
     """A Gram matrix that is solved for several right-hand sides and factored once for each penalty.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (p, p)
-        Symmetric, positive semi-definite.
-    noise : ndarray of shape (p,), optional
-        Entries of the matrix are off by no more than ``noise[j] * noise[k]``.
+    Entries of the matrix are off by no more than ``noise[j] * noise[k]``.
 
     Examples
     --------

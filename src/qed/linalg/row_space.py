@@ -26,13 +26,7 @@ def is_wide(rows: Rows) -> bool:
 
 
 def in_row_space(rows: Rows) -> ArrayRows | None:
-    """Give a wide table in the coordinates of its rows; None where something is missing, which others refuse by name.
-
-    >>> wide = ArrayRows(np.random.default_rng(0).normal(size=(3, 100)))
-    >>> found = in_row_space(wide)
-    >>> found.n_features, bool(np.allclose(found.X @ found.X.T, wide.X @ wide.X.T))
-    (3, True)
-    """
+    """Give a wide table in the coordinates of its rows; None where something is missing, which others refuse by name."""
     block = rows.array()
     if not is_finite(block.X):
         return None

@@ -40,11 +40,6 @@ def work_in_order(tasks: Iterable[Task]) -> None:
 
     Threads begin tasks in the order given, and a task names only earlier ones: whatever it waits for is being done, so nothing
     can deadlock.
-
-    >>> found = []
-    >>> work_in_order([Task("a", lambda: found.append(1)), Task("b", lambda: found.append(2), ["a"])])
-    >>> found
-    [1, 2]
     """
     done: dict[Hashable, Event] = {}
 
@@ -65,11 +60,7 @@ def _do(function: Callable[[], object], after: list[Event], done: Event) -> None
 
 
 def spans(n: int, size: int) -> list[slice]:
-    """Cut `n` rows into equal parts of at most `size`, up to a row.
-
-    >>> spans(5, 3)
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
+    """Cut `n` rows into equal parts of at most `size`, up to a row."""
     count = max(1, -(-n // size))
     ends = [-(-n * k // count) for k in range(count + 1)]
     return [slice(start, stop) for start, stop in pairwise(ends)]

@@ -22,11 +22,7 @@ def counted(count: int, what: str) -> str:
 
 
 def score_words(scoring: str) -> tuple[str, int]:
-    """Name a score for people, and give the sign by which it is shown: errors are shown as errors.
-
-    >>> score_words("neg_mean_absolute_error"), score_words("r2")
-    (('mean absolute error', -1), ('R²', 1))
-    """
+    """Name a score for people, and give the sign by which it is shown: errors are shown as errors."""
     sign = -1 if scoring.startswith("neg_") else 1
     words = scoring.removeprefix("neg_").replace("_", " ")
     return {"r2": "R²", "roc auc": "ROC AUC"}.get(words, words), sign
@@ -62,21 +58,13 @@ def plus_minus(value: float, error: float, decimals: int | None = None) -> str:
 
 
 def setting_words(setting: Mapping[str, Any]) -> str:
-    """Write a setting of parameters.
-
-    >>> setting_words({"alpha": 17.78279, "k": 3}), setting_words({"shrinkage": None})
-    ('alpha=17.78, k=3', 'no shrinkage')
-    """
+    """Write a setting of parameters."""
     words = {name: number(value) if isinstance(value, float) else str(value) for name, value in setting.items()}
     return ", ".join(f"no {name}" if setting[name] is None else f"{name}={value}" for name, value in words.items())
 
 
 def seconds_words(seconds: float) -> str:
-    """Write a time.
-
-    >>> seconds_words(0.0153), seconds_words(75.2)
-    ('15 ms', '75.2 s')
-    """
+    """Write a time."""
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 

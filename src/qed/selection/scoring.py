@@ -382,11 +382,7 @@ def default_scorer(task: Any) -> Scorer:
 
 
 def check_scoring(estimator: Any, scoring: str | Callable[..., Any] | None = None) -> Any:
-    """Give the scorer that `scoring` means for a model; None means its `default_scorer`.
-
-    >>> check_scoring(None, "accuracy").name
-    'accuracy'
-    """
+    """Give the scorer that `scoring` means for a model; None means its `default_scorer`."""
     return default_scorer(estimator) if scoring is None else get_scorer(scoring)
 
 

@@ -49,9 +49,6 @@ def _lanes(triple: str, name: str, features: str) -> int:
 
     A tile of registers is one panel against three: with AVX-512 that is 24 sums in 32 registers of eight, with AVX2 12 sums in 16
     registers of four, on ARM 24 sums in 32 registers of two.
-
-    >>> _lanes("x86_64-unknown-linux-gnu", "haswell", "+avx2,+fma")
-    4
     """
     return 8 if "+avx512f" in features.split(",") else 4
 
@@ -276,10 +273,6 @@ def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarra
     X may be of float32 and in any order of memory, Y is C-contiguous and may have no columns; `root` holds the roots of
     the weights, or nothing when all are one. The last row of the result holds the sums, its corner the sum of the
     weights.
-
-    >>> gram_matrix(np.array([[1.0], [5.0]]), np.empty((2, 0)), np.ones(2), np.array([3.0]))
-    array([[8., 0.],
-           [0., 2.]])
     """
     size, columns = _lanes(*_target()), len(shift) + 1
     panels = -(-columns // size)

@@ -19,11 +19,6 @@ def left_out_claim(rows: Rows, directions: np.ndarray, most: float, *, centered:
     """Claim that combinations, of shape (p, m), are the same in every row, but for the rounding of a row as large as most are.
 
     Without an intercept, when nothing is `centered`, they have to be zero.
-
-    >>> from qed.base.sources.open import rows
-    >>> alike, other = np.array([[1.0, 1.0], [5.0, 5.0], [2.0, 2.0]]), np.array([[1.0, 1.0], [5.0, 5.1], [2.0, 2.0]])
-    >>> [left_out_claim(rows(X), np.array([[1.0], [-1.0]]), 64.0).holds for X in (alike, other)]
-    [True, False]
     """
     found = rows.map(_beside, directions)
     found = found[~np.isnan(found).any(axis=1)]

@@ -320,13 +320,7 @@ def _about(
 
 
 def roundings_of(count: int) -> float:
-    """Say how many roundings a sum over so many rows has, at most, as it is taken in pieces.
-
-    Examples
-    --------
-    >>> roundings_of(10), roundings_of(1 << 20)
-    (18.0, 4616.0)
-    """
+    """Say how many roundings a sum over so many rows has, at most, as it is taken in pieces."""
     return float(min(count, PIECE + count / (PIECE / 2))) + 8
 
 

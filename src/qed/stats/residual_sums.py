@@ -30,15 +30,6 @@ COMPILED_FROM, CHUNK = 1 << 19, 1 << 18
 class ResidualSums:
     """Sums over rows of residuals, and of their products with the features.
 
-    Attributes
-    ----------
-    gradient : Twofold of shape (p, q)
-        Products of features, about the centre that was given, and residuals.
-    total : Twofold of shape (q,)
-        The residuals themselves.
-    square : ndarray of shape (q,)
-        Their squares, rounded.
-
     Examples
     --------
     >>> block = Block(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 2.0]))
@@ -47,9 +38,9 @@ class ResidualSums:
     (array([[0.]]), array([0.5]), array([0.25]))
     """
 
-    gradient: Twofold
-    total: Twofold
-    square: np.ndarray
+    gradient: Twofold  # (p, q): products of features, about the centre that was given, and residuals
+    total: Twofold  # (q,): the residuals themselves
+    square: np.ndarray  # (q,): their squares, rounded
 
     @classmethod
     def of(cls, block: Block, center: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> ResidualSums:

@@ -205,11 +205,7 @@ class TermCounts:
 
 
 def rarity(documents: np.ndarray, n: float, more: float = 1.0) -> np.ndarray:
-    """Give the weight of terms that are in some of n documents, counted as if there were `more` documents with all of them.
-
-    >>> rarity(np.array([3.0, 1.0]), 3.0).round(2)
-    array([1.  , 1.69])
-    """
+    """Give the weight of terms that are in some of n documents, counted as if there were `more` documents with all of them."""
     return np.log((n + more) / (documents + more)) + 1.0
 
 

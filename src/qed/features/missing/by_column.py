@@ -20,11 +20,7 @@ Filling = Callable[[np.ndarray, np.ndarray], float]
 
 
 def commonest(values: np.ndarray, weights: np.ndarray) -> float:
-    """Give the value of the largest weight; of several, the smallest.
-
-    >>> commonest(np.array([3.0, 1.0, 3.0, 1.0]), np.ones(4))
-    1.0
-    """
+    """Give the value of the largest weight; of several, the smallest."""
     levels, places = np.unique(values, return_inverse=True)
     return float(levels[np.argmax(np.bincount(places.ravel(), weights))])
 

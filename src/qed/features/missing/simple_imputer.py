@@ -306,11 +306,7 @@ class SimpleImputer(Transformer):
 
 
 def has_text(source: Rows) -> bool:
-    """Say whether some column of a table holds something else than numbers.
-
-    >>> has_text(rows([[1.0, 2.0]])), has_text(rows([["a", 1]]))
-    (False, True)
-    """
+    """Say whether some column of a table holds something else than numbers."""
     schema = source.facts.schema
     return schema is not None and any(kind_of(type) != "number" for type in schema.types)
 

@@ -120,21 +120,6 @@ class DateColumn:
 class LevelColumn:
     """A categorical column: a column for each common level, one for all others, one for missing values.
 
-    Attributes
-    ----------
-    place : int
-        Which column of the table it is.
-    levels : ndarray
-        All levels that were seen and kept apart or together, a missing value last.
-    rare : ndarray
-        Those that share a column.
-    first_left_out : bool
-        Whether the first level that stands alone has no column.
-    unknown : {"other", "zeros", "error"}
-        What is done with a level that was not seen.
-    coded : bool
-        Whether it becomes one column of the numbers of its levels instead; a level without a number gets the next one.
-
     Examples
     --------
     >>> color = LevelColumn(0, np.array(["blue", "red", None], dtype=object), np.array([], dtype=object))

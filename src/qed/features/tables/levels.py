@@ -109,11 +109,7 @@ def kind_of_levels(levels: np.ndarray) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a level stands for missing values.
-
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
+    """Say whether a level stands for missing values."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 

@@ -13,11 +13,7 @@ DAY = 86_400_000_000
 
 
 def is_date(type: pa.DataType) -> bool:
-    """Say whether a type holds points in time (a duration or a time of the day is none).
-
-    >>> is_date(pa.date32()), is_date(pa.duration("s"))
-    (True, False)
-    """
+    """Say whether a type holds points in time (a duration or a time of the day is none)."""
     return bool(pa.types.is_date(type) or pa.types.is_timestamp(type))
 
 
@@ -82,11 +78,7 @@ def reads_as_dates(column: pa.Array) -> bool:
 
 
 def documents_in(column: pa.Array, name: str, start: int) -> list[str]:
-    """Give a column of free text as a list, with nothing in place of what is missing.
-
-    >>> documents_in(pa.array(["see you", None]), "'note'", 0)
-    ['see you', '']
-    """
+    """Give a column of free text as a list, with nothing in place of what is missing."""
     if kind_of(column.type) != "text" and not pa.types.is_null(column.type):
         raise strange_kind(column, kind_of(column.type), "text", name, start)
     return ["" if text is None else text for text in column.to_pylist()]

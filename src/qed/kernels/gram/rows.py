@@ -36,19 +36,7 @@ WORTH_COMPILING = 1 << 20
 
 
 class GramRows:
-    """Rows of the Gram matrix of a table.
-
-    Parameters
-    ----------
-    similarity : Similarity
-        By what rows are compared.
-    X : ndarray or sparse array
-        The table, in float64.
-    memory : float
-        How many bytes the rows that are kept may take.
-    least : int
-        How many of them must be there at the same time.
-    """
+    """Rows of the Gram matrix of a table in float64: those kept take `memory` bytes at most, and are `least` at the same time."""
 
     def __init__(self, similarity: Similarity, X: Any, memory: float, least: int) -> None:
         n = X.shape[0]

@@ -17,27 +17,13 @@ import numpy as np
 
 
 class Conjugate(NamedTuple):
-    """Where conjugate gradients ended.
-
-    Attributes
-    ----------
-    solution : ndarray of shape (d,)
-        The solution.
-    residual : float
-        The length of ``b - H x``, relative to that of b; with a preconditioner P, in the norm of ``v' P v``.
-    iterations : int
-        How many products it took.
-    bent_down : bool
-        Whether a direction of negative (or no) curvature was met.
-    left : ndarray of shape (d,)
-        What is left of the right-hand side, ``b - H x``.
-    """
+    """Where conjugate gradients ended."""
 
     solution: np.ndarray
-    residual: float
-    iterations: int
-    bent_down: bool
-    left: np.ndarray
+    residual: float  # the length of `b - H x`, relative to that of b; with a preconditioner P, in the norm of `v' P v`
+    iterations: int  # how many products it took
+    bent_down: bool  # whether a direction of negative (or no) curvature was met
+    left: np.ndarray  # what is left of the right-hand side, `b - H x`
 
 
 def conjugate_gradients(
@@ -49,18 +35,9 @@ def conjugate_gradients(
 ) -> Conjugate:
     """Solve ``H x = right`` from products with H alone.
 
-    Parameters
-    ----------
-    product : callable
-        Gives ``H v`` for an array ``v`` of shape (d,).
-    right : ndarray of shape (d,)
-        The right-hand side; an array of another shape is as good, if products have it too.
-    tol : float
-        Stop when the residual is this small, relative to `right`.
-    max_iter : int, optional
-        The most products; ten per dimension by default.
-    precondition : callable, optional
-        A cheap stand-in for the inverse of H, symmetric and positive definite, as a product with a vector: the better, the fewer products.
+    The `product` gives ``H v`` for an array like `right`. It ends when the residual is `tol` times as small as that, or after `max_iter`
+    products, ten per dimension by default. A product with a cheap stand-in for the inverse of H, symmetric and positive definite, may
+    `precondition` it: the better, the fewer products.
 
     Examples
     --------

@@ -39,14 +39,7 @@ class LeastEigenvalue(NamedTuple):
 def least_eigenvalue(product: Callable[[np.ndarray], np.ndarray], within: np.ndarray, max_iter: int) -> LeastEigenvalue:
     """Bound the eigenvalues of a positive semidefinite matrix from below.
 
-    Parameters
-    ----------
-    product : callable
-        Gives ``H V`` for an array of shape (d, 4).
-    within : ndarray of bool of shape (d,)
-        The coordinates that count; the matrix is zero in the others.
-    max_iter : int
-        The most products.
+    The `product` gives ``H V`` for an array of shape (d, 4). Coordinates that are not `within` do not count: H is zero there.
 
     Examples
     --------

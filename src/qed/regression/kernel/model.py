@@ -23,32 +23,7 @@ from qed.kernels.similarity import WithKernel
 
 
 class KernelProblem(RowsProblem):
-    """Rows in memory, and those of them that count, in float64.
-
-    Parameters
-    ----------
-    rows : Rows
-        All rows.
-    model : KernelModel
-        Says by what they are compared.
-
-    Attributes
-    ----------
-    block : Block
-        All rows, in memory.
-    given : ndarray or csr_array
-        Their features, or similarities.
-    X : ndarray or csr_array of shape (n, p)
-        The features of the rows that count; or, of shape (n, n), their similarities.
-    Y : ndarray of shape (n, q)
-        Their targets.
-    weight : ndarray of shape (n,) or None
-        Their weights, all positive.
-    present : ndarray of bool or None
-        Which of the rows given have a positive weight; None when all have.
-    claims : list of Claim or None
-        What a fit has proved on its way, so that nothing is worked out twice; None where the proof goes back to the rows.
-    """
+    """Rows in memory, and those of them that count, in float64."""
 
     def __init__(self, rows: Rows, model: KernelModel) -> None:
         super().__init__(rows, model)
@@ -58,10 +33,11 @@ class KernelProblem(RowsProblem):
             raise overflowed(model)
         # From here on nothing is read again.
         self.rows = ArrayRows(self.block.X, self.block.y, self.block.weight, rows.feature_names)
+        # What a fit has proved on its way, so that nothing is worked out twice; None where the proof goes back to the rows.
         self.claims: list[Claim] | None = None
         X, Y, weight = self.block.X, columns(self.block.y), self.block.weight
-        self.given = X if is_sparse(X) else np.asarray(X)
-        self.present: np.ndarray | None = None
+        self.given = X if is_sparse(X) else np.asarray(X)  # the features of all rows, or their similarities
+        self.present: np.ndarray | None = None  # which rows have a positive weight; None when all have
         if weight is not None and not weight.all():
             self.present = weight > 0
             X, Y, weight = model._similarity.chosen(X, self.present), Y[self.present], weight[self.present]

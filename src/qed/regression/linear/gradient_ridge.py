@@ -187,25 +187,14 @@ class GradientRidge(LinearPredictor, Iterative):
 
 
 class CenteredRows(RowsProblem):
-    """Ridge regression on rows, about the means of columns and target (about zero without an intercept).
-
-    Attributes
-    ----------
-    center, target_center : ndarray
-        Where columns and targets are taken from.
-    right, size : ndarray
-        Products of columns and targets, and squares of the targets.
-    lengths : ndarray
-        The lengths of the columns.
-    weight : float
-        The sum of the weights.
-    """
+    """Ridge regression on rows, about the means of columns and target (about zero without an intercept)."""
 
     def __init__(self, rows: Rows, model: Any, *, centered: bool) -> None:
         super().__init__(rows, model)
         self.weight, total = rows.fold(_sum_target)
         self.center = self.summary.mean if centered else np.zeros(rows.n_features)
         self.target_center = total / self.weight if centered else np.zeros(len(total))
+        # Products of columns and targets, and squares of the targets.
         self.right, self.size = rows.fold(_correlate, self.center, self.target_center)
         far = 0.0 if centered else self.weight * self.summary.mean**2
         self.lengths = np.sqrt(self.summary.deviation + far)

@@ -228,32 +228,19 @@ class Smoothed:
 
 
 class Proof:
-    """How far a plane is from the least sum of absolute residuals, at most, by a smoothed plane as witness.
-
-    Attributes
-    ----------
-    plane : Plane
-        What is proven.
-    objective : float
-        The sum of absolute residuals.
-    relative : float
-        The bound, relative to the objective.
-    rounding : float
-        How much of it rounding can explain.
-    most_rounding : float
-        How much it may explain: little, unless there is next to no objective and rows are met exactly.
-    """
+    """How far a plane is from the least sum of absolute residuals, at most, by a smoothed plane as witness."""
 
     def __init__(self, design: Design, plane: Plane, smooth: Plane, delta: float) -> None:
         found = design.rows.fold(_proof_sums, plane, smooth, delta, design.columns)
         (target, self.objective, product, level, inside), pull = found[:5].tolist(), found[5:]
         eta, _ = design.imbalance(pull - design.centre * level, level)
         size = max(self.objective, TINY)
-        # No sum of sizes is below zero, so the bound never says more than one.
+        # The bound, relative to the objective. No sum of sizes is below zero, so it never says more than one.
         self.relative = min(1.0, max(0.0, self.objective - product) / size + 2 * eta)
         numbers, equations = design.rounding(plane, target)
         # Where rows are inside, theta is a residual over delta: its rounding is that of the residual, so many times larger.
         theta = min(MOST_NOISE, numbers / design.total.weight / delta * inside / design.total.weight)
+        # How much of it rounding can explain, and how much it may: little, unless there is next to no objective and rows are met exactly.
         self.rounding = 64 * (equations + numbers / size + theta)
         self.most_rounding = max(MOST_ROUNDING, EXACT * target / size)
         self.plane = plane

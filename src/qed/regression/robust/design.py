@@ -59,57 +59,37 @@ class Direction:
 
 
 class Design(RowsProblem):
-    """The rows of a robust fit, and what is known of them as a whole.
-
-    Attributes
-    ----------
-    columns : Columns
-        The columns that gradients and Hessians are written in.
-    total : Moments
-        Of these columns and the target.
-    centre : ndarray of shape (k,)
-        What directions are written about: the mean, or zero when there is no intercept.
-    gram : ndarray of shape (k + 1, k + 1)
-        Of the centred columns and the constant.
-    damped : ndarray of shape (k + 1, k + 1)
-        The same with the penalty counted in.
-    factor : Cholesky or None
-        Its factor, where the columns are independent.
-    basis : ndarray of shape (k + 1, rank)
-        Combinations of them that are orthonormal with the penalty counted in.
-    least : float
-        How near to dependent the columns are: the least eigenvalue of their correlations, one if they are orthogonal.
-    ridge : float
-        About how much the penalty adds to the squares of a column.
-    reach : ndarray of shape (k,)
-        How far from the centre the values of a column are at most.
-    largest : ndarray of shape (p,)
-        The largest size of the values of each of the rows' own columns.
-    """
+    """The rows of a robust fit, and what is known of them as a whole."""
 
     def __init__(self, rows: Rows, model: Any, *, intercept: bool, alpha: float = 0.0) -> None:
         super().__init__(rows, model)
         self.at_once = rows.is_sparse and rows.in_memory and rows.n_features >= MANY_COLUMNS
         total, summary = self._moments(model), self.summary
         self.intercept = intercept
+        # Of the rows' own columns: the largest size of their values; and about how much the penalty adds to their squares.
         self.largest = np.maximum(np.abs(summary.high), np.abs(summary.low))
         self.ridge = alpha * float(np.sqrt(total.scatter[-1, -1] / total.weight))
+        # From here on in the k columns that gradients and Hessians are written in.
         self.columns = columns = Columns.of(rows, total, self.largest, self.ridge, intercept=intercept)
         if columns.mix is not None:
             total, summary = (columns.view(rows).fold(statistic) for statistic in (Moments.of, Summary.of))
         self.total: Moments = total
+        # What directions are written about, and how far from there values are at most.
         self.centre = centre = total.x_mean if intercept else np.zeros(total.n_features)
         self.reach = np.maximum(summary.high - centre, centre - summary.low)
+        # Products of the centred columns and the constant, and the same with the penalty counted in.
         self.gram = _gram(total, centre, intercept)[:-1, :-1]
         self.damped = self.gram.copy()
         columns.add_metric(self.damped, self.ridge)
         self.factor = Cholesky.of(self.damped)
         if self.factor is not None and self.factor.least < COARSE:
             self.factor = None
+        # How near to dependent columns are: the least eigenvalue of their correlations, one if they are orthogonal.
         self.least = _orthonormal(self.damped)[1] if self.factor is None else inverted(self.factor.lower, 1e3)[0] ** -2
 
     @cached_property
     def basis(self) -> np.ndarray:
+        """Combinations of the columns, of shape (k + 1, rank), that are orthonormal with the penalty counted in."""
         return _orthonormal(self.damped)[0]
 
     def _moments(self, model: Any) -> Moments:

@@ -284,17 +284,9 @@ class TotalLeastSquares(LinearModel):
 
 
 class TotalProblem(LinearProblem):
-    """Moments of the rows, and the singular directions of columns and targets that follow.
+    """Moments of the rows, and the singular directions of columns and targets that follow."""
 
-    Attributes
-    ----------
-    directions : Directions
-        From the moments, or from the QR factor of the rows where these leave too few digits.
-    by_factor : bool
-        Which of the two.
-    """
-
-    by_factor = False
+    by_factor = False  # whether they are from the QR factor of the rows, because the moments leave too few digits
 
     @cached_property
     def directions(self) -> Directions:

@@ -16,13 +16,7 @@ Counted = tuple[Labels, Labels, Labels]
 
 
 def is_indicator(values: object) -> bool:
-    """Say whether labels come as a matrix with a column for each class.
-
-    Examples
-    --------
-    >>> is_indicator([[1, 0], [1, 1]]), is_indicator([[1], [0]]), is_indicator(["a", "b"])
-    (True, False, False)
-    """
+    """Say whether labels come as a matrix with a column for each class."""
     if is_sparse(values):
         return True
     shape = np.shape(np.asarray(values))

@@ -210,11 +210,6 @@ class LeaveOneOut(Partition):
 class GivenSplits:
     """Splits that were made elsewhere, kept as they are.
 
-    Parameters
-    ----------
-    pairs : tuple of (train, test)
-        Row numbers, or masks, of the training and the held-out rows of each split.
-
     Examples
     --------
     >>> splits = GivenSplits(((np.array([0, 1]), np.array([2])), (np.array([1, 2]), np.array([0]))))
@@ -222,6 +217,7 @@ class GivenSplits:
     (2, array([ 1, -1,  0]))
     """
 
+    # Row numbers, or masks, of the training and the held-out rows of each split.
     pairs: tuple[tuple[NDArray[Any], NDArray[Any]], ...]
 
     def __post_init__(self) -> None:
@@ -243,26 +239,8 @@ class GivenSplits:
 def check_cv(cv: Splitting = None, y: Any = None, classifier: bool = False) -> Splitter:
     """Make a splitter of whatever a `cv` parameter may be.
 
-    Parameters
-    ----------
-    cv : int, splitter, iterable of (train, test), or None
-        A whole number k means k consecutive folds, with the classes in equal shares for a classifier, as in
-        scikit-learn's searches; None means 5. Anything with a ``split`` method is given back. An iterable is
-        read once and kept.
-    y : array-like, optional
-        The target.
-    classifier : bool, default=False
-        Whether the model is a classifier.
-
-    Returns
-    -------
-    splitter
-        With ``split`` and ``get_n_splits``.
-
-    Examples
-    --------
-    >>> check_cv(3, y=["a", "b"] * 6, classifier=True)
-    StratifiedKFold(n_splits=3, shuffle=False, random_state=0)
+    A whole number k means k consecutive folds, with the classes of `y` in equal shares for a classifier, as in scikit-learn's searches;
+    None means 5. Anything with a ``split`` method is given back. An iterable is read once and kept.
     """
     cv = 5 if cv is None else cv
     if isinstance(cv, (int, np.integer)):

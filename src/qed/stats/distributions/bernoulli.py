@@ -61,13 +61,6 @@ class Bernoulli(Distribution):
         return cls(ones / (ones + zeros))
 
     def log_density(self, x: ArrayLike) -> np.ndarray:
-        """Give the logarithm of the probability of zeros and ones.
-
-        Parameters
-        ----------
-        x : array-like
-            Zeros and ones; anything else has probability zero.
-        """
         x = np.asarray(x, dtype=np.float64)
         return np.where((x == 0) | (x == 1), xlogy(x, self.p) + xlog1py(1 - x, -self.p), -np.inf)
 
@@ -128,13 +121,6 @@ class Beta(Distribution):
         return Bernoulli(self.mean)
 
     def log_density(self, x: ArrayLike) -> np.ndarray:
-        """Give the logarithm of the density of a probability.
-
-        Parameters
-        ----------
-        x : array-like
-            Probabilities.
-        """
         x = np.asarray(x, dtype=np.float64)
         inside = (x >= 0) & (x <= 1)
         x = np.where(inside, x, 0.5)

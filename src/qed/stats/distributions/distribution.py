@@ -14,7 +14,13 @@ class Distribution(ABC):
 
     @abstractmethod
     def log_density(self, x: ArrayLike) -> np.ndarray:
-        """Give the logarithm of the density, or of the probability where values are separate; minus infinity where it is zero."""
+        """Give the logarithm of the density, or of the probability where values are separate; minus infinity where it is zero.
+
+        Parameters
+        ----------
+        x : array-like
+            Where.
+        """
 
     @abstractmethod
     def _draw(self, n: int, random: np.random.Generator) -> np.ndarray:

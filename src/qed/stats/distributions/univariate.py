@@ -19,6 +19,7 @@ from qed.base.errors import ParameterError
 from qed.base.models.parameters import number
 from qed.base.saving.known import savable
 from qed.stats.distributions.distribution import Distribution, sample_of
+from qed.stats.median import weighted_median
 
 
 @savable
@@ -60,13 +61,6 @@ class Uniform(Distribution):
         return cls(float(x[weight > 0].min()), float(x[weight > 0].max()))
 
     def log_density(self, x: ArrayLike) -> np.ndarray:
-        """Give the logarithm of the density.
-
-        Parameters
-        ----------
-        x : array-like
-            Where.
-        """
         x = np.asarray(x, dtype=np.float64)
         with np.errstate(divide="ignore"):
             return np.where((x >= self.low) & (x <= self.high), -np.log(self.high - self.low), -np.inf)
@@ -76,7 +70,6 @@ class Uniform(Distribution):
 
     @property
     def mean(self) -> float:
-        """The middle."""
         return (self.low + self.high) / 2
 
     @property
@@ -121,22 +114,10 @@ class LaplaceDistribution(Distribution):
             Weights.
         """
         x, weight = sample_of(x, sample_weight)
-        order = np.argsort(x, kind="stable")
-        x, weight = x[order][weight[order] > 0], weight[order][weight[order] > 0]
-        half, reached = weight.sum() / 2, np.cumsum(weight)
-        at = int(np.searchsorted(reached, half))
-        between = reached[at] == half and at + 1 < len(x)
-        center = float((x[at] + x[at + 1]) / 2 if between else x[at])
+        center = weighted_median(x[weight > 0], weight[weight > 0])
         return cls(center, float(weight @ np.abs(x - center) / weight.sum()))
 
     def log_density(self, x: ArrayLike) -> np.ndarray:
-        """Give the logarithm of the density.
-
-        Parameters
-        ----------
-        x : array-like
-            Where.
-        """
         return -np.abs(np.asarray(x, dtype=np.float64) - self.center) / self.scale - np.log(2 * self.scale)
 
     def _draw(self, n: int, random: np.random.Generator) -> np.ndarray:
@@ -144,7 +125,6 @@ class LaplaceDistribution(Distribution):
 
     @property
     def mean(self) -> float:
-        """The centre."""
         return self.center
 
     @property
