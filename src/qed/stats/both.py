@@ -24,10 +24,7 @@ class Both:
     (4, array([2.]))
     """
 
-    attributes: ClassVar = {
-        "features": of(Summary),
-        "target": having("sums"),
-    }
+    attributes: ClassVar = {"features": of(Summary), "target": having("sums")}
     features: Summary
     target: Any  # whatever knows `+` and `-`
 

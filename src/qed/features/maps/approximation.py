@@ -35,10 +35,7 @@ HELD = 256
 class ApproximateMap(Transformer):
     """An approximate feature map of a kernel, with its error measured on held rows."""
 
-    attributes: ClassVar = {
-        "seed_": integers(),
-        "error_": floats(low=0),
-    }
+    attributes: ClassVar = {"seed_": integers(), "error_": floats(low=0)}
     passes: ClassVar[str] = "one"
     sparse: ClassVar[bool] = True
     random_state: Seed

@@ -88,10 +88,7 @@ class FeatureMap(Transformer):
     qed.base.errors.InputError: The features of row 1 depend on the rows around it, so new rows would not be treated ...
     """
 
-    attributes: ClassVar = {
-        "n_output_features_": size("outputs"),
-        "widths_": each(integers()),
-    }
+    attributes: ClassVar = {"n_output_features_": size("outputs"), "widths_": each(integers())}
     parameters: ClassVar = {
         "function": Parameter("a function, a list or dict of functions, or None", _is_function, "model"),
         "names": array() | Parameter("None", lambda value: value is None),

@@ -76,10 +76,7 @@ class RandomFourierFeatures(ApproximateMap):
     (True, True)
     """
 
-    attributes: ClassVar = {
-        "gamma_": floats(above=0),
-        "random_weights_": floats("features", "waves"),
-    }
+    attributes: ClassVar = {"gamma_": floats(above=0), "random_weights_": floats("features", "waves")}
     parameters: ClassVar = {
         "gamma": number(0, above=True, kind="model") | Parameter("None", lambda value: value is None),
         "n_components": integer(1, kind="model"),

@@ -118,9 +118,7 @@ class PolynomialFeatures(Filling):
     """
 
     sparse: ClassVar[bool] = True
-    attributes: ClassVar = {
-        "n_output_features_": size("outputs", low=1),
-    }
+    attributes: ClassVar = {"n_output_features_": size("outputs", low=1)}
     parameters: ClassVar = {
         "degree": Parameter(
             "a whole number >= 0, or a pair (min_degree, max_degree)",

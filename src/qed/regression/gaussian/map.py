@@ -93,9 +93,7 @@ class GaussianMAP(LinearModel):
     (array([2.]), array([1.4142]))
     """
 
-    attributes: ClassVar = {
-        "covariance_": floats("features", "features"),
-    }
+    attributes: ClassVar = {"covariance_": floats("features", "features")}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "prior_mean": number() | array(),
         "prior_covariance": number(0) | array(),

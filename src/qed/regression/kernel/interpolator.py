@@ -80,9 +80,7 @@ class KernelInterpolator(KernelRidge):
     (True, 3)
     """
 
-    attributes: ClassVar = {
-        "condition_": floats(low=0, finite=False),
-    }
+    attributes: ClassVar = {"condition_": floats(low=0, finite=False)}
     parameters: ClassVar[Mapping[str, Parameter]] = {**KERNEL_PARAMETERS, "form": choice("auto", "primal", "dual")}
     _wants_condition: ClassVar[bool] = True
 

@@ -50,10 +50,7 @@ class MeanRegressor(Regressor, OnePass):
     """
 
     sparse = True
-    attributes: ClassVar = {
-        "statistic_": of(Both),
-        "mean_": floats("outputs?"),
-    }
+    attributes: ClassVar = {"statistic_": of(Both), "mean_": floats("outputs?")}
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     compare_grid: ClassVar[Mapping[str, Any]] = {}
     compare_name: ClassVar[str] = "Mean (baseline)"

@@ -69,9 +69,7 @@ class Ridge(SquaredPenalty, LeastSquaresModel):
     True
     """
 
-    attributes: ClassVar = {
-        "solver_": text(),
-    }
+    attributes: ClassVar = {"solver_": text()}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0) | numbers(),
         "fit_intercept": boolean(),

@@ -92,11 +92,7 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
     True
     """
 
-    attributes: ClassVar = {
-        "smooth_coef_": floats("features"),
-        "smooth_intercept_": floats(),
-        "delta_": floats(low=0),
-    }
+    attributes: ClassVar = {"smooth_coef_": floats("features"), "smooth_intercept_": floats(), "delta_": floats(low=0)}
     no_inference: ClassVar[str] = (
         "they would depend on the density of the noise at its median, which few rows tell. Fit the model to bootstrap samples"
     )

@@ -89,10 +89,7 @@ class HuberRegressor(LinearPredictor, Iterative):
     (True, True)
     """
 
-    attributes: ClassVar = {
-        "scale_": floats(low=0),
-        "outliers_": booleans("rows"),
-    }
+    attributes: ClassVar = {"scale_": floats(low=0), "outliers_": booleans("rows")}
     no_inference: ClassVar[str] = (
         "they would depend on how the outliers are spread, which nobody knows. Fit the model to bootstrap samples"
     )

@@ -174,13 +174,7 @@ def sparse_claims(
 
 
 def path_claims(
-    seen: SparseEvidence,
-    coef: np.ndarray,
-    penalties: Sequence[L1L2],
-    tol: float,
-    *,
-    centered: bool,
-    exact: bool = True,
+    seen: SparseEvidence, coef: np.ndarray, penalties: Sequence[L1L2], tol: float, *, centered: bool, exact: bool = True
 ) -> tuple[np.ndarray, list[Claim]]:
     """Make the claims of many sparse linear models together, each of which is a column of `coef` with its own penalty.
 

@@ -39,10 +39,7 @@ class PrunedModel(LinearPredictor):
         That this is so.
     """
 
-    attributes: ClassVar = {
-        "columns_": integers("features"),
-        "dropped_": floats(low=0),
-    }
+    attributes: ClassVar = {"columns_": integers("features"), "dropped_": floats(low=0)}
     parameters: ClassVar[Mapping[str, Parameter]] = {}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NoReturn:

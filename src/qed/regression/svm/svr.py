@@ -48,10 +48,7 @@ class TubeProblem(MachineProblem):
         return DualProblem(self.similarity, self.X, np.array([0, 2 * n]), row, p, low, high, self.memory)
 
 
-@takes(
-    "verbose",
-    **MACHINE_WAYS,
-)
+@takes("verbose", **MACHINE_WAYS)
 class SVR(Regressor, KernelMachine):
     """A regression in the features of a kernel that does not look at small errors.
 

@@ -296,11 +296,7 @@ def _average_precision(is_positive: Flags, score: Floats, weight: Floats | None)
 
 
 def _one_against_rest(
-    metric: Callable[..., float],
-    is_class: Flags,
-    score: Floats,
-    weight: Floats | None,
-    average: str | None,
+    metric: Callable[..., float], is_class: Flags, score: Floats, weight: Floats | None, average: str | None
 ) -> Numbers:
     """Apply a metric of two classes to each class against all others, or to each row."""
     if average == "samples":

@@ -50,12 +50,7 @@ class Data:
     """
 
     def __init__(
-        self,
-        model: Any,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        params: Mapping[str, object] | None = None,
+        self, model: Any, X: Any, y: Any = None, sample_weight: Any = None, params: Mapping[str, object] | None = None
     ) -> None:
         own = isinstance(model, Estimator)
         self.params = dict(params or {})

@@ -54,10 +54,7 @@ class Gaussian:
     array([1.9108, 1.1032])
     """
 
-    attributes: ClassVar = {
-        "mean": floats("size"),
-        "covariance": floats("size", "size"),
-    }
+    attributes: ClassVar = {"mean": floats("size"), "covariance": floats("size", "size")}
     mean: Any
     covariance: Any
 
