@@ -40,7 +40,7 @@ def read(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Data
         raise InputError(f"{data!r} has no rows.")
     name = known or os.path.basename(os.fspath(path))
     if target is None:
-        return Data(name, source.X, None, None, 0, _target_of(known))
+        return Data(name, source.X, None, None, 0, CATALOGUE[known].targets[0] if known else None)
     there = ~missing(source.y)
     if not there.any():
         raise InputError(f"The target {target!r} is missing in all rows of {data!r}.")
@@ -63,10 +63,6 @@ def find(data: str) -> tuple[Any, str | None]:
 def _is_bare(data: str) -> bool:
     """Say whether this can be a name, rather than a path or a pattern."""
     return not any(letter in data for letter in "./\\*?[")
-
-
-def _target_of(known: str | None) -> str | None:
-    return CATALOGUE[known].targets[0] if known else None
 
 
 def missing(y: Any) -> np.ndarray:

@@ -63,3 +63,11 @@ def changed(transformer: Any, X: Any) -> Rows:
     sparse = transformer._makes_sparse(source)
     dtype = getattr(transformer, "dtype", None)
     return with_columns(source, transformer._change, transformer.get_feature_names_out(), dtype=dtype, sparse=sparse)
+
+
+def first_block(rows: Rows) -> Block:
+    """Give the first block, without reading many more."""
+    blocks = rows.blocks()
+    found = next(iter(blocks))
+    blocks.close()  # type: ignore[attr-defined]
+    return found

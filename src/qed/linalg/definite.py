@@ -64,9 +64,9 @@ def solve_dual(
     right = Y * root
     parts: list[tuple[np.ndarray, Dual]] = []
     with one_blas_thread:
-        for last, alpha in _with_last(np.unique(alphas)):
+        for alpha in np.unique(alphas).tolist():
             chosen = alphas == alpha
-            own = K if last else K.copy()
+            own = K if alpha == alphas.max() else K.copy()
             diagonal = own.diagonal().copy()
             found = None if condition else _by_corrections(own, right[:, chosen], alpha)
             found = found or _by_cholesky(own, right[:, chosen], alpha, condition)
@@ -82,10 +82,6 @@ def solve_dual(
             slope = multiplied(K, right - fitted - alphas * coef) / root
     worst = max(found.condition or 1.0 for _, found in parts) if condition else None
     return Dual(coef * root, fitted / root, rank, worst, slope)
-
-
-def _with_last(values: np.ndarray) -> list[tuple[bool, float]]:
-    return [(k == len(values) - 1, float(value)) for k, value in enumerate(values)]
 
 
 def _by_corrections(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | None:

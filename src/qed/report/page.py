@@ -95,7 +95,7 @@ def render(
     diagnosis = diagnose(comparison)
     tell(0.6, "drawing pictures")
     best = comparison.best.model
-    table = _whole_table(data)
+    table = data.table if data.target is None else data.table.add_column(0, data.target, pa.array(data.y))
     return environment.get_template("report.html").render(
         data=data,
         comparison=comparison,
@@ -161,10 +161,6 @@ def _lines(comparison: Comparison) -> list[Line]:
 
 def _error(entry: Entry) -> float:
     return entry.standard_error if np.isfinite(entry.standard_error) else 0.0
-
-
-def _whole_table(data: Data) -> pa.Table:
-    return data.table if data.target is None else data.table.add_column(0, data.target, pa.array(data.y))
 
 
 def _versions() -> list[tuple[str, str]]:

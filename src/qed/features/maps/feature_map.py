@@ -22,8 +22,8 @@ from qed.base.models.proof import restated
 from qed.base.models.roles import Transformer
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.features.first_block import first_block
 from qed.features.names import input_names, told_apart
+from qed.features.stream import first_block
 
 SAMPLED_ROWS = 16
 

@@ -26,9 +26,9 @@ from qed.base.models.ways import takes
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
-from qed.features.first_block import first_block
 from qed.features.maps.polynomial_kernels import expand, expand_sparse, leading
 from qed.features.names import input_names
+from qed.features.stream import first_block
 
 SAMPLED_ROWS, SAMPLED_COLUMNS = 8, 1000
 

@@ -29,12 +29,11 @@ from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.features.first_block import first_block
 from qed.features.missing.by_column import ByColumn, OfFunction, commonest
 from qed.features.missing.fills import WAYS
 from qed.features.missing.holes import Holes, Matrix, count_holes, fill_numbers, fill_table
 from qed.features.names import input_names, told_apart
-from qed.features.stream import with_columns
+from qed.features.stream import first_block, with_columns
 from qed.features.tables.levels import KINDS, is_missing, strange_kind
 from qed.stats.median import weighted_median
 

@@ -152,7 +152,9 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         return super().transform(X)
 
     def _change(self, block: Block) -> Any:
-        return self._scale_sparse(block.X) if is_sparse(block.X) else super()._change(block)
+        if is_sparse(block.X):
+            return divided(block.X, self.scale_) if self.with_std else block.X.copy()
+        return super()._change(block)
 
     def _makes_sparse(self, rows: Rows) -> bool:
         return rows.is_sparse
@@ -161,9 +163,6 @@ class StandardScaler(OneToOneFeatureMixin, Filling, OnePass):  # type: ignore[mi
         p = X.shape[1]
         shift = self.mean_ if self.with_mean else np.zeros(p)
         return affine(X, shift, 1 / self.scale_ if self.with_std else np.ones(p), 0.0, out)
-
-    def _scale_sparse(self, X: Any) -> Any:
-        return divided(X, self.scale_) if self.with_std else X.copy()
 
     @takes(copy=NO_COPY)
     def inverse_transform(self, X: object) -> Any:

@@ -25,10 +25,9 @@ from qed.base.models.problem import TableProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.features.filling import filled
-from qed.features.first_block import first_block
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
-from qed.features.stream import with_columns
+from qed.features.stream import first_block, with_columns
 from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn, TextColumn, writes_as
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of

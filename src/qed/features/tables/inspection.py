@@ -92,10 +92,6 @@ def words_in(column: pa.Array, weight: np.ndarray | None = None) -> float:
     return float(found.sum() if weight is None else found @ weight)
 
 
-def _is_null(block: Block, place: int) -> np.ndarray:
-    return np.asarray(column_of(block.X, place).is_null())
-
-
 def _terms(block: Block, place: int, name: str) -> TermCounts:
     texts = documents_in(column_of(block.X, place), name, block.start)
     return TermCounts.of(*WORDS.count(texts), block.weight)
@@ -156,7 +152,7 @@ class Inspection:
             np.array([reads_as_dates(column_of(block.X, j)) for j in places], dtype=bool),
             np.array([words_in(column_of(block.X, j), block.weight) for j in places], dtype=np.float64),
             tuple(_terms(block, j, names[j]) for j in reading.places("text")),
-            np.array([block.weights @ _is_null(block, j) for j in reading.places("text")]),
+            np.array([block.weights @ np.asarray(column_of(block.X, j).is_null()) for j in reading.places("text")]),
         )
 
     def reading(self, reading: Reading) -> Reading:

@@ -118,7 +118,10 @@ class Family:
         for name, scorer in scorers.items():
             if scorer.on_single_rows is not None:
                 absolute = scorer.on_single_rows == "absolute error"
-                loss = self._losses_by_features(absolute=absolute) if primal else self._losses(absolute=absolute)
+                if primal:
+                    loss = self._losses_by_features(absolute=absolute)
+                else:
+                    loss = (np.abs(self.errors) if absolute else self.errors**2).mean(axis=2)
                 self.table.values[name][0, self.members] = scorer.sign * loss
         return f"each of {len(self.problem.Y)} rows left out in closed form, {len(self.members)} penalties together"
 
@@ -133,9 +136,6 @@ class Family:
         K = np.ascontiguousarray(self.problem.chosen(self.problem.chosen(self.K).T))
         Y, weight = self.problem.Y, self.problem.weight
         return self._per_output(Y, lambda values: np.asarray(solve_all(K, Y, weight, values, leave_out=True).left_out))
-
-    def _losses(self, *, absolute: bool) -> np.ndarray:
-        return np.asarray((np.abs(self.errors) if absolute else self.errors**2).mean(axis=2))
 
     def _losses_by_features(self, *, absolute: bool) -> np.ndarray:
         """Give the losses on rows left out through the explicit features of the kernel."""

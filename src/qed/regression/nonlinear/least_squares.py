@@ -24,12 +24,12 @@ from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, number
 from qed.base.models.proof import restated
 from qed.base.models.roles import Regressor
-from qed.base.numbers import TINY
+from qed.base.numbers import EPS, TINY, ratio
 from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.minimize import as_method
-from qed.regression.nonlinear.claims import nonlinear_claims
+from qed.optim.solvers.gauss_newton import MOST_LOST, stationary
 from qed.regression.nonlinear.rows import (
     Curve,
     CurveProblem,
@@ -260,7 +260,7 @@ class NonlinearLeastSquares(Regressor, Iterative):
     def _prove(self, problem: CurveProblem) -> list[Claim]:
         w = np.asarray(self.coef_, dtype=np.float64)
         curve = best_curve(self._given(self.jacobian), some_rows(problem.rows), w)
-        return nonlinear_claims(RowResiduals(problem.rows, curve), w, self.cost_, problem.starts, self.tol)
+        return _claims(RowResiduals(problem.rows, curve), w, self.cost_, problem.starts, self.tol)
 
     def _restate(self, problem: CurveProblem) -> list[Claim]:
         w = np.asarray(self.coef_, dtype=np.float64)
@@ -285,3 +285,26 @@ class NonlinearLeastSquares(Regressor, Iterative):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # as good as the user's function
         return tags
+
+
+def _claims(objective: RowResiduals, w: np.ndarray, cost: float, starts: np.ndarray, tol: float) -> list[Claim]:
+    """Claim that a fit is a local minimum, determined by the data, and no worse than its starts.
+
+    Nothing is said about other minima: the lowest of all can not be told from a local one by looking near it.
+    """
+    plane = objective.tangent(w)
+    if not plane.is_finite:
+        return [Claim("cosine between residuals and tangent plane", np.inf, tol)]
+    costs = (objective.rows.fold(objective.curve.cost, start) for start in starts)
+    least = min(cost if np.isfinite(cost) else np.inf for cost in costs)
+    blur = 4 * plane.length * plane.noise(w)
+    apart = 0.0 if plane.unseen(w, objective.scale).any() else plane.spread
+    blind = 16 * len(w) * EPS
+    apart_by = max(abs(plane.cost - cost) - blur, 0.0)
+    return [
+        stationary(objective, w, tol),
+        Claim("share of the curvature that the residuals take away", objective.curvature_lost(w), MOST_LOST),
+        Claim("parameters can not be told apart (rounding over least effect)", blind / max(apart, blind / 2), 1.0),
+        Claim("cost above that at the start (relative)", ratio(max(plane.cost - least - blur, 0.0), least), 1e-12),
+        Claim("cost_ is that of the data (difference, relative)", ratio(apart_by, plane.cost), 1e-10),
+    ]

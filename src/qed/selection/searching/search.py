@@ -39,7 +39,7 @@ from qed.selection.searching.claims import table_claims
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
 from qed.selection.searching.reporting import Reporter, task_inside
 from qed.selection.searching.results import results_of
-from qed.selection.searching.rules import error_score, refitting, searchable
+from qed.selection.searching.rules import ERROR_SCORE, REFITTING, SEARCHABLE
 from qed.selection.searching.samples import Data, Sample, draw_folds
 from qed.selection.searching.scorers import CustomScorer, ScoringLike, as_given, scorers_for
 from qed.selection.splitting.splits import Splitting
@@ -165,13 +165,13 @@ class Search(Estimator):
         "best_estimator_": maybe(model("get_params")),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "model": searchable(),
+        "model": SEARCHABLE,
         "grid": anything("a dict of lists"),
         "cv": anything("a number of folds, a splitter or splits"),
         "scoring": anything("the name of a scorer, or a callable"),
-        "refit": refitting(),
+        "refit": REFITTING,
         "cheap": boolean(),
-        "error_score": error_score(),
+        "error_score": ERROR_SCORE,
         "return_train_score": boolean(),
     }
 
