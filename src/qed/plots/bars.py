@@ -1,13 +1,14 @@
 """Coefficients as bars, the largest first: what moves the prediction, and in which direction."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.plots.style import ACCENT, INK, SECOND, Axes, axes, plain
 
 
-def coefficients(names: Any, values: Any, ax: Axes | None = None, *, most: int = 20) -> Axes:
+def coefficients(names: Sequence[str], values: ArrayLike, ax: Axes | None = None, *, most: int = 20) -> Axes:
     """Draw coefficients as bars, the largest in size at the top.
 
     They can be compared only when their columns are on one scale, as after `qed.StandardScaler`.
@@ -22,11 +23,6 @@ def coefficients(names: Any, values: Any, ax: Axes | None = None, *, most: int =
         Where to draw.
     most : int
         How many bars to draw.
-
-    Returns
-    -------
-    matplotlib axes
-        What was drawn on.
 
     Examples
     --------

@@ -1,15 +1,16 @@
 """Which classes are taken for which: a square for every pair, darker where more of the row's class end there."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.plots.style import ACCENT, INK, PAPER, RULE, Axes, axes, plain
 
 MOST_WRITTEN = 15
 
 
-def confusion_matrix(counts: Any, classes: Any, ax: Axes | None = None) -> Axes:
+def confusion_matrix(counts: ArrayLike, classes: Sequence[object] | np.ndarray, ax: Axes | None = None) -> Axes:
     """Draw a confusion matrix.
 
     Parameters
@@ -20,11 +21,6 @@ def confusion_matrix(counts: Any, classes: Any, ax: Axes | None = None) -> Axes:
         The names of the classes.
     ax : matplotlib axes, optional
         Where to draw.
-
-    Returns
-    -------
-    matplotlib axes
-        What was drawn on.
 
     Examples
     --------

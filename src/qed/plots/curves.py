@@ -4,15 +4,14 @@ A *learning curve* says whether more rows would help: when training and validati
 curve* shows the price of too much and too little freedom. Bands are one standard error of the mean over the folds.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.plots.style import ACCENT, INK, SECOND, Axes, axes
 
 
 def learning_curve(
-    sizes: Any, train_scores: Any, test_scores: Any, ax: Axes | None = None, *, ylabel: str = "score"
+    sizes: ArrayLike, train_scores: ArrayLike, test_scores: ArrayLike, ax: Axes | None = None, *, ylabel: str = "score"
 ) -> Axes:
     """Draw training and validation scores against the number of training rows.
 
@@ -43,13 +42,13 @@ def learning_curve(
 
 
 def validation_curve(
-    values: Any,
-    scores: Any,
+    values: ArrayLike,
+    scores: ArrayLike,
     ax: Axes | None = None,
     *,
     xlabel: str = "value",
     ylabel: str = "score",
-    chosen: Any = None,
+    chosen: float | None = None,
 ) -> Axes:
     """Draw cross-validated scores against the values of a hyperparameter.
 
@@ -92,7 +91,7 @@ def validation_curve(
     return ax
 
 
-def _line(ax: Axes, x: Any, scores: Any, color: str, label: str) -> None:
+def _line(ax: Axes, x: ArrayLike, scores: ArrayLike, color: str, label: str) -> None:
     """Draw the mean over the folds with a band of one standard error."""
     x, scores = np.asarray(x, dtype=float), np.atleast_2d(np.asarray(scores, dtype=float))
     mean, folds = scores.mean(axis=1), scores.shape[1]

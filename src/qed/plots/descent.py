@@ -24,11 +24,6 @@ def descent(objective: Any, paths: Any, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib axes
-        What was drawn on.
-
     Examples
     --------
     >>> from itertools import islice

@@ -4,14 +4,13 @@ In a good model the residuals are a level cloud about zero; a bend means that a 
 thinks, a funnel that the noise grows with the prediction.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.plots.style import ACCENT, INK, SECOND, Axes, axes, some
 
 
-def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
+def residuals(y: ArrayLike, predicted: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw the residuals ``y - predicted`` against the predictions, with the level of groups of equal size.
 
     Parameters
@@ -20,11 +19,6 @@ def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
         What was true, and what a model said.
     ax : matplotlib axes, optional
         Where to draw.
-
-    Returns
-    -------
-    matplotlib axes
-        What was drawn on.
 
     Examples
     --------
@@ -35,7 +29,7 @@ def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
     'predicted'
     """
     ax = axes(ax)
-    y, predicted = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
+    y, predicted = np.asarray(y, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     left = y - predicted
     chosen = some(len(y))
     ax.axhline(0.0, color=INK, linewidth=0.8)
@@ -48,7 +42,7 @@ def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def predicted_against_true(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
+def predicted_against_true(y: ArrayLike, predicted: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw predictions against the truth; a perfect model is the diagonal.
 
     Parameters
@@ -64,7 +58,7 @@ def predicted_against_true(y: Any, predicted: Any, ax: Axes | None = None) -> Ax
     'Predicted and true'
     """
     ax = axes(ax)
-    y, predicted = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
+    y, predicted = np.asarray(y, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     chosen = some(len(y))
     ends = [float(min(y.min(), predicted.min())), float(max(y.max(), predicted.max()))]
     ax.plot(ends, ends, color=INK, linewidth=0.8)

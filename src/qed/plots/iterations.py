@@ -17,11 +17,6 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib axes
-        What was drawn on.
-
     Examples
     --------
     >>> import qed

@@ -24,11 +24,6 @@ def clusters(X: Any, labels: Any, centers: Any = None, ax: Axes | None = None) -
     ax : matplotlib axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib axes
-        What was drawn on.
-
     Examples
     --------
     >>> ax = clusters([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]], [0, 0, 1, 1])

@@ -42,20 +42,14 @@ class KeptRows(Centred):
 
     Attributes
     ----------
-    weight : float
-        The sum of the weights.
-    count : int
-        The number of rows; those of weight zero are not kept.
-    mean : ndarray of shape (p + q,)
-        The weighted mean of features, then targets.
+    weight, count, mean, rest
+        As in `Moments`; rows of weight zero are not kept.
     X : ndarray or scipy.sparse.csr_array of shape (count, p)
         The features.
     Y : ndarray of shape (count, q)
         The targets.
     weights : ndarray of shape (count,) or None
         The weight of each row; None when all are one.
-    rest : ndarray of shape (p + q,)
-        What rounding cut off the mean.
 
     Examples
     --------

@@ -31,18 +31,12 @@ def ma_noise(
 
     Parameters
     ----------
-    n : int
-        Length of a series.
+    n, scale, n_series, random_state
+        As in `ar1_noise`.
     window : array-like of shape (q + 1,)
         The weight of the present and of the q innovations before it.
-    scale : float, default=1.0
-        Standard deviation of the innovations u.
-    n_series : int, optional
-        Draw so many independent series, one a row. By default a single one.
     start : {"stationary", "rest"}
         Stationary, the first values hear innovations from before the series; from rest they do not.
-    random_state : int, Generator or None
-        Seed.
     return_truth : bool, default=False
         Also give ``{"covariance": ma_covariance(n, window, ...)}``.
 

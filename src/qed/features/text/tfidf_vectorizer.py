@@ -36,14 +36,8 @@ class TfidfVectorizer(Weighing, CountVectorizer):
         As in `CountVectorizer`.
     dtype : type, default=numpy.float64
         What the matrix holds.
-    norm : {'l2', 'l1', None}, default='l2'
-        What every document is divided by, so that long ones do not weigh more.
-    use_idf : bool, default=True
-        Whether rare terms weigh more.
-    smooth_idf : bool, default=True
-        Whether documents are counted as if there were one more with all terms; else the weight is log(n / n_t) + 1.
-    sublinear_tf : bool, default=False
-        Whether a count c counts as 1 + log c.
+    norm, use_idf, smooth_idf, sublinear_tf
+        As in `TfidfTransformer`.
 
     Attributes
     ----------

@@ -33,18 +33,14 @@ def calibration_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        True labels.
+    y_true, pos_label, sample_weight
+        As in `roc_curve`.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
-    pos_label : int or str, optional
-        The positive label; the default is the greater of the two.
     n_bins : int, default=5
         The number of bins. Bins without rows are left out.
     strategy : {"uniform", "quantile"}, default="uniform"
         Bins of equal width, or of equal numbers of rows.
-    sample_weight : array-like of shape (n,), optional
-        What each row counts.
 
     Returns
     -------
@@ -87,16 +83,10 @@ def best_threshold(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        True labels.
-    y_score : array-like of shape (n,)
-        Scores: probabilities of the positive class, or anything else that grows with it.
+    y_true, y_score, pos_label, sample_weight
+        As in `roc_curve`.
     false_positive, false_negative : float, default=1.0
         What it costs to call a negative row positive, and a positive one negative.
-    pos_label : int or str, optional
-        The positive label; the default is the greater of the two.
-    sample_weight : array-like of shape (n,), optional
-        What each row counts.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from qed.base.models.searching import Collected, Indices
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.selection.inputs import count_rows
-from qed.selection.splitting.splits import GivenSplits, Partition, Splitting, check_cv, fold_numbers
+from qed.selection.splitting.splits import GivenSplits, Partition, Splitting, check_cv, fold_numbers, row_numbers
 from qed.stats.grouped import Grouped
 from qed.stats.parts import Part
 
@@ -71,7 +71,7 @@ class Folds:
         if isinstance(splitter, Partition) and groups is None:
             return cls(n, splitter.get_n_splits(range(n)), splitter.assign(n, y))
         table = np.zeros((n, 1)) if isinstance(X, Rows) else X
-        pairs = tuple(_numbers(train, test, n) for train, test in splitter.split(table, y, groups))
+        pairs = tuple((row_numbers(train, n), row_numbers(test, n)) for train, test in splitter.split(table, y, groups))
         return cls(n, len(pairs), fold_numbers(GivenSplits(pairs), range(n)), pairs)
 
     def __iter__(self) -> Iterator[int]:
@@ -124,15 +124,6 @@ class Folds:
         cells = (self.assignment + 1) * n_classes + codes
         members = np.bincount(cells, minlength=(self.n_splits + 1) * n_classes).reshape(-1, n_classes)
         return bool((members[1:] == members.sum(axis=0)).any())
-
-
-def _numbers(train: ArrayLike, test: ArrayLike, n: int) -> tuple[Indices, Indices]:
-    """Give the row numbers of a split that may hold masks."""
-    found = [np.flatnonzero(part) if part.dtype == bool else part for part in (np.asarray(train), np.asarray(test))]
-    for part in found:
-        if part.size and (part.min() < -n or part.max() >= n):
-            raise InputError(f"A split names row {part.max()}, but there are rows 0 to {n - 1} only.")
-    return found[0] % n, found[1] % n
 
 
 def mask(chosen: Indices, n: int) -> np.ndarray:

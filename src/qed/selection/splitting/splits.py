@@ -141,13 +141,11 @@ class StratifiedKFold(KFold):
 
     Parameters
     ----------
-    n_splits : int, default=5
-        The number of folds k.
+    n_splits, random_state
+        As in `KFold`.
     shuffle : bool, default=True
         Deal the rows of each class out at random. False keeps their order: the folds of scikit-learn's
         ``StratifiedKFold``.
-    random_state : None, int or numpy generator, default=0
-        The seed of the shuffle. None draws another partition at every call.
 
     Examples
     --------
@@ -278,20 +276,20 @@ def fold_numbers(splitter: Splitter, X: Any, y: Any = None, groups: Any = None) 
         return splitter.assign(n, y)
     folds = np.full(n, -1)
     for fold, (train, test) in enumerate(splitter.split(X, y, groups)):
-        held_out, trained = _times_drawn(test, n), _times_drawn(train, n)
+        held_out, trained = (np.bincount(row_numbers(part, n), minlength=n) for part in (test, train))
         if (held_out + trained != 1).any() or (folds[held_out > 0] >= 0).any():
             return None
         folds[held_out > 0] = fold
     return folds
 
 
-def _times_drawn(rows: NDArray[Any], n: int) -> Indices:
-    """Count how often a split names each of `n` rows."""
-    rows = np.asarray(rows)
+def row_numbers(part: ArrayLike, n: int) -> Indices:
+    """Give the row numbers, of `n` rows, that a part of a split names; it may be a mask."""
+    rows = np.asarray(part)
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows
     if len(rows) and not (-n <= rows.min() and rows.max() < n):
         raise InputError(f"A split names row {rows.max()}, but there are rows 0 to {n - 1} only.")
-    return np.bincount(rows % n, minlength=n)
+    return rows % n
 
 
 def class_codes(y: Any, n: int, who: str) -> Indices:

@@ -73,10 +73,8 @@ class DiscretePrior:
 
         Parameters
         ----------
-        x : array-like of shape (n,)
-            The data.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
+        x, sample_weight
+            As in `DiscretePrior.log_likelihoods`.
         """
         found = self.log_likelihoods(x, sample_weight)
         with np.errstate(divide="ignore"):
@@ -155,10 +153,8 @@ class GaussianMean:
 
         Parameters
         ----------
-        x : array-like of shape (n,)
-            The data.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
+        x, sample_weight
+            As in `DiscretePrior.log_likelihoods`.
         """
         x, weight = sample_of(x, sample_weight)
         if self.variance == 0:

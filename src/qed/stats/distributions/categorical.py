@@ -82,10 +82,8 @@ class Categorical:
 
         Parameters
         ----------
-        x : array-like of shape (n,)
-            The data.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
+        x, sample_weight
+            As in `Categorical.fit`.
         """
         _, count = level_counts(x, sample_weight, self.values.tolist())
         with np.errstate(divide="ignore"):
@@ -140,10 +138,8 @@ class Dirichlet:
 
         Parameters
         ----------
-        x : array-like of shape (n,)
-            The data.
-        sample_weight : array-like of shape (n,), optional
-            Weights.
+        x, sample_weight
+            As in `Categorical.fit`.
         """
         _, count = level_counts(x, sample_weight, self.values.tolist())
         return Dirichlet(self.alpha + count, self.values)
