@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 
@@ -23,7 +23,7 @@ class Stopped(BaseException):
     """Ctrl-C in a command. A fit keeps its best state on a KeyboardInterrupt and the command would go on, so this is none."""
 
 
-def run(app: Callable[[], Any]) -> None:
+def run(app: Callable[[], object]) -> None:
     """Run a command line as a process of its own: Ctrl-C ends it at once, and output never fails for want of letters.
 
     Where interrupts are ignored, as in a script's background jobs, the command goes on: the key was meant for another process.
@@ -44,7 +44,7 @@ def run(app: Callable[[], Any]) -> None:
         os._exit(INTERRUPTED)
 
 
-def _stop(*_: Any) -> NoReturn:
+def _stop(*_: object) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise Stopped
 

@@ -30,7 +30,7 @@ class Checked:
     rows: int  # how many rows were looked at
     n_lost: int = 0  # how many were left out because their target is missing
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Give everything as lists, numbers and strings."""
         shown = {**vars(self), "certificate": self.certificate.to_dict()}
         return {"holds": bool(self.certificate), "same_data": not self.difference, **shown}

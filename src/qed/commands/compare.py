@@ -31,7 +31,7 @@ class Compared:
     model: str | None
     seconds: float  # how long all of it took
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Give everything that a machine may want to know."""
         found = self.comparison
         return {
@@ -53,7 +53,7 @@ class Compared:
         }
 
 
-def _line(rank: int, entry: Entry) -> dict[str, Any]:
+def _line(rank: int, entry: Entry) -> dict[str, object]:
     certificate = None if entry.model is None else entry.model.certificate_.to_dict()
     return {
         "rank": rank,

@@ -1,18 +1,17 @@
 """``qed datasets``: the bundled data sets, and a way to write one to a file."""
 
 from dataclasses import asdict
-from typing import Any
 
 from qed.commands.files import write_table
 from qed.data.bundled import catalogue, load
 
 
-def datasets() -> list[dict[str, Any]]:
+def datasets() -> list[dict[str, object]]:
     """List what is known about the bundled data sets."""
     return [{**asdict(one), "target": list(one.targets)} for one in catalogue()]
 
 
-def about(name: str) -> dict[str, Any]:
+def about(name: str) -> dict[str, object]:
     """Say what is known about one bundled data set."""
     found = load(name).about
     return {**asdict(found), "target": list(found.targets)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -35,7 +35,7 @@ class Screen(Console):
         self._plain = not sys.stdout.isatty()
         super().__init__(width=WIDTH if self._plain else None, highlight=False)
 
-    def show(self, *parts: Any) -> None:
+    def show(self, *parts: object) -> None:
         """Print tables and texts; strings are taken as they are, never as markup."""
         for part in parts:
             with self.capture() as seen:
@@ -44,14 +44,14 @@ class Screen(Console):
             sys.stdout.write("\n".join(line.rstrip() for line in lines) if self._plain else seen.get())
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     """Print one JSON value and nothing else; numbers that are not finite become null."""
     text = json.dumps(_finite(content), indent=2, ensure_ascii=False, default=_plain)
     # JSON itself writes out the commands of ASCII, but not those beyond it.
     print("".join(letter if letter.isprintable() or letter in "\n " else f"\\u{ord(letter):04x}" for letter in text))
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {str(name): _finite(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -59,7 +59,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 

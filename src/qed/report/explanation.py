@@ -30,7 +30,7 @@ class Explanation:
 
     kind: str  # the class of the model
     target: str | None
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     columns: list[str]  # the columns of the table it was fitted on
     decisions: list[dict[str, str]] = field(default_factory=list)  # how each of them is encoded: `column` and `how`
     # What the coefficients belong to: the classes, the clusters, or the target.
@@ -43,7 +43,7 @@ class Explanation:
     ending: str = ""  # why an iterative fit ended
     scaled: bool = False  # whether the model sees columns of mean zero and variance one
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Give everything as lists, numbers and strings."""
         effects = [
             {"name": one.name, "standardised": list(one.standardised), "per_unit": list(one.per_unit)}
@@ -85,14 +85,14 @@ def inner_model(model: Any) -> Any:
     return getattr(model, "model_", model)
 
 
-def _parameters(model: Any, inner: Any) -> dict[str, Any]:
+def _parameters(model: Any, inner: Any) -> dict[str, object]:
     given = inner.get_params(deep=False).items()
     shown = {name: _plain(value) for name, value in given if name not in ways_of(inner)}
     degree = getattr(model, "degree", 1)
     return shown if degree == 1 else {**shown, "products of columns up to degree": degree}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, (type(None), bool, int, float, str)):
         return value
     if isinstance(value, type):

@@ -54,7 +54,7 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     yield Picture("Residuals", picture("residuals", "residuals against predictions", draw), words)
 
 
-def _confusion(y: Any, predicted: Any) -> Picture:
+def _confusion(y: np.ndarray, predicted: np.ndarray | None) -> Picture:
     classes = np.unique(np.concatenate([np.asarray(y).astype(str), np.asarray(predicted).astype(str)]))
     counts = confusion_matrix(np.asarray(y).astype(str), np.asarray(predicted).astype(str))
     draw = partial(plots.confusion_matrix, counts, classes)

@@ -7,7 +7,6 @@ that differs from one run to the next, is taken out.
 import io
 import re
 from collections.abc import Callable
-from typing import Any
 
 from markupsafe import Markup
 
@@ -30,7 +29,7 @@ REFERENCE = re.compile(r'(url\(|href=")#([\w.]+)')
 HEIGHT = re.compile(r'(<svg[^>]*?) height="[^"]*"', re.DOTALL)
 
 
-def picture(name: str, alt: str, draw: Callable[..., Any], width: float = 5.4, height: float = 3.4) -> Markup:
+def picture(name: str, alt: str, draw: Callable[..., object], width: float = 5.4, height: float = 3.4) -> Markup:
     """Draw on new axes, and give the picture as markup, without its title, which the page has.
 
     The `name` is unique in the page and keeps the inner names of pictures apart; `alt` says what is shown, for those

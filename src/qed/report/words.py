@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
@@ -57,7 +57,7 @@ def plus_minus(value: float, error: float, decimals: int | None = None) -> str:
     return f"{value:.{places}f} ± {error:.{places}f}"
 
 
-def setting_words(setting: Mapping[str, Any]) -> str:
+def setting_words(setting: Mapping[str, object]) -> str:
     """Write a setting of parameters."""
     words = {name: number(value) if isinstance(value, float) else str(value) for name, value in setting.items()}
     return ", ".join(f"no {name}" if setting[name] is None else f"{name}={value}" for name, value in words.items())
