@@ -25,7 +25,7 @@ from qed.linalg.root import factor_rounding
 from qed.linalg.wide import WideSystem
 from qed.optim.least_squares.evidence import Evidence
 from qed.stats.centred import exact_sum
-from qed.stats.distributions.covariance import Whitening
+from qed.stats.distributions.covariance import NO_WEIGHTS, Whitening
 from qed.stats.factor import Factor
 from qed.stats.moments import VANISHED, Moments
 from qed.stats.products import dense
@@ -39,10 +39,7 @@ def metric_factor(rows: Rows, whiten: Whitening, target: Target) -> Factor:
     if whiten.deviations is not None:
         return _upright(rows.fold(_independent, whiten.deviations, target))
     if rows.has_weight:
-        raise InputError(
-            "sample_weight can not be combined with a full covariance matrix: a repeated row would need to know how its "
-            "noise depends on that of the others. Repeat the row in the data and in the matrix, or give variances."
-        )
+        raise InputError(NO_WEIGHTS)
     return _upright(_dependent(rows.array(), whiten, target))
 
 

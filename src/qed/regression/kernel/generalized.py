@@ -27,7 +27,7 @@ from qed.kernels.names import KERNEL_PARAMETERS
 from qed.linalg.definite import multiplied
 from qed.regression.kernel.evidence import dual_claims
 from qed.regression.kernel.model import KernelModel, KernelProblem, columns
-from qed.stats.distributions.covariance import Whitening
+from qed.stats.distributions.covariance import NO_WEIGHTS, Whitening
 
 
 class GeneralizedKernelRidge(KernelModel):
@@ -99,10 +99,7 @@ class GeneralizedKernelRidge(KernelModel):
             )
         if len(shape) == 2:
             if problem.weight is not None:
-                raise InputError(
-                    "sample_weight can not be combined with a full covariance matrix: a repeated row would need to know how its "
-                    "noise depends on that of the others. Repeat the row in the data and in the matrix, or give variances."
-                )
+                raise InputError(NO_WEIGHTS)
             return np.asarray(self.covariance, dtype=np.float64)
         variance = np.asarray(1.0 if self.covariance is None else self.covariance, dtype=np.float64)
         found = problem.chosen(np.broadcast_to(variance, n))

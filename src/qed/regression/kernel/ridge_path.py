@@ -18,7 +18,7 @@ import numpy as np
 from qed.base.errors import DegenerateWarning
 from qed.linalg.shifted import solve_all
 from qed.regression.kernel.ridge import KernelRidge
-from qed.regression.linear.ridge_path import penalties_of
+from qed.regression.linear.ridge_path import draw_errors, penalties_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +80,7 @@ class KernelRidgePath:
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots(layout="constrained")[1]
-        ax.plot(self.alphas, self.training_error, label="training")
-        ax.plot(self.alphas, self.leave_one_out_error, label="leave one out")
-        ax.axvline(self.best, color="grey", linestyle=":", label=f"alpha = {self.best:.3g}")
-        ax.set(xlabel="alpha", ylabel="mean squared error", xscale="symlog" if (self.alphas == 0).any() else "log")
-        ax.legend()
+        draw_errors(ax, self.alphas, self.training_error, self.leave_one_out_error, self.best)
         return ax
 
 

@@ -28,10 +28,11 @@ class LinearPredictor(Regressor):
     coef_: np.ndarray
     intercept_: Any
     fit_intercept: bool
+    multi_output: ClassVar[bool] = True  # whether it takes several outputs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.multi_output
         return tags
 
     def _set_coef(self, coef: np.ndarray, x_mean: np.ndarray, y_mean: np.ndarray, *, flat: bool) -> None:

@@ -8,6 +8,7 @@ leaving out each row in turn takes a second pass.
 Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, sections 3.4.1 and 7.10.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,22 +74,8 @@ class RidgePath:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw coefficients and errors against the penalty, on two axes."""
-        import matplotlib.pyplot as plt
-
-        if axes is None:
-            _, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
-        flat = self.coef.reshape(len(self.alphas), -1)
-        lines = axes[0].plot(self.alphas, flat, linewidth=1)
-        if self.feature_names is not None and len(lines) == len(self.feature_names) <= 12:
-            axes[0].legend(lines, self.feature_names, fontsize="small")
-        axes[0].set(xlabel="alpha", ylabel="coefficient")
-        axes[1].plot(self.alphas, self.training_error, label="training")
-        axes[1].plot(self.alphas, self.leave_one_out_error, label="leave one out")
-        axes[1].axvline(self.best, color="grey", linestyle=":", label=f"alpha = {self.best:.3g}")
-        axes[1].set(xlabel="alpha", ylabel="mean squared error")
-        axes[1].legend()
-        for ax in axes:
-            ax.set_xscale("symlog" if (self.alphas == 0).any() else "log")
+        axes = draw_coefficients(axes, self.alphas, self.coef, self.feature_names)
+        draw_errors(axes[1], self.alphas, self.training_error, self.leave_one_out_error, self.best)
         return axes
 
 
@@ -198,6 +185,32 @@ def penalties_of(alphas: Any, spectrum: np.ndarray) -> np.ndarray:
     if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
         raise ParameterError(f"alphas must be finite numbers >= 0 in one row, not {alphas!r}.")
     return values
+
+
+def draw_coefficients(axes: Any, alphas: np.ndarray, coef: np.ndarray, names: Sequence[str] | None) -> Any:
+    """Draw the coefficients of a path that are not always zero on the first of two axes; give both, with their scale set."""
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        _, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    flat = coef.reshape(len(alphas), -1)
+    used = np.flatnonzero(flat.any(axis=0))
+    lines = axes[0].plot(alphas, flat[:, used], linewidth=1)
+    if names is not None and len(used) <= 12 and flat.shape[1] == len(names):
+        axes[0].legend(lines, [names[j] for j in used], fontsize="small")
+    axes[0].set(xlabel="alpha", ylabel="coefficient")
+    for ax in axes:
+        ax.set_xscale("symlog" if (alphas == 0).any() else "log")
+    return axes
+
+
+def draw_errors(ax: Any, alphas: np.ndarray, training: np.ndarray, left_out: np.ndarray, best: float) -> None:
+    """Draw training and leave-one-out errors, and mark the best penalty."""
+    ax.plot(alphas, training, label="training")
+    ax.plot(alphas, left_out, label="leave one out")
+    ax.axvline(best, color="grey", linestyle=":", label=f"alpha = {best:.3g}")
+    ax.set(xlabel="alpha", ylabel="mean squared error", xscale="symlog" if (alphas == 0).any() else "log")
+    ax.legend()
 
 
 def _coarse(error: np.ndarray, noise: np.ndarray) -> np.ndarray:

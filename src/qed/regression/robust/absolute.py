@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -92,6 +92,7 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
     True
     """
 
+    multi_output: ClassVar[bool] = False
     attributes: ClassVar = {"smooth_coef_": floats("features"), "smooth_intercept_": floats(), "delta_": floats(low=0)}
     no_inference: ClassVar[str] = (
         "they would depend on the density of the noise at its median, which few rows tell. Fit the model to bootstrap samples"
@@ -106,11 +107,6 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
 
     def _problem(self, rows: Rows) -> Design:
         return Design(rows.cached(), self, intercept=bool(self.fit_intercept))

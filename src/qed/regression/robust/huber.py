@@ -14,7 +14,7 @@ Huber (1964), Robust estimation of a location parameter; Owen (2007), A robust h
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -89,6 +89,7 @@ class HuberRegressor(LinearPredictor, Iterative):
     (True, True)
     """
 
+    multi_output: ClassVar[bool] = False
     attributes: ClassVar = {"scale_": floats(low=0), "outliers_": booleans("rows")}
     no_inference: ClassVar[str] = (
         "they would depend on how the outliers are spread, which nobody knows. Fit the model to bootstrap samples"
@@ -118,11 +119,6 @@ class HuberRegressor(LinearPredictor, Iterative):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.scale = scale
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
 
     def _problem(self, rows: Rows) -> HuberProblem:
         design = Design(rows.cached(), self, intercept=bool(self.fit_intercept), alpha=float(self.alpha))

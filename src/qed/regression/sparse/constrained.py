@@ -19,11 +19,10 @@ import numpy as np
 from qed.base.certificate import Certificate, Claim
 from qed.base.errors import InputError
 from qed.base.models.parameters import number
-from qed.base.sources.rows import Rows
 from qed.optim.functions.penalties import L1L2
 from qed.regression.sparse.evidence import ROUNDING, SparseEvidence, sum_claim
 from qed.regression.sparse.lasso import Lasso
-from qed.regression.sparse.problem import GramProblem, SparseProblem, problem_for
+from qed.regression.sparse.problem import SparseProblem, problem_for
 
 # Penalties below this share of the largest one are lost in rounding; sums of sizes this close to the radius are equal to it.
 LEAST, NEAR = 1e-14, 1e-13
@@ -95,20 +94,11 @@ def constrained_lasso(
         raise InputError(f"The constrained lasso takes one output, but y has {len(problem.y_mean)}: call it for each.")
     coef, l1 = _search(problem, float(radius), tol, positive)
     intercept = problem.y_mean - problem.x_mean @ coef
-    seen = _seen(problem, rows, coef, intercept, fit_intercept)
+    seen = problem.evidence(coef, intercept)
     claims = constrained_claims(seen, coef, float(radius), tol, positive=positive, centered=fit_intercept)
-    source = "statistics" if isinstance(problem, GramProblem) else "data"
     return ConstrainedLasso(
-        coef[:, 0], float(intercept[0]), float(radius), l1 / problem.weight, Certificate(claims, source)
+        coef[:, 0], float(intercept[0]), float(radius), l1 / problem.weight, Certificate(claims, problem.source)
     )
-
-
-def _seen(
-    problem: SparseProblem, rows: Rows, coef: np.ndarray, intercept: np.ndarray, centered: bool
-) -> SparseEvidence:
-    if isinstance(problem, GramProblem):
-        return SparseEvidence.from_moments(problem.moments, coef, intercept, centered=centered)
-    return SparseEvidence.from_rows(rows, coef, intercept, centered=centered, lengths=True)
 
 
 def _search(problem: SparseProblem, radius: float, tol: float, positive: bool) -> tuple[np.ndarray, float]:

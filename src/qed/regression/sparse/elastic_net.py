@@ -219,8 +219,7 @@ class ElasticNet(LinearPredictor, Iterative):
         """Prove the fit from the moments, where it has them, or from the rows."""
         coef, intercept = self._columns()
         if isinstance(problem, GramProblem):
-            seen = SparseEvidence.from_moments(problem.moments, coef, intercept, centered=bool(self.fit_intercept))
-            return self._claims_about(seen)
+            return self._claims_about(problem.evidence(coef, intercept))
         rows = problem.rows
         assert rows is not None
         # What rounding can do is asked only where it matters, as it takes another look at every value.

@@ -22,9 +22,10 @@ from qed.base.engine import one_blas_thread
 from qed.base.models.parameters import check_parameters
 from qed.optim.least_squares.precise import lazy_factor
 from qed.optim.sparse.grid import strengths
+from qed.regression.linear.ridge_path import draw_coefficients
 from qed.regression.sparse.elastic_net import ElasticNet
-from qed.regression.sparse.evidence import SparseEvidence, path_claims
-from qed.regression.sparse.problem import GramProblem, problem_for
+from qed.regression.sparse.evidence import path_claims
+from qed.regression.sparse.problem import problem_for
 from qed.regression.sparse.search import along
 
 
@@ -78,23 +79,12 @@ class LassoPath:
 
     def plot(self, axes: Any = None) -> Any:
         """Draw coefficients, and error with the number of coefficients that are not zero, against the penalty."""
-        import matplotlib.pyplot as plt
-
-        if axes is None:
-            _, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
-        flat = self.coef.reshape(len(self.alphas), -1)
-        used = np.flatnonzero(flat.any(axis=0))
-        lines = axes[0].plot(self.alphas, flat[:, used], linewidth=1)
-        if self.feature_names is not None and len(used) <= 12 and flat.shape[1] == len(self.feature_names):
-            axes[0].legend(lines, [self.feature_names[j] for j in used], fontsize="small")
-        axes[0].set(xlabel="alpha", ylabel="coefficient")
+        axes = draw_coefficients(axes, self.alphas, self.coef, self.feature_names)
         axes[1].plot(self.alphas, self.training_error, label="training error")
         axes[1].set(xlabel="alpha", ylabel="mean squared error")
         count = axes[1].twinx()
         count.step(self.alphas, self.n_nonzero, where="mid", color="grey", linestyle=":", label="coefficients not zero")
         count.set(ylabel="coefficients not zero")
-        for ax in axes:
-            ax.set_xscale("symlog" if (self.alphas == 0).any() else "log")
         return axes
 
 
@@ -196,10 +186,7 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
     outputs = np.tile(np.arange(q), m)
     centered = bool(model.fit_intercept)
     with one_blas_thread:
-        if isinstance(problem, GramProblem):
-            seen = SparseEvidence.from_moments(problem.moments, flat, intercept.ravel(), outputs, centered=centered)
-        else:
-            seen = SparseEvidence.from_rows(rows, flat, intercept.ravel(), outputs, centered=centered, lengths=True)
+        seen = problem.evidence(flat, intercept.ravel(), outputs)
     penalties = [model._penalty(problem.weight, alpha) for alpha in np.repeat(values, q)]
     gaps, claims = path_claims(seen, flat, penalties, model.tol, centered=centered)
     single = rows.target_ndim == 1
@@ -210,6 +197,6 @@ def _path(model: ElasticNet, X: Any, y: Any, alphas: Any, eps: float, sample_wei
         gaps.reshape(m, q).max(axis=1),
         seen.rr.reshape(m, q).mean(axis=1) / problem.weight,
         top,
-        Certificate(claims, source="statistics" if isinstance(problem, GramProblem) else "data"),
+        Certificate(claims, source=problem.source),
         rows.feature_names,
     )

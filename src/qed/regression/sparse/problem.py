@@ -28,6 +28,7 @@ from qed.optim.least_squares.precise import LazyFactor, solve_precisely
 from qed.optim.sparse.columns import columns_of
 from qed.optim.sparse.quadratic import SparseQuadratic
 from qed.optim.sparse.working_set import WorkingSet
+from qed.regression.sparse.evidence import SparseEvidence
 from qed.stats.moments import Moments
 from qed.stats.products import present_rows
 
@@ -59,6 +60,10 @@ class SparseProblem(Problem):
     @abstractmethod
     def ridge(self, l2: float, factor: LazyFactor | None) -> np.ndarray:
         """Give the coefficients without a penalty on their sizes, the shortest where there are many."""
+
+    @abstractmethod
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray, outputs: np.ndarray | None = None) -> SparseEvidence:
+        """Give what proves coefficients of shape (p, q); many models of a few outputs say in `outputs` which is whose."""
 
     def begin_at(self, coef: np.ndarray) -> None:
         """Go on from other coefficients, of shape (p, q)."""
@@ -122,6 +127,9 @@ class GramProblem(SparseProblem):
         found, _ = solve_precisely(self.seen, l2, factor, centered=self.centered)
         return found.coef
 
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray, outputs: np.ndarray | None = None) -> SparseEvidence:
+        return SparseEvidence.from_moments(self.moments, coef, intercept, outputs, centered=self.centered)
+
 
 class ColumnProblem(SparseProblem):
     """Sparse least squares on columns in memory."""
@@ -129,7 +137,7 @@ class ColumnProblem(SparseProblem):
     way = "columns in memory, a working set of them at a time"
 
     def __init__(self, rows: Rows, *, centered: bool, many: bool = False) -> None:
-        self.rows, self.target_ndim = rows, rows.target_ndim
+        self.rows, self.target_ndim, self.centered = rows, rows.target_ndim, centered
         X, Y, weight = present_rows(rows.array(), target=True)
         self.weight = float(len(Y)) if weight is None else float(weight.sum())
         with one_blas_thread, np.errstate(invalid="ignore", over="ignore"):
@@ -173,6 +181,10 @@ class ColumnProblem(SparseProblem):
         kept = shifted > 4 * len(value) * EPS * shifted.max(initial=0.0)
         dual = vector[:, kept] / shifted[kept] @ (vector[:, kept].T @ self.target)
         return np.column_stack([self.columns.correlate(np.ascontiguousarray(column)) for column in dual.T])
+
+    def evidence(self, coef: np.ndarray, intercept: np.ndarray, outputs: np.ndarray | None = None) -> SparseEvidence:
+        assert self.rows is not None
+        return SparseEvidence.from_rows(self.rows, coef, intercept, outputs, centered=self.centered, lengths=True)
 
 
 def problem_for(rows: Rows, model: Any, *, many: bool = False) -> SparseProblem:

@@ -16,6 +16,10 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.numbers import EPS
 from qed.linalg.root import inverted
 
+NO_WEIGHTS = (
+    "sample_weight can not be combined with a full covariance matrix: a repeated row would need to know how its noise "
+    "depends on that of the others. Repeat the row in the data and in the matrix, or give variances."
+)
 # So much may rounding do by a coarse bound, before the root is inverted to know better.
 ENOUGH = 1e-9
 
