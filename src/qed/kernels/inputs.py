@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from qed.base.errors import InputError
 from qed.base.models.checks import is_finite
@@ -89,8 +90,6 @@ def _refuse_missing(table: Any, name: str) -> None:
 
 def as_csr(table: Any) -> Any:
     """Give a table as a CSR array; one that is a CSR array stays what it is."""
-    from scipy import sparse
-
     return table if isinstance(table, sparse.csr_array) else sparse.csr_array(table)
 
 

@@ -8,6 +8,7 @@ sparse product for sparse ones, where only columns that are mostly non-zero are 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from qed.base.errors import InputError
 from qed.base.sources.block import Block, aligned
@@ -103,8 +104,6 @@ def _small_gram(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np
 
 
 def _sparse_gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
-    from scipy import sparse
-
     p = X.shape[1]
     shifted, kept = np.flatnonzero(shift[:p]), np.flatnonzero(shift[:p] == 0)
     S = sparse.csr_array(X if len(shifted) == 0 else X[:, kept], dtype=np.float64)

@@ -15,12 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+from scipy import sparse
+from scipy.sparse import csr_array
 
 # A word is two or more letters or digits.
 WORD = r"(?u)\b\w\w+\b"
@@ -149,8 +147,6 @@ def _unmarked(text: str, accents: str) -> str:
 
 def _counted(index: np.ndarray, lengths: np.ndarray, width: int) -> csr_array:
     """Make the matrix of counts from the number of each term, -1 for one that is not known, and the length of each document."""
-    from scipy import sparse
-
     ends = np.concatenate([[0], np.cumsum(lengths)])
     known = index >= 0
     if not known.all():

@@ -9,6 +9,7 @@ is 1 then).
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from qed.base.compile import kernel
 
@@ -60,8 +61,6 @@ def expand(X: Any, lead: Any, lowest: int, skip: int, bias: int, out: Any) -> No
 
 def expand_sparse(X: Any, lead: np.ndarray, lowest: int, skip: int, bias: int, columns: int) -> Any:
     """Give the monomials of the rows of a CSR array as a CSR array with `columns` columns."""
-    from scipy import sparse
-
     X = X if X.has_sorted_indices else X.sorted_indices()
     degree = len(lead) - 1
     stored, which = np.unique(np.diff(X.indptr), return_inverse=True)

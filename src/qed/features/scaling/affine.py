@@ -1,15 +1,9 @@
 """Shifting and stretching columns: one reading, one writing, and on the way a look at whether all is finite."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.errors import InputError
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 COMPILED_FROM = 1 << 15
 STRIP_VALUES = 1 << 15

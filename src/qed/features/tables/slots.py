@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from scipy.sparse import coo_array, csr_array
 
 from qed.features.tables.levels import codes_of, is_missing
 
@@ -95,13 +96,11 @@ def place_ones(slots: list[np.ndarray], starts: np.ndarray, dtype: Any, *, spars
             row = np.flatnonzero(slot >= 0)
             out[row, slot[row] + start] = 1
         return out
-    from scipy import sparse as scipy_sparse
-
     place = np.column_stack([np.where(slot < 0, -1, slot + start) for slot, start in zip(slots, starts)])
     kept = place >= 0
     index = np.int32 if max(width, place.size) < 2**31 else np.int64
     indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(index)
-    return scipy_sparse.csr_array((np.ones(indptr[-1], dtype), place[kept].astype(index), indptr), shape=(n, width))
+    return csr_array((np.ones(indptr[-1], dtype), place[kept].astype(index), indptr), shape=(n, width))
 
 
 def read_ones(matrix: Any, starts: np.ndarray) -> tuple[np.ndarray, int]:
@@ -111,9 +110,7 @@ def read_ones(matrix: Any, starts: np.ndarray) -> tuple[np.ndarray, int]:
     (array([[ 1,  0],
            [-1,  0]]), 0)
     """
-    from scipy import sparse
-
-    ones = sparse.coo_array(matrix)
+    ones = coo_array(matrix)
     row, place, value = ones.row, ones.col, ones.data
     column = np.searchsorted(starts, place, side="right") - 1
     slot = np.full((matrix.shape[0], len(starts) - 1), -1)

@@ -8,13 +8,13 @@ order of the alphabet, so that the columns are the same whatever the order of th
 vector space model for automatic indexing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csr_array
 
 from qed.base.attributes import floats, names
 from qed.base.certificate import Claim
@@ -31,9 +31,6 @@ from qed.features.tables.levels import column_of
 from qed.features.text.cutting import READING, WORDS, Cutting
 from qed.features.text.documents import documents_of, texts_of
 from qed.stats.terms import WORD, TermCounts
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 def _is_share(value: object) -> bool:
@@ -314,8 +311,6 @@ class CountVectorizer(Cutting):
         X : array-like or sparse matrix of shape (n, n_terms)
             Counts.
         """
-        from scipy import sparse
-
         self._check_fitted()
         counts = sparse.csr_array(X)
         return [self.terms_[row] for row in np.split(counts.indices, counts.indptr[1:-1])]

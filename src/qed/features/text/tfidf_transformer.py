@@ -5,9 +5,11 @@ One pass counts the documents of each term, :math:`O(\\text{counts that are not 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csr_array
 
 from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
@@ -19,9 +21,6 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.features.text.weighing import WEIGHTS, Weighing
 from qed.stats.terms import weigh
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 class TermsProblem(RowsProblem):
@@ -125,8 +124,6 @@ class TfidfTransformer(OneToOneFeatureMixin, Weighing):  # type: ignore[misc]
 
 
 def _without_zeros(block: Block) -> csr_array:
-    from scipy import sparse
-
     counts = sparse.csr_array(block.X, copy=True)
     counts.eliminate_zeros()
     return counts

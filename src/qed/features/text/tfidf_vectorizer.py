@@ -3,12 +3,11 @@
 The same pass as for counts gives the documents that have each word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from qed.base.attributes import floats, nothing
 from qed.base.certificate import Claim
@@ -19,9 +18,6 @@ from qed.features.text.count_vectorizer import CountVectorizer
 from qed.features.text.cutting import READING
 from qed.features.text.weighing import WEIGHTS, Weighing
 from qed.stats.terms import WORD, weigh
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 @takes(**READING)
