@@ -194,7 +194,7 @@ def draw_coefficients(axes: Any, alphas: np.ndarray, coef: np.ndarray, names: Se
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
     flat = coef.reshape(len(alphas), -1)
-    used = np.flatnonzero(flat.any(axis=0))
+    used = np.flatnonzero(flat.any(axis=0)).tolist()
     lines = axes[0].plot(alphas, flat[:, used], linewidth=1)
     if names is not None and len(used) <= 12 and flat.shape[1] == len(names):
         axes[0].legend(lines, [names[j] for j in used], fontsize="small")
