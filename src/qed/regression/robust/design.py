@@ -204,7 +204,8 @@ class Design(RowsProblem):
     def imbalance(self, miss: np.ndarray, level: float) -> tuple[float, np.ndarray]:
         """Bound ``max |eta|`` for what equations miss; give also the part of `miss` that eta does not make up for.
 
-        The equations are those of the (centred) coefficients and of the constant. What rounding leaves is made up for in turn.
+        The equations are those of the (centred) coefficients and of the constant. What rounding leaves is made up for in turn, as long as
+        that still changes eta.
         """
         p, left = len(miss), miss
         eta = abs(level) / self.total.weight if self.intercept else 0.0
@@ -213,10 +214,12 @@ class Design(RowsProblem):
                 weights = self.basis[:p] @ (self.basis[:p].T @ left)
             else:
                 weights = self.factor.solve(np.append(left, 0.0)[:, None])[:p, 0]
-            rest = left - self.gram[:p, :p] @ weights
+            rest, more = left - self.gram[:p, :p] @ weights, float(self.reach @ np.abs(weights))
             if turn and not np.abs(rest).max(initial=0.0) < 0.5 * np.abs(left).max(initial=0.0):
                 break
-            eta, left = eta + float(self.reach @ np.abs(weights)), rest
+            eta, left = eta + more, rest
+            if more <= EPS * eta:
+                break
         return eta, left
 
     def rounding(self, plane: Plane, target: float) -> tuple[float, float]:
