@@ -29,6 +29,8 @@ from qed.base.sources.layout import floats_of
 from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
 
+# So few values are looked at sooner by BLAS.
+FEW_VALUES = 1 << 12
 PLAIN = {str, bytes, bool, int, float, type(None)}
 
 
@@ -272,6 +274,9 @@ def refuse_amounts(model: object, labels: Iterable[object]) -> None:
 def is_finite(values: Any) -> bool:
     """Say whether all values are finite: one sum, and a close look only where the sum is not."""
     data = values.data if is_sparse(values) else values
+    if data.size <= FEW_VALUES:
+        # The sum of so few squares is there before a sum has said that it may overflow; BLAS does not ask.
+        return math.isfinite(np.vdot(data, data)) or bool(np.isfinite(data).all())
     with np.errstate(invalid="ignore", over="ignore"):
         return math.isfinite(data.sum(dtype=np.float64)) or bool(np.isfinite(data).all())
 

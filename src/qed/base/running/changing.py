@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
 from qed.base.errors import enough_memory
@@ -25,7 +25,7 @@ def changing(model: object) -> Iterator[None]:
     model : object
         What is fitted. Its attributes are set anew, never changed in place, so that remembering them is enough.
     """
-    with deferred(), fitting(), enough_memory(), _whole(model):
+    with deferred(), fitting(), enough_memory(), _Whole(model):
         yield
 
 
@@ -40,7 +40,7 @@ def trying_many(model: object) -> Iterator[None]:
     model : object
         What the fits are made for.
     """
-    with deferred(), _whole(model):
+    with deferred(), _Whole(model):
         token = in_parts.set(True)
         try:
             yield
@@ -48,13 +48,13 @@ def trying_many(model: object) -> Iterator[None]:
             in_parts.reset(token)
 
 
-@contextmanager
-def _whole(model: object) -> Iterator[None]:
-    """Put the attributes of a model back where something ends the block early."""
-    before = dict(vars(model))
-    try:
-        yield
-    except BaseException:
-        vars(model).clear()
-        vars(model).update(before)
-        raise
+class _Whole(AbstractContextManager[None]):
+    """Puts the attributes of a model back where something ends the block early."""
+
+    def __init__(self, model: object) -> None:
+        self._held, self._before = vars(model), dict(vars(model))
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is not None:
+            self._held.clear()
+            self._held.update(self._before)
