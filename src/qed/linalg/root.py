@@ -66,7 +66,7 @@ def inverted(lower: np.ndarray, enough: float) -> tuple[float, np.ndarray | None
     return (size / (1 - missed) if missed < 0.5 else np.inf), inverse
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Root:
     """A triangular root of a matrix, ``A = D L (I + M) L' D``, with a bound on M.
 

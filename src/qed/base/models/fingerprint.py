@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,6 +136,7 @@ def largest_loss(behind: np.ndarray, left: np.ndarray, mean: np.ndarray) -> floa
     return float(np.max(np.divide(behind, seen, out=np.where(behind > 0, np.inf, 1.0), where=seen > 0), initial=1.0))
 
 
+@lru_cache(maxsize=8)
 def mixture(columns: int) -> np.ndarray:
     """Give the factors by which several target columns are mixed into one."""
     return np.cos(np.arange(columns))
