@@ -71,7 +71,7 @@ class Fingerprint:
             mix, target = mixture(len(y_mean)), np.empty(2 + len(x_mean))
             mean = float(y_mean @ mix)
             target[0], target[1] = mean, mix @ yy @ mix / weight + mean**2
-            target[2:] = xy @ mix / weight + x_mean * mean
+            np.add(xy @ mix / weight, x_mean * mean, out=target[2:])
         return cls(int(count), weight, x_mean, np.maximum(spread, 0.0) / weight, target)
 
     def difference(self, other: Fingerprint, loss: float = 1.0) -> str:

@@ -14,8 +14,7 @@ from qed.base.threads.interrupts import deferred
 in_parts: ContextVar[bool] = ContextVar("qed_in_parts", default=False)
 
 
-@contextmanager
-def changing(model: object) -> Iterator[None]:
+def changing(model: object) -> AbstractContextManager[None]:
     """Fit a model inside the ``with`` block; whatever ends it by an error or an interrupt leaves the model as it was.
 
     Ctrl-C waits for a moment in which nothing is half done, BLAS is held to one thread, and memory that is missing is a sentence.
@@ -25,8 +24,7 @@ def changing(model: object) -> Iterator[None]:
     model : object
         What is fitted. Its attributes are set anew, never changed in place, so that remembering them is enough.
     """
-    with deferred(), fitting(), enough_memory(), _Whole(model):
-        yield
+    return _Changing(model)
 
 
 @contextmanager
@@ -58,3 +56,26 @@ class _Whole(AbstractContextManager[None]):
         if kind is not None:
             self._held.clear()
             self._held.update(self._before)
+
+
+class _Changing(_Whole):
+    """The same, with all that a fit needs around it: small fits are made by the thousand, and four contexts would take as long as the rest."""
+
+    def __enter__(self) -> None:
+        self._deferred = deferred()
+        self._deferred.__enter__()
+        try:
+            fitting().__enter__()
+        except BaseException:
+            self._deferred.__exit__()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        try:
+            super().__exit__(kind, error, trace)
+            enough_memory().__exit__(kind, error, trace)
+        finally:
+            try:
+                fitting().__exit__()
+            finally:
+                self._deferred.__exit__()

@@ -144,7 +144,7 @@ class Evidence:
         scale = self._scale[:, None]
         for start in range(0, len(coef), TURNS):
             part = slice(start, min(start + TURNS, len(coef)))
-            correlation = self.xy[:, [output]] - self.xx @ coef[part].T
+            correlation = self.xy[:, output, None] - self.xx @ coef[part].T
             both = self.xy[self.used, output] + correlation[self.used].T
             error = self.yy[output] - (coef[part] * both).sum(axis=1)
             near = np.abs(correlation, out=correlation)
@@ -162,7 +162,7 @@ def claims_of_path(
     astray = touching = rise = 0.0
     farthest = 1.0
     for output, path in enumerate(paths):
-        before, size = np.inf, float(np.sqrt(max(seen.yy[output], 0.0))) or 1.0
+        before, size = np.inf, math.sqrt(max(seen.yy[output], 0.0)) or 1.0
         for part, near, error in seen.turns(output, path.coef):
             # Measured by the target, not by how far the coefficients reach: those of nearly equal columns can reach anywhere.
             stretch = seen.reach(output, path.coef[part]) / size
@@ -222,7 +222,7 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that no other coefficients of the same columns leave a smaller residual."""
     value = 0.0
     for output, coef in enumerate(coefs):
-        chosen = np.flatnonzero(coef)
+        chosen = coef.nonzero()[0]
         places, weights = seen.used[chosen], coef[chosen]
         gram, right = seen.xx[places][:, chosen], seen.xy[places, output]
         gradient = right - gram @ weights
@@ -236,7 +236,7 @@ def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
     """Give the columns that the model or its path uses."""
     used = np.asarray(coef.any(axis=1))
     used[picks[picks >= 0]] = True
-    return np.flatnonzero(used)
+    return used.nonzero()[0]
 
 
 def _lengths(square: np.ndarray, center: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
