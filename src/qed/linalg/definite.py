@@ -66,7 +66,7 @@ def solve_dual(
     right = Y * root
     parts: list[tuple[np.ndarray, Dual]] = []
     with one_blas_thread:
-        for last, alpha in _with_last(np.unique(alphas)):
+        for last, alpha in _with_last(sorted(set(alphas.tolist()))):
             chosen = alphas == alpha
             own = K if last else K.copy()
             diagonal = own.diagonal().copy()
@@ -86,8 +86,8 @@ def solve_dual(
     return Dual(coef * root, fitted / root, rank, worst, slope)
 
 
-def _with_last(values: np.ndarray) -> list[tuple[bool, float]]:
-    return [(k == len(values) - 1, float(value)) for k, value in enumerate(values)]
+def _with_last(values: list[float]) -> list[tuple[bool, float]]:
+    return [(k == len(values) - 1, value) for k, value in enumerate(values)]
 
 
 def _by_corrections(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | None:
@@ -135,12 +135,12 @@ def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool
     n, diagonal = len(A), K.diagonal().copy()
     shifted = diagonal + alpha
     size = float(np.abs(K).sum(axis=1).max()) + alpha if condition else 0.0
-    np.fill_diagonal(K, shifted)
+    K.ravel("K")[:: n + 1] = shifted
     if not factor_in_place(A) or not (A.diagonal() ** 2 > 4 * n * EPS * shifted).all():
         return None
     coef = lapack.dpotrs(A, right, lower=1)[0]
     spread = max(1.0, 1 / max(reciprocal_condition(A, size), 1e-300)) if condition else None
-    np.fill_diagonal(K, diagonal)
+    K.ravel("K")[:: n + 1] = diagonal
     return Dual(coef, multiplied(K, coef), n, spread)
 
 

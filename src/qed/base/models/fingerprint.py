@@ -159,4 +159,6 @@ def target_sums(block: Block) -> np.ndarray:
     value = y.astype(np.float64) if y.ndim == 1 else y.astype(np.float64) @ mixture(y.shape[1])
     weighted = value if block.weight is None else value * block.weight
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.concatenate([[weighted.sum(), weighted @ value], weighted @ block.X])
+        sums = np.empty(2 + block.X.shape[1])
+        sums[0], sums[1], sums[2:] = weighted.sum(), weighted @ value, weighted @ block.X
+        return sums
