@@ -387,7 +387,7 @@ def kept(rows: Rows, size: int | None = None) -> ArrayRows:
 def _kept_target(rows: Rows) -> Any:
     """Read the target of rows once and keep it, in memory or in a file."""
     if not rows.facts.is_mapped:
-        return join(list(work(rows.tasks(attrgetter("y")))))
+        return rows.map(attrgetter("y"))
     facts = replace(rows.facts, has_weight=False)
     found, folder = spill(partial(_visit, rows), facts, rows.known_count(), features=False)
     weakref.finalize(found.y, shutil.rmtree, folder, ignore_errors=True)
