@@ -327,17 +327,18 @@ def _nonnegative_excess(metric: Metric, at: Standing, held: np.ndarray) -> np.nd
 
 def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
     """Bound the relative errors of coefficients and intercepts by one number, in a few operations; infinite where that tells nothing."""
-    told, root = seen.metric.root()
-    if root is None or not rank == len(coef) == told.sum():
+    _, root = seen.metric.root()
+    if root is None or not rank == len(coef) == len(root.length):
         return np.inf
-    own, far = np.abs(coef) * root.length[:, None], root.far(seen.xr, seen.noise)
-    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
-    reach = NO_SHARE * (np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0))
+    absolute = np.abs(coef)
+    own, far = absolute * root.length[:, None], root.far(seen.xr, seen.noise)
+    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ absolute
+    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0)
     constant = np.abs(seen.r_mean) + seen.slip
     if seen.x_mean.any():
         constant = constant + np.linalg.norm(seen.x_mean / root.length) * far
-    by_columns = _over(far, own.min(axis=0, initial=np.inf), reach)
-    return float(max(by_columns.max(), _over(constant, intercept, NO_SHARE * size).max()))
+    error, value = np.array([far, constant]), np.array([own.min(axis=0, initial=np.inf), intercept])
+    return float(_over(error, value, NO_SHARE * np.array([reach, size])).max())
 
 
 def first_errors(
