@@ -228,7 +228,7 @@ def open_atoms(
         return Atoms(X, np.zeros(X.shape[1])), np.ascontiguousarray(Y.T)
     X, Y, weight = present_rows(rows.array(), target=True)
     root = None if weight is None else np.sqrt(weight)
-    Y = (Y - target_center) * (1.0 if root is None else root[:, None])
+    Y = Y - target_center if root is None else (Y - target_center) * root[:, None]
     plain = None
     if (
         isinstance(seen, Summary)

@@ -21,6 +21,7 @@ from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
+from qed.linalg.cholesky import Cholesky
 from qed.linalg.normal import solve
 from qed.optim.least_squares.evidence import about_zero
 from qed.regression.greedy.atoms import noise
@@ -103,9 +104,9 @@ class Evidence:
     ) -> Evidence:
         """Take the same from moments of all columns and targets."""
         seen, used = moments if centered else about_zero(moments), _used(coef, picks)
-        length, far = _lengths(np.diagonal(seen.xx), seen.x_mean, seen.weight)
+        length, far = _lengths(seen.xx.diagonal(), seen.x_mean, seen.weight)
         lost = moments.y_mean - moments.x_mean @ coef - intercept
-        yy = np.diagonal(seen.yy)
+        yy = seen.yy.diagonal()
         offset = Offset.of(lost, seen.weight, far[used], seen.y_mean, yy)
         return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, noise(seen.count))
 
@@ -209,7 +210,8 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
     missing, excess = 0, 0.0
     for output, path in enumerate(paths):
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
-        excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
+        if tol is not None:
+            excess = max(excess, float(error[0] - tol) / max(seen.yy[output], TINY))
         nearest = float(near.max(initial=0.0)) / seen.reach_of(output, path.coef[-1])
         if nearest > 4 * seen.rounding + 2 * EPS * len(path.picks):
             missing = max(missing, wanted - len(set(path.picks.tolist())))
@@ -226,10 +228,15 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
         places, weights = seen.used[chosen], coef[chosen]
         gram, right = seen.xx[places][:, chosen], seen.xy[places, output]
         gradient = right - gram @ weights
-        gain = abs(float(gradient @ solve(gram, gradient[:, None]).coef[:, 0])) if len(chosen) else 0.0
+        gain = abs(float(gradient @ _solved(gram, gradient))) if len(chosen) else 0.0
         error = seen.yy[output] - weights @ (right + gradient)
         value = max(value, gain / (max(error, 0.0) + 1e-8 * seen.reach_of(output, coef) ** 2))
     return Claim("excess over the least error with these columns", value, seen.bound)
+
+
+def _solved(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+    factor = Cholesky.of(gram)
+    return (solve(gram, right[:, None]).coef if factor is None else factor.solve(right[:, None]))[:, 0]
 
 
 def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
