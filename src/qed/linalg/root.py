@@ -98,7 +98,9 @@ class Root:
     off: float
     least: float
     found: np.ndarray | None = None
-    _last: tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]] | None = field(default=None, init=False, repr=False)
+    _last: tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]] | None = field(
+        default=None, init=False, repr=False
+    )
 
     @classmethod
     def of_cholesky(cls, factor: Cholesky, noise: np.ndarray) -> Root:

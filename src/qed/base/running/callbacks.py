@@ -15,7 +15,6 @@ from sklearn.callback._callback_support import callback_management_context
 
 from qed.base.running.steps import Step
 
-
 _NOBODY = nullcontext()
 
 

@@ -59,7 +59,7 @@ class _Whole(AbstractContextManager[None]):
 
 
 class _Changing(_Whole):
-    """The same, with all that a fit needs around it: small fits are made by the thousand, and four contexts would take as long as the rest."""
+    """The same, with all that a fit needs around it: one context in the place of four, as small fits are made by the thousand."""
 
     def __enter__(self) -> None:
         self._deferred = deferred()

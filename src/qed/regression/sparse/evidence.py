@@ -203,7 +203,8 @@ def path_claims(
             offs[t] = (distance / (penalty.l1 + noise / OPTIMALITY)).max(initial=0.0)
     claims, convex = [], [penalty.l1 > 0 or penalty.l2 > 0 for penalty in penalties]
     if any(convex):
-        worst = int(np.argmax(np.where(convex, np.maximum(gaps - slips, slips - most), -np.inf))) if len(gaps) > 1 else 0
+        far = np.where(convex, np.maximum(gaps - slips, slips - most), -np.inf) if len(gaps) > 1 else gaps
+        worst = int(far.argmax())
         says = "duality gap, relative to the objective"
         claims.append(Claim.within(says, float(gaps[worst]), tol, float(slips[worst]), float(most[worst])))
     if any(penalty.l1 == 0 for penalty in penalties):
