@@ -168,7 +168,8 @@ def _usual(kind: Any) -> dict[str, object]:
 
 def check_parameters(model: Any, rules: Mapping[str, Parameter]) -> None:
     """Raise a `ParameterError` for the first parameter of `model` that breaks its rule."""
-    usual = _usual(type(model)) if rules is getattr(type(model), "parameters", None) else {}
+    kind: Any = type(model)
+    usual = _usual(kind) if rules is getattr(kind, "parameters", None) else {}
     for name, rule in rules.items():
         value = getattr(model, name)
         if name in usual and value is usual[name]:

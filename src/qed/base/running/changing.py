@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from types import TracebackType
 
 from qed.base.errors import enough_memory
 from qed.base.threads.blas import fitting
@@ -52,7 +53,9 @@ class _Whole(AbstractContextManager[None]):
     def __init__(self, model: object) -> None:
         self._held, self._before = vars(model), dict(vars(model))
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is not None:
             self._held.clear()
             self._held.update(self._before)
@@ -70,7 +73,9 @@ class _Changing(_Whole):
             self._deferred.__exit__()
             raise
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
             super().__exit__(kind, error, trace)
             enough_memory().__exit__(kind, error, trace)
