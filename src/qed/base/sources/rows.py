@@ -346,7 +346,9 @@ class ArrayRows(Rows):
     def block(self, start: int, stop: int) -> Block:
         """Give rows `start` to `stop` as a view."""
         whole = Block(self.X, self.y, self.weight, self.first)
-        return whole.between(start, stop) if stop - start < self.count() or self.facts.is_mapped else whole
+        # What is whole and plain already need not be cut.
+        plain = type(self.X) is np.ndarray and stop - start == self.count()
+        return whole if plain else whole.between(start, stop)
 
     def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:
         whole = Block(self.X, self.y, self.weight)

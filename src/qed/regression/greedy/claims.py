@@ -209,12 +209,14 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
     """Claim that the residual is as small as asked for; or that there are as many atoms, or none that can explain more."""
     missing, excess = 0, 0.0
     for output, path in enumerate(paths):
+        lacking = wanted - len(set(path.picks.tolist()))
+        if tol is None and lacking <= 0:
+            continue
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
-        if tol is not None:
-            excess = max(excess, float(error[0] - tol) / max(seen.yy[output], TINY))
+        excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
         nearest = float(near.max(initial=0.0)) / seen.reach_of(output, path.coef[-1])
         if nearest > 4 * seen.rounding + 2 * EPS * len(path.picks):
-            missing = max(missing, wanted - len(set(path.picks.tolist())))
+            missing = max(missing, lacking)
     if tol is None:
         return Claim("columns that are missing, of those asked for", float(missing), 0.0)
     return Claim("squared residual above tol, relative to the target", excess, seen.bound)
