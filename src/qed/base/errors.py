@@ -6,8 +6,7 @@ also scikit-learn's ``NotFittedError``, so that code written for scikit-learn ca
 """
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from sklearn.exceptions import FitFailedWarning as SklearnFitFailedWarning
@@ -87,8 +86,23 @@ class NoEffectWarning(UserWarning):
     """A keyword that only chooses a way was set, and means nothing here; the text says what to use in its place."""
 
 
-@contextmanager
-def enough_memory() -> Iterator[None]:
+class _EnoughMemory(AbstractContextManager[None]):
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not isinstance(error, MemoryError) or isinstance(error, NoMemoryError):
+            return
+        asked = (
+            str(error).removeprefix("Unable to allocate ").replace(" for an array", " were asked for, for an array", 1)
+        )
+        raise NoMemoryError(
+            f"There is not enough memory: {asked or 'more was asked for than there is'}. Give fewer rows or columns at a time, use "
+            "float32, or read the rows from files, which are never all in memory."
+        ) from error
+
+
+_ENOUGH = _EnoughMemory()
+
+
+def enough_memory() -> AbstractContextManager[None]:
     """Say in a sentence how much memory was asked for, where there is not that much.
 
     Examples
@@ -99,18 +113,7 @@ def enough_memory() -> Iterator[None]:
     Traceback (most recent call last):
     qed.base.errors.NoMemoryError: There is not enough memory: 711. PiB were asked for, for an array with shape (100000000000000000,) ...
     """
-    try:
-        yield
-    except NoMemoryError:
-        raise
-    except MemoryError as error:
-        asked = (
-            str(error).removeprefix("Unable to allocate ").replace(" for an array", " were asked for, for an array", 1)
-        )
-        raise NoMemoryError(
-            f"There is not enough memory: {asked or 'more was asked for than there is'}. Give fewer rows or columns at a time, use "
-            "float32, or read the rows from files, which are never all in memory."
-        ) from error
+    return _ENOUGH
 
 
 def level_of_user() -> int:

@@ -15,6 +15,20 @@ EPS = float(np.finfo(np.float64).eps)
 TINY = float(np.finfo(np.float64).tiny)
 
 
+def all_finite(values: np.ndarray) -> bool:
+    """Say whether a few numbers are all finite: by the sum of their squares, of which BLAS does not say that it overflows.
+
+    >>> all_finite(np.array([1.0, 1e200])), all_finite(np.array([1.0, np.nan]))
+    (True, False)
+    """
+    return math.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
+
+
+def largest(values: np.ndarray) -> float:
+    """Give the largest of some numbers, of which there often is one only; NaN where one of them is."""
+    return float(values.item() if values.size == 1 else values.max(initial=-math.inf))
+
+
 def room(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
     """Give an array that is not filled yet, or say how large it would have been.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from qed.base.attributes import floats, integers
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
-from qed.base.numbers import EPS, TINY, largest_share, ratio
+from qed.base.numbers import EPS, TINY, all_finite, largest_share, ratio
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
 
@@ -69,9 +69,10 @@ class Summary:
         roundings = 8 + 2 * (min(self.count, TILE_ROWS) + self.count / TILE_ROWS)
         with np.errstate(all="ignore"):
             slip = EPS * (summed * np.abs(self.mean) + (summed + roundings) * np.sqrt(self.variance))
-            lost = (summed + roundings) * EPS * self.deviation + self.weight * slip**2 * (summed > 1)
-        object.__setattr__(self, "slip", slip)
-        object.__setattr__(self, "lost", lost)
+            lost = (summed + roundings) * EPS * self.deviation
+            if summed > 1:
+                lost += self.weight * slip**2
+        vars(self).update(slip=slip, lost=lost)
         return self
 
     @classmethod
@@ -94,10 +95,11 @@ class Summary:
         if X.size >= COMPILED_FROM:
             return cls._of_many(X, np.ascontiguousarray(w))
         total = w @ X
-        if np.isfinite(total).all():
-            missing, there = np.zeros(p, dtype=np.int64), np.full(p, w.sum())
-            mean, deviation = _about_mean(X, w, total / there)
-            return cls(n, there, mean, deviation, X.min(axis=0).astype(float), X.max(axis=0).astype(float), missing)
+        if all_finite(total):
+            missing, weights = np.zeros(p, dtype=np.int64), n if weight is None else w.sum()
+            mean, deviation = _about_mean(X, w, total / weights, weights)
+            low, high = (ends.astype(float, copy=False) for ends in (X.min(axis=0), X.max(axis=0)))
+            return cls(n, np.full(p, weights, dtype=float), mean, deviation, low, high, missing)
         hole = np.isnan(X)
         there = w @ ~hole
         filled = np.where(hole, 0, X)
@@ -211,7 +213,7 @@ class Summary:
     @property
     def variance(self) -> np.ndarray:
         """Give the variance of each column, divided by the weight."""
-        return np.divide(self.deviation, self.weight, out=np.zeros_like(self.mean), where=self.weight > 0)
+        return np.divide(self.deviation, self.weight, out=np.zeros(len(self.mean)), where=self.weight > 0)
 
     def sums(self) -> np.ndarray:
         """Add up the columns, mixed into one, and all squares: what a fingerprint knows of a target that is summarised."""
@@ -252,16 +254,16 @@ class Summary:
     @property
     def is_finite(self) -> bool:
         """Say whether nothing is missing and the means and spreads are finite."""
-        return bool(not self.missing.any() and np.isfinite(self.mean).all() and np.isfinite(self.deviation).all())
+        return not self.missing.any() and all_finite(self.mean) and all_finite(self.deviation)
 
     @property
     def is_complete(self) -> bool:
         """Say whether nothing is missing and nothing is infinite."""
-        return bool(not self.missing.any() and np.isfinite(self.mean).all() and np.isfinite(self.low + self.high).all())
+        return not self.missing.any() and all_finite(self.mean) and all_finite(self.low) and all_finite(self.high)
 
 
-def _about_mean(X: np.ndarray, weight: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the mean and the sum of weighted squared deviations, in pieces that stay in the cache.
+def _about_mean(X: np.ndarray, weight: np.ndarray, mean: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:
+    """Give the mean and the sum of weighted squared deviations, in pieces that stay in the cache; `total` is that of the weights.
 
     What is left when a rounded mean is taken away (`drift`) corrects both, so a large offset costs no digits.
     """
@@ -271,5 +273,5 @@ def _about_mean(X: np.ndarray, weight: np.ndarray, mean: np.ndarray) -> tuple[np
         drift += weight[start : start + 1024] @ gap
         np.multiply(gap, gap, out=gap)
         square += weight[start : start + 1024] @ gap
-    drift /= weight.sum()
-    return mean + drift, np.maximum(square - weight.sum() * drift**2, 0.0)
+    drift /= total
+    return mean + drift, np.maximum(square - total * drift**2, 0.0)

@@ -12,7 +12,7 @@ speed of matrix products.
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,8 +167,7 @@ class Tiles:
             shape = rows.stop - rows.start, columns.stop - columns.start
             tile = self._filled(rows, columns, scratch[: shape[0] * shape[1]].reshape(shape))
             if mirrored and columns.start == strip.start:
-                below = np.tril(tile, -1)
-                tile[...] = below + below.T + np.diag(np.diagonal(tile))
+                np.copyto(tile, tile.T.copy(), where=_above(len(tile)))
             with quiet():
                 out[strip, columns] = tile
             self._refuse_infinite(tile if out.dtype == np.float64 else out[strip, columns])
@@ -183,6 +182,12 @@ class Tiles:
     def _refuse_infinite(self, values: np.ndarray) -> None:
         if not is_finite(values):
             raise overflowed(self.kernel)
+
+
+@lru_cache(maxsize=4)
+def _above(n: int) -> np.ndarray:
+    """Say which entries of a square matrix are above its diagonal."""
+    return np.triu(np.ones((n, n), dtype=bool), 1)
 
 
 def _cut(length: int, size: int) -> Iterator[slice]:

@@ -94,7 +94,7 @@ class _Tiles:
             self.failed |= bool(failed[0])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Cholesky:
     """A factor, with what is known about it."""
 

@@ -64,7 +64,7 @@ def solve_dual(
     right = Y * root
     parts: list[tuple[np.ndarray, Dual]] = []
     with one_blas_thread:
-        for alpha in np.unique(alphas).tolist():
+        for alpha in sorted(set(alphas.tolist())):
             chosen = alphas == alpha
             own = K if alpha == alphas.max() else K.copy()
             diagonal = own.diagonal().copy()
@@ -129,12 +129,12 @@ def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool
     n, diagonal = len(A), K.diagonal().copy()
     shifted = diagonal + alpha
     size = float(np.abs(K).sum(axis=1).max()) + alpha if condition else 0.0
-    np.fill_diagonal(K, shifted)
+    K.ravel("K")[:: n + 1] = shifted
     if not factor_in_place(A) or not (A.diagonal() ** 2 > 4 * n * EPS * shifted).all():
         return None
     coef = lapack.dpotrs(A, right, lower=1)[0]
     spread = max(1.0, 1 / max(reciprocal_condition(A, size), 1e-300)) if condition else None
-    np.fill_diagonal(K, diagonal)
+    K.ravel("K")[:: n + 1] = diagonal
     return Dual(coef, multiplied(K, coef), n, spread)
 
 

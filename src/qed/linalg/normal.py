@@ -23,7 +23,7 @@ from qed.linalg.root import Root
 FEW = 64
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Solution:
     """Coefficients with what is known about them."""
 
@@ -33,7 +33,7 @@ class Solution:
     digits: float  # about how many decimal digits of the coefficients are right
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Standing:
     """Where coefficients stand: all from which it follows how far they are above the minimum of ``||y - X w||^2 + alpha ||w||^2``."""
 
@@ -178,7 +178,8 @@ class Normal:
         """Say which columns are more than a constant, and give a root of their products where they are independent."""
         if alpha not in self._roots:
             told, factor = self.told(alpha)
-            self._roots[alpha] = told, None if factor is None else Root.of_cholesky(factor, self.noise[told])
+            noise = self.noise if factor is self._factors[alpha] else self.noise[told]
+            self._roots[alpha] = told, None if factor is None else Root.of_cholesky(factor, noise)
         return self._roots[alpha]
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:

@@ -17,7 +17,7 @@ Björck (1996), Numerical Methods for Least Squares Problems; Higham (2002), Acc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -66,7 +66,7 @@ def inverted(lower: np.ndarray, enough: float) -> tuple[float, np.ndarray | None
     return (size / (1 - missed) if missed < 0.5 else np.inf), inverse
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Root:
     """A triangular root of a matrix, ``A = D L (I + M) L' D``, with a bound on M.
 
@@ -98,6 +98,9 @@ class Root:
     off: float
     least: float
     found: np.ndarray | None = None
+    _last: tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]] | None = field(
+        default=None, init=False, repr=False
+    )
 
     @classmethod
     def of_cholesky(cls, factor: Cholesky, noise: np.ndarray) -> Root:
@@ -139,20 +142,26 @@ class Root:
         """Bound the error of every coefficient times the length of its column, for each output: coarse, and in a few operations."""
         if not self.off < 0.5:
             return np.full(gradient.shape[1], np.inf)
-        missed = self.half(gradient)
-        hidden = noise / self.length[:, None]
-        lost = np.sqrt((missed**2).sum(axis=0)) + np.sqrt((hidden**2).sum(axis=0) / self.least)
-        return np.asarray(lost / ((1 - self.off) * np.sqrt(self.least)))
+        missed, hidden = self._lost(gradient, noise)
+        return np.asarray((missed + hidden) / ((1 - self.off) * math.sqrt(self.least)))
+
+    def _lost(self, gradient: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bound the lengths of ``L^-1 D^-1`` times a gradient, and times what is hidden of it; once, where both are asked for again."""
+        if self._last is None or self._last[0] is not gradient or self._last[1] is not noise:
+            missed, hidden = self.half(gradient), noise / self.length[:, None]
+            lengths = np.sqrt((missed * missed).sum(axis=0)), np.sqrt((hidden * hidden).sum(axis=0) / self.least)
+            self._last = gradient, noise, lengths
+        return self._last[2]
 
     def excess(self, gradient: np.ndarray, noise: np.ndarray, enough: np.ndarray) -> np.ndarray:
         """Give ``g' A^-1 g`` with all that a gradient known up to `noise` may be; sharper where that is more than `enough`."""
         if not self.off < 0.5:
             return np.full(gradient.shape[1], np.inf)
-        missed, hidden = self.half(gradient), noise / self.length[:, None]
-        missed = np.sqrt((missed * missed).sum(axis=0))
-        found = (missed + np.sqrt((hidden * hidden).sum(axis=0) / self.least)) ** 2 / (1 - self.off)
+        missed, hidden = self._lost(gradient, noise)
+        found = (missed + hidden) ** 2 / (1 - self.off)
         if (found > enough).any():
-            found = (missed + np.linalg.norm(np.abs(self.inverse) @ hidden, axis=0)) ** 2 / (1 - self.off)
+            sharper = np.linalg.norm(np.abs(self.inverse) @ (noise / self.length[:, None]), axis=0)
+            found = (missed + sharper) ** 2 / (1 - self.off)
         return np.asarray(found)
 
     def bounds(

@@ -27,11 +27,12 @@ class Centred:
     rest: np.ndarray
 
     def _freeze(self, *names: str) -> None:
-        object.__setattr__(self, "rest", np.zeros(len(self.mean)) + self.rest)
+        held = vars(self)
+        if np.shape(self.rest) != np.shape(self.mean):
+            held["rest"] = np.zeros(len(self.mean)) + self.rest
         for name in ("rest", *names):
-            array = np.asarray(getattr(self, name), dtype=np.float64).view()
+            held[name] = array = np.asarray(held[name], dtype=np.float64).view()
             array.setflags(write=False)
-            object.__setattr__(self, name, array)
 
     def _check_alike(self, other: Centred) -> None:
         if (self.n_features, self.n_targets) != (other.n_features, other.n_targets):

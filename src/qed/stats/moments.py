@@ -30,7 +30,7 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
-from qed.base.numbers import EPS, TINY, largest_share
+from qed.base.numbers import EPS, TINY, all_finite, largest_share
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.products import dense, gram, present_rows, typical_row
 
@@ -103,7 +103,7 @@ class Moments(Centred):
 
     def __post_init__(self) -> None:
         if self.bulk is None:
-            object.__setattr__(self, "bulk", np.diagonal(self.scatter))
+            vars(self)["bulk"] = np.diagonal(self.scatter)
         self._freeze("mean", "scatter", "bulk")
 
     @cached_property
@@ -136,7 +136,8 @@ class Moments(Centred):
         shift = typical_row(X, Y)
         offset, scatter, bulk, lossy = _about(X, Y, root, shift)
         for _ in range(2):
-            if not lossy.any():
+            # Where the mean is infinite another shift would not help.
+            if not lossy.any() or not (lossy := lossy & np.isfinite(offset)).any():
                 break
             shift = np.where(lossy, shift + offset, shift)
             offset, scatter, bulk, lossy = _about(X, Y, root, shift)
@@ -246,7 +247,7 @@ class Moments(Centred):
     @property
     def is_finite(self) -> bool:
         """Whether all sums are finite; if not, some value was missing, infinite, or too large or too small to be squared."""
-        return bool(np.isfinite(self.mean).all() and np.isfinite(self.scatter.diagonal()).all())
+        return all_finite(self.mean) and all_finite(self.scatter.diagonal())
 
     def fingerprint(self) -> Fingerprint:
         """Tell these rows from others."""
@@ -315,8 +316,7 @@ def _about(
         scatter *= -total[-1, -1]
         scatter += total[:-1, :-1]
         bulk = total.diagonal()[:-1]
-        lossy = bulk > CANCELLATION * np.maximum(scatter.diagonal(), 0)
-    return offset, scatter, bulk, lossy & np.isfinite(offset)
+        return offset, scatter, bulk, bulk > CANCELLATION * scatter.diagonal()
 
 
 def roundings_of(count: int) -> float:

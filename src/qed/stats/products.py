@@ -5,12 +5,14 @@ BLAS for small blocks, which then need no compiler; the compiled kernel of :mod:
 sparse product for sparse ones, where only columns that are mostly non-zero are shifted, and so made dense.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from qed.base.errors import InputError
+from qed.base.numbers import all_finite
 from qed.base.sources.block import Block, aligned
 from qed.base.sources.facts import FLOATS
 from qed.base.summary import Summary
@@ -55,13 +57,22 @@ def typical_row(X: Any, Y: np.ndarray) -> np.ndarray:
     Sums taken about it lose no digits to a large mean. Being a value of the column, it makes the sums of a constant
     column exactly zero; being a median, it is hardly ever an outlier.
     """
-    n, size = len(Y), min(5, len(Y) - 1 + len(Y) % 2)
-    chosen = [k * (n - 1) // max(1, size - 1) for k in range(size)]
-    few = np.concatenate([dense(X[chosen]), Y[chosen]], axis=1)
+    chosen, p = _spread_over(len(Y)), X.shape[1]
+    few = np.empty((len(chosen), p + Y.shape[1]))
+    few[:, :p] = X.take(chosen, axis=0) if isinstance(X, np.ndarray) else dense(X[chosen])
+    few[:, p:] = Y.take(chosen, axis=0)
     few.sort(axis=0)
-    middle = few[size // 2]
-    middle[~np.isfinite(middle)] = 0.0
+    middle = few[len(chosen) // 2]
+    if not all_finite(middle):
+        middle[~np.isfinite(middle)] = 0.0
     return middle
+
+
+@lru_cache(maxsize=64)
+def _spread_over(n: int) -> np.ndarray:
+    """Give the numbers of up to five of n rows."""
+    size = min(5, n - 1 + n % 2)
+    return np.array([k * (n - 1) // max(1, size - 1) for k in range(size)])
 
 
 def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from sklearn.utils import get_tags
 
 from qed.base.errors import InputError, KindError, level_of_user
 from qed.base.models.checked import Checked, checked
+from qed.base.numbers import all_finite
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.facts import FLOATS
 from qed.base.sources.frames import complex_error, too_large
@@ -29,6 +30,8 @@ from qed.base.sources.layout import floats_of
 from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
 
+# So few values are looked at sooner by BLAS.
+FEW_VALUES = 1 << 12
 PLAIN = {str, bytes, bool, int, float, type(None)}
 
 
@@ -272,6 +275,8 @@ def refuse_amounts(model: object, labels: Iterable[object]) -> None:
 def is_finite(values: Any) -> bool:
     """Say whether all values are finite: one sum, and a close look only where the sum is not."""
     data = values.data if is_sparse(values) else values
+    if data.size <= FEW_VALUES:
+        return all_finite(data)
     with np.errstate(invalid="ignore", over="ignore"):
         return math.isfinite(data.sum(dtype=np.float64)) or bool(np.isfinite(data).all())
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -70,7 +71,7 @@ class Fingerprint:
             mix, target = mixture(len(y_mean)), np.empty(2 + len(x_mean))
             mean = float(y_mean @ mix)
             target[0], target[1] = mean, mix @ yy @ mix / weight + mean**2
-            target[2:] = xy @ mix / weight + x_mean * mean
+            np.add(xy @ mix / weight, x_mean * mean, out=target[2:])
         return cls(int(count), weight, x_mean, np.maximum(spread, 0.0) / weight, target)
 
     def difference(self, other: Fingerprint, loss: float = 1.0) -> str:
@@ -135,6 +136,7 @@ def largest_loss(behind: np.ndarray, left: np.ndarray, mean: np.ndarray) -> floa
     return float(np.max(np.divide(behind, seen, out=np.where(behind > 0, np.inf, 1.0), where=seen > 0), initial=1.0))
 
 
+@lru_cache(maxsize=8)
 def mixture(columns: int) -> np.ndarray:
     """Give the factors by which several target columns are mixed into one."""
     return np.cos(np.arange(columns))
@@ -157,4 +159,6 @@ def target_sums(block: Block) -> np.ndarray:
     value = y.astype(np.float64) if y.ndim == 1 else y.astype(np.float64) @ mixture(y.shape[1])
     weighted = value if block.weight is None else value * block.weight
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.concatenate([[weighted.sum(), weighted @ value], weighted @ block.X])
+        sums = np.empty(2 + block.X.shape[1])
+        sums[0], sums[1], sums[2:] = weighted.sum(), weighted @ value, weighted @ block.X
+        return sums

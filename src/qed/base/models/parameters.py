@@ -7,9 +7,11 @@ weight, a tolerance). Values are checked when ``fit`` is called, never in ``__in
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -152,10 +154,26 @@ def random_state() -> Parameter:
     return anything("None, a non-negative integer or a NumPy generator", "optimization")
 
 
+@cache
+def _usual(kind: Any) -> dict[str, object]:
+    """Give the defaults that the rules of a class accept: about these there is nothing to say, at any fit."""
+    given = inspect.signature(kind.__init__).parameters
+    defaults = {name: given[name].default for name in kind.parameters if name in given}
+    return {
+        name: value
+        for name, value in defaults.items()
+        if value is not inspect.Parameter.empty and kind.parameters[name].accepts(value)
+    }
+
+
 def check_parameters(model: Any, rules: Mapping[str, Parameter]) -> None:
     """Raise a `ParameterError` for the first parameter of `model` that breaks its rule."""
+    kind: Any = type(model)
+    usual = _usual(kind) if rules is getattr(kind, "parameters", None) else {}
     for name, rule in rules.items():
         value = getattr(model, name)
+        if name in usual and value is usual[name]:
+            continue
         if not rule.accepts(value):
             raise ParameterError(f"{type(model).__name__}: {name} must be {rule.wanted}, not {value!r}.")
         rule.notice(type(model).__name__, name, value)

@@ -7,7 +7,7 @@ or inside a pipeline, and a callback that returns True ends the fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from typing import Any
 
@@ -15,13 +15,17 @@ from sklearn.callback._callback_support import callback_management_context
 
 from qed.base.running.steps import Step
 
+_NOBODY = nullcontext()
+
+
+def calling_back(model: Any, X: Any, y: Any, sample_weight: Any) -> AbstractContextManager[None]:
+    """Tell the callbacks of `model`, or of what it is a part of, that a fit begins and, if nothing is raised, that it ends."""
+    listens = hasattr(model, "_skl_callbacks") or hasattr(model, "_parent_callback_ctx")
+    return _telling(model, X, y, sample_weight) if listens else _NOBODY
+
 
 @contextmanager
-def calling_back(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
-    """Tell the callbacks of `model`, or of what it is a part of, that a fit begins and, if nothing is raised, that it ends."""
-    if not hasattr(model, "_skl_callbacks") and not hasattr(model, "_parent_callback_ctx"):
-        yield
-        return
+def _telling(model: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[None]:
     with callback_management_context(model):
         context = model._init_callback_context(max_subtasks=model._max_tasks())
         metadata = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -242,8 +242,7 @@ class Rule:
         allowed = self.tol if step.gap is None else 4 * 2.0**-52
         if step.gap is not None and before.gap is not None and step.gap < 0.9 * before.gap:
             return False
-        values = before.objective, step.objective
-        return abs(values[0] - values[1]) <= allowed * max(abs(value) for value in values)
+        return abs(before.objective - step.objective) <= allowed * max(abs(before.objective), abs(step.objective))
 
 
 def run(steps: Iterator[Step], rule: Rule, watchers: Sequence[Watcher] = (), start: Step | None = None) -> Ending:

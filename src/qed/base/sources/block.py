@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 from qed.base.numbers import no_memory
 
-BLOCK_VALUES = 1 << 20
+BLOCK_VALUES, LEAST_BLOCK = 1 << 20, 256
 # A function of a block and further arguments.
 Function = Callable[..., Any]
 # A block of fewer is not worth a thread.
@@ -200,8 +200,10 @@ def block_rows(n_features: int, count: int | None = None, width: int | None = No
     >>> block_rows(100), block_rows(2), block_rows(100, 20_000), block_rows(2, 1000)
     (16384, 131072, 2500, 1000)
     """
+    if count is not None and count <= LEAST_BLOCK:
+        return max(1, count)
     stored = max(1, n_features if width is None else width)
-    wanted = max(256, min(max(BLOCK_VALUES // stored, 1 << 14), 8 * BLOCK_VALUES // stored, 1 << 17))
+    wanted = max(LEAST_BLOCK, min(max(BLOCK_VALUES // stored, 1 << 14), 8 * BLOCK_VALUES // stored, 1 << 17))
     most = 1 << (wanted.bit_length() - 1)
     if count is None:
         return most

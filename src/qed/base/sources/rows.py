@@ -23,7 +23,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from qed.base.engine import add_pairwise, work
+from qed.base.engine import add_pairwise, one_blas_thread, work
 from qed.base.errors import InputError
 from qed.base.numbers import room
 from qed.base.sources.block import Block, Function, Piece, Sliced, block_rows, is_sparse, join, join_blocks
@@ -31,7 +31,7 @@ from qed.base.sources.facts import Facts, Stated
 from qed.base.sources.layout import numbers_of, table_of
 from qed.base.sources.order import batches, window_rows
 from qed.base.sources.spill import spill
-from qed.base.threads.interrupts import deferred
+from qed.base.threads.interrupts import deferred, moment
 
 
 class Rows(Stated, ABC):
@@ -73,8 +73,9 @@ class Rows(Stated, ABC):
         >>> ArrayRows(np.ones((1000, 3))).fold(lambda block: block.X.sum())
         np.float64(3000.0)
         """
-        with deferred():
-            return add_pairwise(work(self.tasks(function, *args)))
+        with deferred(), one_blas_thread:
+            only = self.only()
+            return add_pairwise(work(self.tasks(function, *args))) if only is None else function(only, *args)
 
     def each(self, function: Function, *args: Any) -> Iterator[Any]:
         """Give ``function(block, *args)`` of block after block, worked out in parallel."""
@@ -82,8 +83,13 @@ class Rows(Stated, ABC):
 
     def map(self, function: Function, *args: Any) -> Any:
         """Join the arrays ``function(block, *args)``, one row for each row of the source, in their order."""
-        with deferred():
-            return join(list(self.each(function, *args)))
+        with deferred(), one_blas_thread:
+            only = self.only()
+            return join(list(self.each(function, *args))) if only is None else function(only, *args)
+
+    def only(self) -> Block | None:
+        """Give the one block that there is, where it is in memory: there is nobody to share it with. None for all other rows."""
+        return None
 
     def blocks(self) -> Iterator[Block]:
         """Give the blocks one after another."""
@@ -248,6 +254,10 @@ class Through(View):
         for piece in self.source.pieces():
             yield Piece(piece.start, piece.count, piece.task(change, args))
 
+    def only(self) -> Block | None:
+        found = self.source.only()
+        return None if found is None else self.given["change"](found, *self.given["args"])
+
     def cached(self) -> Rows:
         """Change the blocks once: kept in memory where the source is, else on disk, or by the workers of a cluster."""
         if self._cached is None:
@@ -328,9 +338,17 @@ class ArrayRows(Rows):
             stop = min(start + self.size, n)
             yield Piece(self.first + start, stop - start, partial(self.block, start, stop))
 
+    def only(self) -> Block | None:
+        moment()
+        n = self.count()
+        return self.block(0, n) if n <= self.size else None
+
     def block(self, start: int, stop: int) -> Block:
         """Give rows `start` to `stop` as a view."""
-        return Block(self.X, self.y, self.weight, self.first).between(start, stop)
+        whole = Block(self.X, self.y, self.weight, self.first)
+        # What is whole and plain already need not be cut.
+        plain = type(self.X) is np.ndarray and stop - start == self.count()
+        return whole if plain else whole.between(start, stop)
 
     def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:
         whole = Block(self.X, self.y, self.weight)
@@ -371,7 +389,7 @@ def kept(rows: Rows, size: int | None = None) -> ArrayRows:
 def _kept_target(rows: Rows) -> Any:
     """Read the target of rows once and keep it, in memory or in a file."""
     if not rows.facts.is_mapped:
-        return join(list(work(rows.tasks(attrgetter("y")))))
+        return rows.map(attrgetter("y"))
     facts = replace(rows.facts, has_weight=False)
     found, folder = spill(partial(_visit, rows), facts, rows.known_count(), features=False)
     weakref.finalize(found.y, shutil.rmtree, folder, ignore_errors=True)

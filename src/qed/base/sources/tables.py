@@ -53,6 +53,8 @@ def open_table(
     (array([[50.],
            [80.]]), array([1.5, 2.5]))
     """
+    if type(X) is np.ndarray:
+        return _open_array(X, y, target, weight, columns, size, None)
     packed = sparse_of(X) if target is None and columns is None and not isinstance(weight, str) else None
     frame = None if packed is not None else frame_of(X)
     if frame is None:
@@ -163,12 +165,8 @@ def _matrix_of_pandas(frame: Any, layout: Layout) -> np.ndarray:
 def _open_array(
     X: Any, y: Any, target: Any, weight: Any, columns: Any, size: int | None, names: Sequence[str] | None
 ) -> Rows:
-    for name, value in (("target", target), ("columns", columns), ("sample_weight", weight)):
-        if isinstance(value, str) or (value is not None and name != "sample_weight"):
-            raise InputError(
-                f"{name}={value!r} names columns, but the columns of this data have no names: give y and sample_weight as "
-                "arrays, choose columns by X[:, [0, 2]], or give a table such as a pandas or polars frame."
-            )
+    if target is not None or columns is not None or isinstance(weight, str):
+        _refuse_names(target=target, columns=columns, sample_weight=weight)
     given = to_array(X)
     matrix = _numbers(given)
     _refuse_empty(matrix.shape)
@@ -186,6 +184,15 @@ def _open_array(
     found = ArrayRows(matrix, y, weight, names, blocks, target_names=target_names)
     found.given = given
     return found
+
+
+def _refuse_names(**given: object) -> None:
+    for name, value in given.items():
+        if isinstance(value, str) or (value is not None and name != "sample_weight"):
+            raise InputError(
+                f"{name}={value!r} names columns, but the columns of this data have no names: give y and sample_weight as "
+                "arrays, choose columns by X[:, [0, 2]], or give a table such as a pandas or polars frame."
+            )
 
 
 def _weights(weight: object, n: int) -> np.ndarray:

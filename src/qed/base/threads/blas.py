@@ -84,10 +84,12 @@ def _settle() -> None:
             for library in _libraries():
                 if library.filepath not in _saved:
                     _saved[library.filepath] = (library, library.num_threads)
-                    _set(library, 1)
+                    if _saved[library.filepath][1] != 1:
+                        _set(library, 1)
         else:
             for name, (library, count) in list(_saved.items()):
-                _set(library, count)
+                if count != 1:
+                    _set(library, count)
                 del _saved[name]
 
 

@@ -32,6 +32,7 @@ class _State:
         self.depth = self.closed = 0
         self.noted = False
         self.handler: Handler | None = None
+        self.main = threading.main_thread().ident
 
     def note(self, number: int, frame: FrameType | None) -> None:
         """Take the place of the handler: remember the first signal, hand the second on."""
@@ -59,7 +60,7 @@ class Deferred(AbstractContextManager[None]):
         self._moments, self._entered = moments, False
 
     def __enter__(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
+        if threading.get_ident() != _state.main:
             return
         if _state.depth == 0:
             _install()
@@ -95,7 +96,7 @@ def deferred(*, moments: bool = True) -> Deferred:
 
 def moment() -> None:
     """Raise what was noted: to be called where nothing is half done."""
-    if _state.noted and not _state.closed and threading.current_thread() is threading.main_thread():
+    if _state.noted and not _state.closed and threading.get_ident() == _state.main:
         _state.deliver()
 
 
@@ -110,7 +111,7 @@ class Interruptible(AbstractContextManager[None]):
             _state.depth > 0
             and not _state.closed
             and _state.handler is not None
-            and threading.current_thread() is threading.main_thread()
+            and threading.get_ident() == _state.main
             and _raw.getsignal(SIGINT) == _state.note
         )
         if self._opened and _state.handler is not None:
@@ -149,8 +150,8 @@ def _restore() -> None:
 
 
 def _begin_anew() -> None:
-    """In a forked child nothing is under way: drop what the parent was doing."""
-    _state.noted = False
+    """In a forked child nothing is under way, and the thread that is left is the main one: drop what the parent was doing."""
+    _state.noted, _state.main = False, threading.get_ident()
     if _state.depth:
         _state.depth = _state.closed = 0
         _restore()

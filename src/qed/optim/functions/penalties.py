@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
+from qed.base.numbers import all_finite
 from qed.optim.functions.losses import ROUNDING
 
 
@@ -78,7 +79,8 @@ class _Separable(Penalty):
         w = np.asarray(w)
         if self.positive and (w < 0).any():
             return np.inf
-        return float(self.l1 * np.abs(w).sum() + 0.5 * self.l2 * (w * w).sum())
+        sizes = float(self.l1 * np.abs(w).sum())
+        return sizes + float(0.5 * self.l2 * (w * w).sum()) if self.l2 else sizes
 
     def prox(self, w: Any, step: Any) -> np.ndarray:
         w = np.asarray(w)
@@ -107,8 +109,10 @@ class _Separable(Penalty):
     def gap(self, w: Any, u: Any) -> float:
         # Coordinate by coordinate, where all that is large is small together: the whole sums would cancel.
         w = np.asarray(w)
+        if not all_finite(w) or (self.positive and (w < 0).any()):
+            return np.inf
         own = w * (self.l1 * np.sign(w) + 0.5 * self.l2 * w - np.asarray(u))
-        return float(own.sum()) + self.conjugate(u) if np.isfinite(self.value(w)) else np.inf
+        return float(own.sum()) + self.conjugate(u)
 
     def slope(self, w: np.ndarray, way: np.ndarray) -> tuple[float, float]:
         """Give the slopes at `w` along `way`, from before and from behind: they differ where coefficients of zero move."""

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from qed.base.certificate import MOST_ROUNDING, Claim
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, largest
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.linalg.iterative.least_eigenvalue import Distance
@@ -67,7 +67,7 @@ class Metric(Protocol):
         """Bound the relative error of the shortest of many solutions, where residuals have such lengths."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Evidence:
     """What is seen of features, target and residual: of a fit with p features and q outputs.
 
@@ -224,7 +224,7 @@ class Sizes(NamedTuple):
 
     def rounding(self, weight: float) -> float:
         """Bound what rounding of large values does to residuals, relative to their reach."""
-        return float((16 * EPS * (1 + math.sqrt(weight) * self.mean / self.reach)).max())
+        return 16 * EPS * (1 + math.sqrt(weight) * largest(self.mean / self.reach))
 
 
 def least_squares_claims(
@@ -243,28 +243,30 @@ def least_squares_claims(
     """
     p, length, sizes = len(coef), seen.metric.lengths, Sizes.of(seen, coef)
     reach, bound = sizes.reach, TOLERANCE + sizes.rounding(seen.weight)
-    gradient, noise, claims = seen.xr - alpha * coef, seen.noise, []
+    alphas = alpha if isinstance(alpha, np.ndarray) else np.full(coef.shape[1], alpha)
+    penalised = any(alphas.tolist())
+    gradient, noise, claims = seen.xr - alphas * coef if penalised else seen.xr, seen.noise, []
     held = (coef == 0) & (gradient + noise <= 0) if positive else None
     if held is not None:
         gradient, noise = np.where(held, 0.0, gradient), np.where(held, 0.0, noise)
         claims.append(Claim("coefficients are not negative", float(np.maximum(-coef, 0.0).max(initial=0.0)), 0.0))
     if centered:
-        total = math.sqrt(seen.weight) * np.abs(seen.r_mean) / reach
-        claims.append(Claim("residuals sum to zero", float(total.max()), bound))
+        total = math.sqrt(seen.weight) * largest(np.abs(seen.r_mean) / reach)
+        claims.append(Claim("residuals sum to zero", total, bound))
     scale = np.where(length > 0, length, 1.0)[:, None] * reach
     slope = float(((np.abs(gradient) + noise) / scale).max(initial=0.0))
     hidden = float((noise / scale).max(initial=0.0))
-    words = "gradient of the penalised error vanishes" if np.any(alpha) else "residuals are orthogonal to every column"
+    words = "gradient of the penalised error vanishes" if penalised else "residuals are orthogonal to every column"
     words = "gradient vanishes, or would have a zero coefficient negative" if positive else words
     claims.append(Claim(words, slope, bound + min(hidden, MOST_HIDDEN)))
-    excess, more = relative_excess(seen, coef, alpha, bound, centered=centered, rank=rank, held=held, sizes=sizes)
+    excess, more = relative_excess(seen, coef, alphas, bound, centered=centered, rank=rank, held=held, sizes=sizes)
     if positive and not (excess <= bound + more).all():
         slack = (coef * (np.abs(gradient) + noise)).sum(axis=0) / reach**2
         return [*claims, Claim("coefficients times their gradient vanish", float(slack.max()), bound)]
-    bound += float(more.max())
+    bound += largest(more)
     dropped = rank is not None and rank < p
     words = f"excess over the least possible error{ALIKE if dropped else ''}"
-    claims.append(Claim(words, float(excess.max()), bound))
+    claims.append(Claim(words, largest(excess), bound))
     if rank is not None and dropped:
         claims.append(Claim(f"solution is the shortest of many{ALIKE}", seen.metric.outside(coef, rank), 1e-6))
     return claims
@@ -273,7 +275,7 @@ def least_squares_claims(
 def relative_excess(
     seen: Evidence,
     coef: np.ndarray,
-    alpha: float | np.ndarray,
+    alphas: np.ndarray,
     bound: float,
     *,
     centered: bool,
@@ -286,9 +288,11 @@ def relative_excess(
     A share of a `bound` need not be known any better. Where coefficients must not be negative, those that are `held` by zero have a
     gradient that leads where they may not go. Gives also what the rounding of large means may hide of it.
     """
-    alphas, (reach, size) = np.full(coef.shape[1], alpha), sizes or Sizes.of(seen, coef)
-    gradient = seen.xr - alpha * coef
-    scale = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0) + 1e-8 * _traced(seen, reach)
+    (reach, size), gradient = sizes or Sizes.of(seen, coef), seen.xr
+    scale = np.maximum(seen.rr, 0.0) + 1e-8 * _traced(seen, reach)
+    if any(alphas.tolist()):
+        gradient = gradient - alphas * coef
+        scale += alphas * (coef * coef).sum(axis=0)
     at = Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank)
     excess = seen.metric.excess(at) if held is None else _nonnegative_excess(seen.metric, at, held)
     if not centered:
@@ -323,17 +327,18 @@ def _nonnegative_excess(metric: Metric, at: Standing, held: np.ndarray) -> np.nd
 
 def coarse_error(seen: Evidence, coef: np.ndarray, intercept: np.ndarray, rank: int) -> float:
     """Bound the relative errors of coefficients and intercepts by one number, in a few operations; infinite where that tells nothing."""
-    told, root = seen.metric.root()
-    if root is None or not rank == len(coef) == told.sum():
+    _, root = seen.metric.root()
+    if root is None or not rank == len(coef) == len(root.length):
         return np.inf
-    own, far = np.abs(coef) * root.length[:, None], root.far(seen.xr, seen.noise)
-    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
-    reach = NO_SHARE * (np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0))
+    absolute = np.abs(coef)
+    own, far = absolute * root.length[:, None], root.far(seen.xr, seen.noise)
+    size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ absolute
+    reach = np.sqrt(np.maximum(seen.yy, 0.0)) + own.sum(axis=0)
     constant = np.abs(seen.r_mean) + seen.slip
     if seen.x_mean.any():
         constant = constant + np.linalg.norm(seen.x_mean / root.length) * far
-    by_columns = _over(far, own.min(axis=0, initial=np.inf), reach)
-    return float(max(by_columns.max(), _over(constant, intercept, NO_SHARE * size).max()))
+    error, value = np.array([far, constant]), np.array([own.min(axis=0, initial=np.inf), intercept])
+    return float(_over(error, value, NO_SHARE * np.array([reach, size])).max())
 
 
 def first_errors(

@@ -93,6 +93,8 @@ class Atoms:
         self.slack = 0.0 if self.sparse else (min(self.count, CHUNK) + 4) * (EPS if self.small else SINGLE)
         kind = np.float64 if self.small else np.float32
         self._kept = np.empty((0 if self.sparse else self.size, self.count), dtype=kind)
+        if self.size <= NARROW:
+            return self._measure(0)
         for _ in work(partial(self._measure, start) for start in range(0, self.size, NARROW)):
             continue
 
@@ -124,8 +126,14 @@ class Atoms:
         """Give atoms as rows of float64."""
         return self._kept[chosen] if self.small else self._raw(chosen) * self._scale[chosen, None]
 
+    def unit(self, atom: int) -> np.ndarray:
+        """Give one atom, which is not to be written to."""
+        return self._kept[atom] if self.small else self.units([atom])[0]
+
     def nearness(self, residuals: np.ndarray) -> np.ndarray:
         """Give ``|z_j' r| / ||r||`` for all atoms (as columns) and residuals (as rows), to within `slack`."""
+        if self.small and len(residuals) == 1:
+            return np.abs(_products(residuals, self._kept)) / max(size_of(residuals[0]), TINY)
         size = np.maximum(np.sqrt(np.einsum("ij,ij->i", residuals, residuals)), TINY)[:, None]
         if self.small:
             return np.abs(_products(residuals, self._kept)) / size
@@ -157,7 +165,7 @@ class Atoms:
 
         `near` has the nearness of all atoms, or of those at `places` (rising), to within `slack`.
         """
-        doubtful = np.flatnonzero(near >= (1 - TIE) * near.max() - 2 * self.slack)
+        doubtful = (near >= (1 - TIE) * near.max() - 2 * self.slack).nonzero()[0]
         if places is not None:
             doubtful = places[doubtful]
         if len(doubtful) == 1:
@@ -220,7 +228,7 @@ def open_atoms(
         return Atoms(X, np.zeros(X.shape[1])), np.ascontiguousarray(Y.T)
     X, Y, weight = present_rows(rows.array(), target=True)
     root = None if weight is None else np.sqrt(weight)
-    Y = (Y - target_center) * (1.0 if root is None else root[:, None])
+    Y = Y - target_center if root is None else (Y - target_center) * root[:, None]
     plain = None
     if (
         isinstance(seen, Summary)

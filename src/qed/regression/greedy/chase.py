@@ -87,13 +87,13 @@ def _check(
 
     Gives the turns that are right, and the last look at all atoms; None when there is nothing left to explain.
     """
-    met = np.array([residual, *(left for _, left in plan)])
+    met = np.array([residual, *(left for _, left in plan)]) if plan else residual[None]
     turns: Turns = []
     for turn, near in enumerate(atoms.nearness(met)):
         before = met[turn]
         atom = atoms.nearest(near, before)
         most = (float(near[atom]) - atoms.slack) * size_of(before)
-        if most <= nothing and abs(float(before @ atoms.units([atom])[0])) <= nothing:
+        if most <= nothing and abs(float(before @ atoms.unit(atom))) <= nothing:
             return turns, None
         if turn < len(plan) and plan[turn][0] == atom:
             turns.append(plan[turn])

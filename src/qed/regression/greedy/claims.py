@@ -21,6 +21,7 @@ from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
+from qed.linalg.cholesky import Cholesky
 from qed.linalg.normal import solve
 from qed.optim.least_squares.evidence import about_zero
 from qed.regression.greedy.atoms import noise
@@ -103,9 +104,9 @@ class Evidence:
     ) -> Evidence:
         """Take the same from moments of all columns and targets."""
         seen, used = moments if centered else about_zero(moments), _used(coef, picks)
-        length, far = _lengths(np.diagonal(seen.xx), seen.x_mean, seen.weight)
+        length, far = _lengths(seen.xx.diagonal(), seen.x_mean, seen.weight)
         lost = moments.y_mean - moments.x_mean @ coef - intercept
-        yy = np.diagonal(seen.yy)
+        yy = seen.yy.diagonal()
         offset = Offset.of(lost, seen.weight, far[used], seen.y_mean, yy)
         return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, noise(seen.count))
 
@@ -144,7 +145,7 @@ class Evidence:
         scale = self._scale[:, None]
         for start in range(0, len(coef), TURNS):
             part = slice(start, min(start + TURNS, len(coef)))
-            correlation = self.xy[:, [output]] - self.xx @ coef[part].T
+            correlation = self.xy[:, output, None] - self.xx @ coef[part].T
             both = self.xy[self.used, output] + correlation[self.used].T
             error = self.yy[output] - (coef[part] * both).sum(axis=1)
             near = np.abs(correlation, out=correlation)
@@ -162,7 +163,7 @@ def claims_of_path(
     astray = touching = rise = 0.0
     farthest = 1.0
     for output, path in enumerate(paths):
-        before, size = np.inf, float(np.sqrt(max(seen.yy[output], 0.0))) or 1.0
+        before, size = np.inf, math.sqrt(max(seen.yy[output], 0.0)) or 1.0
         for part, near, error in seen.turns(output, path.coef):
             # Measured by the target, not by how far the coefficients reach: those of nearly equal columns can reach anywhere.
             stretch = seen.reach(output, path.coef[part]) / size
@@ -208,11 +209,14 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
     """Claim that the residual is as small as asked for; or that there are as many atoms, or none that can explain more."""
     missing, excess = 0, 0.0
     for output, path in enumerate(paths):
+        lacking = wanted - len(set(path.picks.tolist()))
+        if tol is None and lacking <= 0:
+            continue
         ((_, near, error),) = seen.turns(output, path.coef[-1:])
         excess = max(excess, float(error[0] - (tol or 0.0)) / max(seen.yy[output], TINY))
         nearest = float(near.max(initial=0.0)) / seen.reach_of(output, path.coef[-1])
         if nearest > 4 * seen.rounding + 2 * EPS * len(path.picks):
-            missing = max(missing, wanted - len(set(path.picks.tolist())))
+            missing = max(missing, lacking)
     if tol is None:
         return Claim("columns that are missing, of those asked for", float(missing), 0.0)
     return Claim("squared residual above tol, relative to the target", excess, seen.bound)
@@ -222,21 +226,26 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that no other coefficients of the same columns leave a smaller residual."""
     value = 0.0
     for output, coef in enumerate(coefs):
-        chosen = np.flatnonzero(coef)
+        chosen = coef.nonzero()[0]
         places, weights = seen.used[chosen], coef[chosen]
         gram, right = seen.xx[places][:, chosen], seen.xy[places, output]
         gradient = right - gram @ weights
-        gain = abs(float(gradient @ solve(gram, gradient[:, None]).coef[:, 0])) if len(chosen) else 0.0
+        gain = abs(float(gradient @ _solved(gram, gradient))) if len(chosen) else 0.0
         error = seen.yy[output] - weights @ (right + gradient)
         value = max(value, gain / (max(error, 0.0) + 1e-8 * seen.reach_of(output, coef) ** 2))
     return Claim("excess over the least error with these columns", value, seen.bound)
+
+
+def _solved(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+    factor = Cholesky.of(gram)
+    return (solve(gram, right[:, None]).coef if factor is None else factor.solve(right[:, None]))[:, 0]
 
 
 def _used(coef: np.ndarray, picks: np.ndarray) -> np.ndarray:
     """Give the columns that the model or its path uses."""
     used = np.asarray(coef.any(axis=1))
     used[picks[picks >= 0]] = True
-    return np.flatnonzero(used)
+    return used.nonzero()[0]
 
 
 def _lengths(square: np.ndarray, center: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:

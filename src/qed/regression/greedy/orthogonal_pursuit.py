@@ -119,7 +119,7 @@ class OrthogonalMatchingPursuit(Pursuit):
         for output, (picks, changes) in enumerate(zip(step.picks, step.changes)):
             t = len(picks)
             active[output, :t] = picks
-            path[output, 1 : t + 1, :t] = np.cumsum(changes, axis=1).T
+            path[output, 1 : t + 1, :t] = changes.cumsum(axis=1).T
             path[output, t + 1 :] = path[output, t]
         self.active_, self.path_ = problem.flat(active), problem.flat(path)
 
@@ -158,12 +158,12 @@ class Orthogonal:
     def advance(self, number: int, atom: int, residual: np.ndarray) -> np.ndarray | None:
         if number == len(self.gains):
             self._grow()
-        column = self.atoms.units([atom])[0]
-        basis = self.basis[:number]
-        share = basis @ column
-        fresh = column - share @ basis if number else column
+        fresh, basis = self.atoms.unit(atom), self.basis[:number]
+        if number:
+            share = basis @ fresh
+            fresh = fresh - share @ basis
         length = size_of(fresh)
-        if length < ENOUGH:
+        if number and length < ENOUGH:
             again = basis @ fresh
             fresh -= again @ basis
             share += again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.regression.greedy.atoms import Atoms, open_atoms, pays_to_compress
+from qed.regression.greedy.atoms import Atoms, open_atoms, pays_to_compress, size_of
 from qed.regression.greedy.chase import chase
 from qed.regression.greedy.claims import (
     TOLERANCE,
@@ -80,7 +81,7 @@ class Run:
         self, atoms: Atoms, target: np.ndarray, trail: Trail, wanted: int, enough: float, last: int | None
     ) -> None:
         self.atoms, self.trail, self.wanted, self.enough, self.last = atoms, trail, wanted, enough, last
-        self.scale = float(np.linalg.norm(target))
+        self.scale = size_of(target)
         self.residual, self.error = target, self.scale**2
         self.picks, self.errors = Growing(np.int64), Growing(np.float64)
         self.errors.append(self.error)
@@ -218,7 +219,7 @@ class Pursuit(LinearPredictor, Iterative):
         atoms, targets = open_atoms(problem.rows, seen, center, level, centered=self.fit_intercept, wanted=wanted)
         last = self._last(atoms, wanted)
         runs = [Run(atoms, target, self._trail(atoms), wanted, enough, last) for target in targets]
-        if not all(np.isfinite(run.error) for run in runs):
+        if not all(math.isfinite(run.error) for run in runs):
             raise overflowed(self)
         if start is None:
             yield self._step(runs)

@@ -122,13 +122,13 @@ class KernelRidge(KernelModel):
 
     def _alphas(self, n_outputs: int) -> np.ndarray:
         """Give one penalty per output."""
-        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        if alphas.ndim != 1 or len(alphas) not in (1, n_outputs) or not (np.isfinite(alphas) & (alphas >= 0)).all():
+        alphas = np.array(self.alpha, dtype=np.float64, ndmin=1)
+        if alphas.ndim != 1 or len(alphas) not in (1, n_outputs) or not all(0 <= a < np.inf for a in alphas.tolist()):
             raise ParameterError(
                 f"{type(self).__name__}: alpha must be a number >= 0 or one for each of the {n_outputs} outputs, not "
                 f"{self.alpha!r}."
             )
-        return np.broadcast_to(alphas, n_outputs)
+        return alphas if len(alphas) == n_outputs else alphas.repeat(n_outputs)
 
     def _kernel(self) -> Kernel:
         """Give the kernel whose explicit features the primal form is about."""

@@ -123,7 +123,7 @@ class Columns:
         """Add `ridge` times the squared length of the rows' own coefficients to the leading part of a quadratic form."""
         k = len(self.shift) if self.mix is None else self.mix.shape[1]
         if self.mix is None:
-            matrix[np.arange(k), np.arange(k)] += ridge
+            matrix.flat[: k * len(matrix) : len(matrix) + 1] += ridge
         else:
             matrix[:k, :k] += ridge * (self.mix.T @ self.mix)
 

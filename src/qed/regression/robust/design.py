@@ -16,6 +16,7 @@ where the sum is at most that of both planes' absolute residuals. This is how a 
 end, leaves of an equation. The maximum is bounded by the columns' ranges.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -46,6 +47,8 @@ FEW = 8.0
 MANY_COLUMNS = 128
 # So often what rounding leaves of equations is solved for again, at most: it becomes smaller by some digits each time.
 TURNS = 40
+# A turn that adds less than this share says nothing new.
+NO_MORE = 1e-9
 STRIP = 64
 
 
@@ -182,28 +185,37 @@ class Design(RowsProblem):
     def imbalance(self, miss: np.ndarray, level: float) -> tuple[float, np.ndarray]:
         """Bound ``max |eta|`` for what equations miss; give also the part of `miss` that eta does not make up for.
 
-        The equations are those of the (centred) coefficients and of the constant. What rounding leaves is made up for in turn.
+        The equations are those of the (centred) coefficients and of the constant. What rounding and the penalty leave is made up for in
+        turn, as long as that becomes less and eta more; whenever it ends, the bound holds.
         """
-        p, left = len(miss), miss
-        eta = abs(level) / self.total.weight if self.intercept else 0.0
-        for turn in range(TURNS):
+        p, left, size = len(miss), miss, math.inf
+        eta, right = abs(level) / self.total.weight if self.intercept else 0.0, np.zeros((len(miss) + 1, 1))
+        for _ in range(TURNS):
             if self.factor is None:
                 weights = self.basis[:p] @ (self.basis[:p].T @ left)
             else:
-                weights = self.factor.solve(np.append(left, 0.0)[:, None])[:p, 0]
+                right[:p, 0] = left
+                weights = self.factor.solve(right)[:p, 0]
             rest = left - self.gram[:p, :p] @ weights
-            if turn and not np.abs(rest).max(initial=0.0) < 0.5 * np.abs(left).max(initial=0.0):
+            remains, more = float(np.abs(rest).max(initial=0.0)), float(self.reach @ np.abs(weights))
+            if size < math.inf and not remains < 0.5 * size:
                 break
-            eta, left = eta + float(self.reach @ np.abs(weights)), rest
+            eta, left, size = eta + more, rest, remains
+            if more <= NO_MORE * eta:
+                break
         return eta, left
 
     def rounding(self, plane: Plane, target: float) -> tuple[float, float]:
         """Say how large the numbers are that residuals are differences of, summed over the rows; and how coarse equations are."""
         numbers = target + self.total.weight * float(self.largest @ np.abs(plane.coef) + abs(plane.intercept))
+        return EPS * numbers, self._coarseness
+
+    @cached_property
+    def _coarseness(self) -> float:
         spread = np.sqrt(np.maximum(np.diagonal(self.gram)[:-1], 0.0) / self.total.weight)
         seen = spread > EPS * np.abs(self.centre)
         offset = float((np.abs(self.centre[seen]) / spread[seen]).max(initial=1.0))
-        return EPS * numbers, EPS * (offset + 1.0 / self.least)
+        return EPS * (offset + 1.0 / self.least)
 
     def slope(self, pull: np.ndarray, level: float, way: Direction) -> float:
         """Give the product of a pull on a plane with a way that it goes."""
@@ -229,7 +241,8 @@ def _orthonormal(gram: np.ndarray) -> tuple[np.ndarray, float]:
 def _gram(moments: Moments, centre: np.ndarray, intercept: bool) -> np.ndarray:
     """Give the Gram matrix of centred features, constant and target, in this order; a one stands for a constant that is not there."""
     p = moments.n_features
-    away = moments.mean - np.append(centre, np.zeros(len(moments.mean) - p))
+    away = moments.mean.copy()
+    away[:p] -= centre
     step = away * np.sqrt(moments.weight)
     matrix = np.zeros((p + 2, p + 2))
     for rows in (slice(start, min(start + STRIP, p)) for start in range(0, p, STRIP)):

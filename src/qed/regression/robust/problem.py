@@ -20,6 +20,7 @@ Huber (1981), Robust Statistics, sections 7.7 and 7.8; Owen (2007), A robust hyb
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,11 @@ class Point:
     sums: HuberSums
     objective: float
 
+    def is_at(self, plane: Plane, scale: float) -> bool:
+        """Say whether this is the point of a plane and a scale."""
+        own = self.plane
+        return scale == self.scale and plane.intercept == own.intercept and np.array_equal(plane.coef, own.coef)
+
 
 class HuberProblem(Problem):
     """The objective on some rows.
@@ -62,12 +68,14 @@ class HuberProblem(Problem):
     def __init__(self, design: Design, epsilon: float, alpha: float, scale: float | None) -> None:
         self.design, self.epsilon, self.alpha, self.scale = design, epsilon, alpha, scale
         self.rows, self.target_ndim = design.rows, design.target_ndim
+        self._latest: Point | None = None
+        self._gap: tuple[Point, tuple[float, float]] | None = None
 
     @property
     def fingerprint(self) -> Fingerprint:
         return self.design.fingerprint
 
-    @property
+    @cached_property
     def least(self) -> float:
         """The least scale that is looked at."""
         total = self.design.total
@@ -85,10 +93,14 @@ class HuberProblem(Problem):
         return plane, max(self.design.deviation(plane), self.least) if self.scale is None else self.scale
 
     def at(self, plane: Plane, scale: float, *, curved: bool = True) -> Point:
-        """Work out the objective, and what a direction needs if it is `curved`: one pass over the rows."""
+        """Work out the objective, and what a direction needs if it is `curved`: one pass over the rows, unless this was asked for last."""
+        known = self._latest
+        if known is not None and known.is_at(plane, scale) and not (curved and known.sums.inside is None):
+            return known
         sums = self.design.at(plane, self.epsilon * scale, curved=curved)
         objective = 2 * sums.loss / scale + self.alpha * float(plane.coef @ plane.coef)
-        return Point(plane, scale, sums, objective + (sums.weight * scale if self.scale is None else 0.0))
+        self._latest = Point(plane, scale, sums, objective + (sums.weight * scale if self.scale is None else 0.0))
+        return self._latest
 
     def _shrinking(self, plane: Plane) -> np.ndarray:
         """Give half the gradient of the penalty."""
@@ -132,6 +144,11 @@ class HuberProblem(Problem):
 
     def gap(self, point: Point) -> tuple[float, float]:
         """Bound the distance from the minimum, relative to the objective; say how much of it rounding can explain."""
+        if self._gap is None or self._gap[0] is not point:
+            self._gap = point, self._bound(point)
+        return self._gap[1]
+
+    def _bound(self, point: Point) -> tuple[float, float]:
         sums, scale, design = point.sums, point.scale, self.design
         weight, k, left, others = sums.weight, 1.0, 0.0, 0.0
         if self.scale is None:

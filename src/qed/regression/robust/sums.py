@@ -55,19 +55,18 @@ class HuberSums:
         y, given = Y[:, 0], weight
         weight = np.ones(len(y)) if weight is None else weight
         residual = y - np.asarray(X @ plane.coef, dtype=np.float64) - plane.intercept
-        psi = np.clip(residual, -delta, delta)
-        near = np.abs(residual) <= delta
+        psi, far, size = residual.clip(-delta, delta), np.abs(residual), np.abs(y)
         weighted, X = weight * psi, columns.read(X)
         return cls(
             float(weight.sum()),
-            float(weight @ np.abs(y)),
-            float(weight @ np.where(np.abs(residual) < delta + 64 * EPS * np.abs(y), np.abs(y), 0.0)),
-            float(weight @ np.abs(residual)),
+            float(weight @ size),
+            float(weight @ (size * (far < delta + 64 * EPS * size))),
+            float(weight @ far),
             float(weighted @ residual),
             float(weighted @ psi),
             np.asarray(X.T @ weighted, dtype=np.float64),
             float(weighted.sum()),
-            _rows_inside(X, residual, given, near) if curved else None,
+            _rows_inside(X, residual, given, far <= delta) if curved else None,
         )
 
     def __add__(self, other: HuberSums) -> HuberSums:

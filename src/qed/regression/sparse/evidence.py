@@ -99,11 +99,11 @@ class SparseEvidence:
         """Work it out from the moments, without going back to the rows."""
         seen = moments if centered else about_zero(moments)
         some = slice(None) if outputs is None else outputs
-        xy, yy, y_mean = seen.xy[:, some], np.diagonal(seen.yy)[some], seen.y_mean[some]
+        xy, yy, y_mean = seen.xy[:, some], seen.yy.diagonal()[some], seen.y_mean[some]
         xr = xy - seen.xx @ coef
         rr = np.maximum(yy - (coef * (xy + xr)).sum(axis=0), 0.0)
         r_mean = y_mean - seen.x_mean @ coef - intercept
-        length = np.sqrt(np.maximum(np.diagonal(seen.xx), 0.0))
+        length = np.sqrt(np.maximum(seen.xx.diagonal(), 0.0))
         known = seen.xx, seen.noise[: len(coef)]
         return cls(seen.weight, seen.x_mean, y_mean, r_mean, xr, yy, rr, length, *known)
 
@@ -195,10 +195,10 @@ def path_claims(
             slopes[t] = (distance / scale).max(initial=0.0)
         elif exact:
             offs[t] = (distance / (penalty.l1 + noise / OPTIMALITY)).max(initial=0.0)
-    claims = []
-    convex = np.array([penalty.l1 > 0 or penalty.l2 > 0 for penalty in penalties])
-    if convex.any():
-        worst = int(np.argmax(np.where(convex, np.maximum(gaps - slips, slips - most), -np.inf)))
+    claims, convex = [], [penalty.l1 > 0 or penalty.l2 > 0 for penalty in penalties]
+    if any(convex):
+        far = np.where(convex, np.maximum(gaps - slips, slips - most), -np.inf) if len(gaps) > 1 else gaps
+        worst = int(far.argmax())
         says = "duality gap, relative to the objective"
         claims.append(Claim.within(says, float(gaps[worst]), tol, float(slips[worst]), float(most[worst])))
     if any(penalty.l1 == 0 for penalty in penalties):
@@ -259,5 +259,5 @@ def sum_claim(seen: SparseEvidence, coef: np.ndarray) -> Claim:
     size = np.abs(seen.y_mean) + np.abs(seen.x_mean) @ np.abs(coef)
     value = np.sqrt(seen.weight) * np.abs(seen.r_mean) / spread
     bound = 1e-9 + ROUNDING * (1 + np.sqrt(seen.weight) * size / spread)
-    worst = int(np.argmax(value - bound))
+    worst = int(np.argmax(value - bound)) if len(value) > 1 else 0
     return Claim("residuals sum to zero", float(value[worst]), float(bound[worst]))
