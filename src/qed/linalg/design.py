@@ -16,8 +16,8 @@ from qed.base.engine import add_pairwise, work
 from qed.base.numbers import EPS
 from qed.linalg.sharing import products_of_rows
 
-# So many stored values are gone through by one task: enough to outweigh handing it to a thread.
-TASK_VALUES = 1 << 19
+# So many values are gone through by one task: enough to outweigh handing it to a thread. Those that are looked up take longer.
+TASK_VALUES, STORED_VALUES = 1 << 19, 1 << 17
 # What is worked on at a time: half a megabyte, which stays in the cache.
 STRIP_VALUES = 1 << 16
 # Rows of a sparse table that are read together: memory is slow to find the next.
@@ -144,8 +144,9 @@ class SparseDesign:
         return np.where(self.told[:, None], found, 0.0)
 
     def _parts(self) -> Iterator[tuple[int, int]]:
-        """Cut the rows into tasks; the plan depends on the data alone."""
-        n, size = self.X.shape[0], max(1, TASK_VALUES * self.X.shape[0] // max(1, self.X.nnz))
+        """Cut the rows into tasks, each with more values than columns to add up; the plan depends on the data alone."""
+        n, p = self.X.shape
+        size = max(1, max(STORED_VALUES, 4 * p) * n // max(1, self.X.nnz))
         return ((start, min(start + size, n)) for start in range(0, n, size))
 
     def _part(self, part: tuple[int, int], shift: float, vector: np.ndarray) -> np.ndarray:

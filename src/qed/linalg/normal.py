@@ -154,6 +154,11 @@ class Normal:
         return result
 
     def _excess(self, at: Standing, alpha: float) -> np.ndarray:
+        if alpha > 0:
+            # A penalty bends the error by at least itself in every direction: where that is enough, no factor has to be inverted.
+            coarse = (np.linalg.norm(at.gradient, axis=0) + np.linalg.norm(at.noise, axis=0)) ** 2 / alpha
+            if (coarse <= at.enough).all():
+                return np.asarray(coarse)
         told, root = self.root(alpha)
         if root is not None and len(root.length) == len(told):
             return root.excess(at.gradient, at.noise, at.enough)

@@ -52,17 +52,21 @@ def inverted(lower: np.ndarray, enough: float) -> tuple[float, np.ndarray | None
     with one_blas_thread, np.errstate(all="ignore"):
         compared = -np.abs(lower)
         compared.ravel("K")[:: p + 1] *= -1.0
-        ones = np.ones((p, 1))
-        sums = [float(lapack.dtrtrs(compared, ones, lower=1, trans=way)[0].max(initial=0.0)) for way in (0, 1)]
-        bound = math.sqrt(sums[0]) * math.sqrt(sums[1]) * (1 + 2 * p * p * EPS)
-    if bound <= enough:
-        return bound, None
+        bound, ones = 1 + 2 * p * p * EPS, np.ones((p, 1))
+        for way in (0, 1):
+            # Neither sum is below one over the largest number on the diagonal, so that the first may tell that it is too much.
+            bound *= math.sqrt(float(lapack.dtrtrs(compared, ones, lower=1, trans=way)[0].max(initial=0.0)))
+            if bound > enough * math.sqrt(compared.diagonal().max(initial=0.0)):
+                break
+        else:
+            if bound <= enough:
+                return bound, None
     inverse = inverse_of_lower(lower)
     if inverse is None:
         return np.inf, None
-    sums = [float(np.abs(inverse).sum(axis=axis).max(initial=0.0)) for axis in (0, 1)]
-    size = min(float(np.linalg.norm(inverse)), float(np.sqrt(sums[0] * sums[1])))
-    missed = p * EPS * float(np.linalg.norm(inverse)) * float(np.linalg.norm(np.tril(lower)))
+    by_column, by_row, whole = (float(lapack.dlange(norm, inverse)) for norm in ("1", "I", "F"))  # type: ignore[call-arg]
+    size, rows = min(whole, math.sqrt(by_column) * math.sqrt(by_row)), range(p)
+    missed = p * EPS * whole * math.sqrt(math.fsum(float(lower[i, : i + 1] @ lower[i, : i + 1]) for i in rows))
     return (size / (1 - missed) if missed < 0.5 else np.inf), inverse
 
 

@@ -274,10 +274,10 @@ def keep(block: Block) -> KeptRows | Moments:
     return KeptRows.of(block) if takes_less_room(block.X) else Moments.of(block)
 
 
-def takes_less_room(X: Table) -> bool:
-    """Say whether a table takes less room than the products of its columns."""
+def takes_less_room(X: Table, times: float = 1.0) -> bool:
+    """Say whether a table takes less room than the products of its columns, or than so many times that if it is sparse."""
     n, p = X.shape
-    return bool(n <= p if isinstance(X, np.ndarray) else 1.5 * X.nnz + 2 * n <= p**2)
+    return bool(n <= p if isinstance(X, np.ndarray) else 1.5 * X.nnz + 2 * n <= times * p**2)
 
 
 def _mean(X: Table, Y: np.ndarray, weights: np.ndarray | None, total: float) -> tuple[np.ndarray, np.ndarray]:

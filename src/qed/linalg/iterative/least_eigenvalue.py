@@ -1,15 +1,14 @@
 r"""A lower bound of the smallest eigenvalue of a symmetric matrix :math:`H` of which only products are known.
 
-Draw a few normal vectors :math:`Z`, and solve :math:`HW \approx Z` roughly. A unit eigenvector :math:`v` has
-:math:`Z^\top v = R^\top v + \lambda W^\top v` with what is left, :math:`R = Z - HW`; so, however W was found,
+Draw a few normal vectors :math:`Z`, and solve :math:`HW \approx Z` roughly. What is left, :math:`R = Z - HW`, is a polynomial of H times
+Z, with :math:`q_j(0) = 1` for each of the vectors. So a unit eigenvector :math:`v` has :math:`r_j^\top v = q_j(\lambda)\, z_j^\top v`, and
 
-.. math:: \lambda \;\ge\; \frac{\|Z^\top v\| - \|R\|}{\|W\|} \;\ge\; \frac{\tau - \|R\|}{\|W\|},
+.. math:: \min_j |q_j(\lambda)| \;\le\; \frac{\|R^\top v\|}{\|Z^\top v\|} \;\le\; \frac{\|R\|}{\tau},
 
 where :math:`\tau` is a length that :math:`Z^\top v`, whose square is :math:`\chi^2` for every :math:`v`, falls short of once in a
-hundred million draws. The bound is some thousand times too small, but costs a dozen products in the place of
-:math:`d^3/3` operations for a factor,
-and where equations were solved to eleven digits a thousand does not matter. Conjugate residuals (Stiefel, 1955) find W: of all in
-their span they leave the least.
+hundred million draws. The polynomials fall from one to zero between 0 and the first of their roots, which the steps tell: no
+eigenvalue is below the place where the first of them falls below that share. A dozen products take the place of :math:`d^3/3` operations
+for a factor. Conjugate residuals (Stiefel, 1955) find W: of all in their span they leave the least.
 """
 
 from collections.abc import Callable
@@ -24,6 +23,10 @@ from qed.base.random import generator
 
 # So many vectors are drawn, and this is how seldom all of them may miss a direction.
 VECTORS, CHANCE = 4, 1e-8
+# The share that rounding may hide. Between zero and the first root no step enlarges what it left in another: it is thousands of times less.
+HIDDEN = 1 / 16
+# So often an interval is halved in search of a place.
+HALVINGS = 16
 # Where so many products do not halve what is left, some eigenvalue is zero or nearly so.
 PATIENCE = 16
 
@@ -45,43 +48,54 @@ def least_eigenvalue(product: Callable[[np.ndarray], np.ndarray], within: np.nda
     --------
     >>> diagonal = np.linspace(2.0, 8.0, 50)[:, None]
     >>> found = least_eigenvalue(lambda vectors: diagonal * vectors, np.ones(50, dtype=bool), 30)
-    >>> 1e-4 < found.bound < 2.0, 2.0 < found.condition <= 4.0
+    >>> 0.1 < found.bound < 2.0, 2.0 < found.condition <= 4.0
     (True, True)
     """
     left = generator(0, "least eigenvalue").standard_normal((len(within), VECTORS)) * within[:, None]
     seldom = float(np.sqrt(2 * gammaincinv(VECTORS / 2, CHANCE)))
-    found, direction, moved, before = np.zeros_like(left), 0.0, 0.0, np.inf
+    moved, before = 0.0, np.inf
     steps, ratios, lengths = [], [], [float(np.linalg.norm(left))]
     for iteration in range(max_iter):
         image = product(left)
         size = (left * image).sum(axis=0)
         ratio = size / before
-        direction, moved, before = left + ratio * direction, image + ratio * moved, size
+        moved, before = image + ratio * moved, size
         square = (moved**2).sum(axis=0)
         if not (np.minimum(size, square) > 0).all():
             break
         step = size / square
-        found, left = found + step * direction, left - step * moved
+        left = left - step * moved
         steps.append(step)
         ratios.append(ratio)
-        # Rounding is a hundred million times smaller than what is compared here.
         missed = float(np.linalg.norm(left))
-        if missed <= seldom / 8:
-            bound = (seldom - missed) / float(np.linalg.norm(found, 2))
-            return LeastEigenvalue(bound, _condition(np.array(steps), np.array(ratios)), iteration + 1)
+        if missed <= seldom / 4:
+            roots = _roots(np.array(steps), np.array(ratios))
+            condition = float(roots[:, -1].max() / roots[:, 0].min())
+            return LeastEigenvalue(_falls_to(roots, missed / seldom + HIDDEN), condition, iteration + 1)
         lengths.append(missed)
         if not missed < lengths[max(0, iteration + 1 - PATIENCE)] / (2 if iteration + 1 >= PATIENCE else 1):
             break
     return LeastEigenvalue(0.0, np.inf, len(steps))
 
 
-def _condition(steps: np.ndarray, ratios: np.ndarray) -> float:
-    """Take the eigenvalues of the tridiagonal matrices that the steps stand for (Lanczos, 1950)."""
+def _roots(steps: np.ndarray, ratios: np.ndarray) -> np.ndarray:
+    """Give the roots of each polynomial: the eigenvalues of the tridiagonal matrices that the steps stand for (Lanczos, 1950)."""
     diagonal = 1 / steps
     diagonal[1:] += ratios[1:] / steps[:-1]
     beside = np.sqrt(ratios[1:]) / steps[:-1]
-    values = [eigvalsh_tridiagonal(*part) for part in zip(diagonal.T, beside.T)]
-    return float(max(value[-1] for value in values) / min(value[0] for value in values))
+    return np.array([eigvalsh_tridiagonal(*part) for part in zip(diagonal.T, beside.T)])
+
+
+def _falls_to(roots: np.ndarray, share: float) -> float:
+    """Give a place up to which the products of ``1 - place / root`` all stay above a share, by halving."""
+    low, high = 0.0, float(roots.min())
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if (1 - middle / roots).prod(axis=1).min() >= share:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @dataclass(frozen=True, eq=False)

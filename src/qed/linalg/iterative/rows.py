@@ -40,9 +40,9 @@ class IterativeRows:
     def _row_lengths(self, scale: np.ndarray) -> np.ndarray:
         """Give the lengths of the rows when columns are divided by `scale`."""
         X, center = self.design.X, np.where(self.design.told, self.design.center, 0.0)
-        away, inverse = center[X.indices], np.where(self.design.told, scale**-2.0, 0.0)
-        change = type(X)((((X.data - away) ** 2 - away**2) * inverse[X.indices], X.indices, X.indptr), shape=X.shape)
-        square = change @ np.ones(X.shape[1]) + float((center**2 * inverse).sum())
+        inverse = np.where(self.design.told, scale**-2.0, 0.0)
+        squares = type(X)((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
+        square = squares @ inverse - 2 * (X @ (center * inverse)) + float((center**2 * inverse).sum())
         found: np.ndarray = self.design.root * np.sqrt(np.maximum(square, 0.0))
         return np.where(found > 0, found, 1.0)
 
@@ -58,9 +58,14 @@ class IterativeRows:
         return np.asarray(found.reshape(vectors.shape))
 
     @cached_property
+    def scaled_lengths(self) -> np.ndarray:
+        """The lengths of the rows where columns have length one."""
+        return self._row_lengths(self.lengths)
+
+    @cached_property
     def least(self) -> LeastEigenvalue:
         """What is known of the eigenvalues of the products of rows, in columns and rows of length one."""
-        length = self._row_lengths(self.lengths)
+        length = self.scaled_lengths
         with one_blas_thread:
             return least_eigenvalue(
                 lambda vectors: self._product(vectors, length, self.lengths), np.ones(len(length), bool), self.most // 3
@@ -69,7 +74,7 @@ class IterativeRows:
     @property
     def least_singular(self) -> float:
         """At most the least singular value of the design, over its rank."""
-        shortest = self._row_lengths(self.lengths).min() * self.design.lengths[self.design.told].min()
+        shortest = self.scaled_lengths.min() * self.design.lengths[self.design.told].min()
         return float(shortest * np.sqrt(self.least.bound))
 
     @cached_property

@@ -45,6 +45,8 @@ MANY_COLUMNS = 64
 MANY_PRODUCTS = 1 << 28
 # So many products of conjugate gradients have to cost less than their equations: they need fewer, where columns are not too much alike.
 FEW_ITERATIONS = 24
+# For these, so many times the room of moments may be taken.
+MORE_ROOM = 3.0
 # Each correction gives about sixteen digits less those that the condition number takes; so many are never needed.
 MOST_CORRECTIONS = 8
 
@@ -272,7 +274,7 @@ def equations_of(
 
 
 def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
-    """Keep the rows of a table in memory where they take less room than their moments, and are solved sooner."""
+    """Keep the rows of a table in memory where they take less room than their moments, or not much more and are solved sooner."""
     p = rows.n_features
     if not rows.in_memory:
         return None
@@ -284,7 +286,8 @@ def kept_rows(rows: Rows, model: Any) -> KeptRows | None:
     table = rows.array()
     X = table.X
     iterates = X.nnz > 0 and products_worth(X) >= FEW_ITERATIONS
-    return KeptRows.of(table) if takes_less_room(X) and (iterates or len(table) <= p) else None
+    fitting = takes_less_room(X, MORE_ROOM) if iterates else takes_less_room(X) and len(table) <= p
+    return KeptRows.of(table) if fitting else None
 
 
 def _at_once(rows: Rows) -> Moments | None:
