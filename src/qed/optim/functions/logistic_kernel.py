@@ -1,8 +1,9 @@
 """The compiled passes of the logistic loss of two classes: loss, gradient and curvature, and products with the Hessian.
 
 A batch of rows stays in the cache while three loops go over it: their scores, what the loss says of each score, and the gradient. A table
-that is stored by columns is gone through column by column, a piece of each after another, and nothing is copied. The second loop calls no library, so that the compiler does several rows at once: the exponential is a power of two times a polynomial, and
-the logarithm the series of the inverse hyperbolic tangent; both are right to a few units in the last place, also where they are tiny.
+that is stored by columns is gone through column by column, a piece of each after another, and nothing is copied. The second loop calls no
+library, so that the compiler does several rows at once: the exponential is a power of two times a polynomial, and the logarithm the series
+of the inverse hyperbolic tangent; both are right to a few units in the last place, also where they are tiny.
 """
 
 from __future__ import annotations
