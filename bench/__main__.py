@@ -28,6 +28,7 @@ WORKLOADS = (
     "logistic_l1",
     "discriminants",
     "naive_bayes",
+    "perceptron",
     "svm",
     "svm_digits",
     "svm_predict",
@@ -37,6 +38,7 @@ WORKLOADS = (
     "omp",
     "parquet",
     "start",
+    "first_fit",
     "shapes",
 )
 

@@ -9,8 +9,10 @@ import qed
 from qed.base.errors import ConvergenceWarning
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
+from qed.base.sources.rows import ArrayRows
 from qed.classification.logistic import beginning
 from qed.classification.logistic.dependent_columns import dependent_columns
+from qed.classification.logistic.sums import TwoClassSums
 from qed.optim.functions import softmax
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
@@ -175,6 +177,29 @@ def test_the_compiled_pass_is_the_plain_one(monkeypatch):
             np.testing.assert_allclose(found.gradient, plain.gradient, rtol=1e-11)
             np.testing.assert_allclose(found.blocks[1, 1], plain.blocks[1, 1], rtol=1e-11)
         monkeypatch.undo()
+
+
+@pytest.mark.parametrize("form", [np.float64, np.float32])
+def test_a_table_by_columns_is_read_like_one_by_rows(form):
+    rng = np.random.default_rng(0)
+    X, codes = (5 + 100 * rng.normal(size=(9000, 9))).astype(form), rng.integers(2, size=9000)
+    loss = SoftmaxLoss(coding_of(2), np.full(9, 5.0), np.full(9, 512.0), True, np.array([1.0, 3.0]))
+    theta, way = rng.normal(size=(2, *loss.shape))
+    for weight in (None, rng.uniform(0.5, 2, size=9000), rng.integers(3, size=9000).astype(float)):
+        ours, plain = (TwoClassSums(ArrayRows(x, codes, weight), loss) for x in (np.asfortranarray(X), X))
+        by_columns = weight is None or bool(weight.all())
+        assert ours.table[0].flags.f_contiguous == by_columns
+        found, wanted = ours.curve(theta, "none"), plain.curve(theta, "none")
+        for name in ("value", "missed", "least"):
+            assert getattr(found, name) == pytest.approx(getattr(wanted, name), rel=1e-12)
+        # Sums of 9000 numbers of both signs: their rounding is relative to what they add up.
+        size = np.sqrt(9000 * wanted.missed)
+        for one, other in (
+            (found.gradient, wanted.gradient),
+            (ours.times(theta, way), plain.times(theta, way)),
+            (ours.diagonal(theta), plain.diagonal(theta)),
+        ):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12 * size)
 
 
 def test_exact_combinations_only():

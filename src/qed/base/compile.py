@@ -25,7 +25,14 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return lambda inner: kernel(inner, **options)
     from numba import njit
 
-    settings: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy", **options}
+    # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
+    settings: dict[str, Any] = {
+        "nogil": True,
+        "cache": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        **options,
+    }
     try:
         compiled = _forgiving(njit(**settings)(function))
     except RuntimeError:

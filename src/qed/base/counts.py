@@ -211,11 +211,12 @@ def _coded(column: Any) -> tuple[list[Any], np.ndarray]:
     array = np.asarray(column)
     if array.dtype == object or (array.dtype.kind in "US" and not isinstance(column, np.ndarray)):
         return _coded_objects(column)
-    if array.dtype.kind in "iu" and array.size and int(array.max()) - int(array.min()) < 4 * array.size:
-        first = int(array.min())
-        code = (array.astype(np.int64) if array.dtype.kind == "i" else array - array.min()).astype(np.int64)
-        code -= int(code.min())
-        return list(range(first, first + int(code.max()) + 1)), code
+    if array.dtype.kind in "iu" and array.size:
+        low, high = array.min(), array.max()
+        if int(high) - int(low) < 4 * array.size:
+            # The difference of signed numbers may be too large for their own type.
+            code = array.astype(np.int64) - int(low) if array.dtype.kind == "i" else (array - low).astype(np.int64)
+            return list(range(int(low), int(high) + 1)), code
     values, code = np.unique(array, return_inverse=True)
     return (list(values) if array.dtype.kind in "mM" else values.tolist()), code
 

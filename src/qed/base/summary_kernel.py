@@ -42,9 +42,8 @@ def _summarise_panel(X, weight, tile_rows, first, mean, deviation, low, high):  
         inside = _add_up(tile, first, w, center, low, high)
         _spread(tile, first, w, center, drift, square)
         share = inside / (total + inside)
-        if start == 0:
-            base[:] = center
         for j in range(p):
+            base[j] = center[j] if start == 0 else base[j]
             lost = drift[j] / inside
             gap = (center[j] - base[j]) + lost - mean[j]
             deviation[j] += max(square[j] - drift[j] * lost, 0.0) + gap * gap * total * share
@@ -126,7 +125,9 @@ def summarise_there(X: Any, weight: Any, tile_rows: int) -> Any:
             deviation[j] += max(square - inside * drift * drift, 0.0) + gap * gap * there[j] * share
             mean[j] += gap * share
             there[j] += inside
-    return there, mean + base, deviation, low, high, missing
+    for j in range(p):
+        mean[j] += base[j]
+    return there, mean, deviation, low, high, missing
 
 
 @kernel

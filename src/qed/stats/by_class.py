@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import Any, ClassVar
 
@@ -119,7 +119,7 @@ class ByClass:
             return kinds[0] if self.parts else kinds[1]
         return np.dtype(object) if object in kinds else np.result_type(*kinds)
 
-    @property
+    @cached_property
     def total(self) -> Any:
         """The statistic of all rows."""
         return reduce(add, self.parts.values())

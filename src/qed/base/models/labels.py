@@ -45,6 +45,10 @@ def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.
     if y.dtype == object or classes.dtype == object:
         numbers = {label: number for number, label in enumerate(classes.tolist())}
         codes = np.fromiter((numbers.get(label, -1) for label in y.tolist()), np.intp, len(y))
+    elif y.dtype == classes.dtype and y.dtype.kind in "iu" and len(classes) and (np.diff(classes) == 1).all():
+        # Whole numbers without a gap: a difference is the number of the class.
+        codes = y.astype(np.intp) - classes[0].astype(np.intp)
+        codes[(codes < 0) | (codes >= len(classes))] = -1
     else:
         codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         codes[classes[codes] != y] = -1

@@ -199,11 +199,14 @@ class SparsePath:
     def __init__(self, rows: ArrayRows, objective: SparseLikelihood, *, many: bool) -> None:
         codes, loss = np.asarray(rows.y), objective.loss
         weight = loss.class_weight[codes] if rows.weight is None else loss.class_weight[codes] * rows.weight
-        X, kept = rows.X, weight > 0
+        X, kept, known = rows.X, weight > 0, None
         if not kept.all():
             X, codes, weight = X[kept], codes[kept], weight[kept]
+        elif rows.weight is None:
+            seen = objective.summary
+            known = seen.mean, np.sqrt(seen.deviation + (0 if loss.intercept else seen.weight * seen.mean**2))
         fit = ScoredLoss(LogisticLoss(), 2.0 * codes - 1.0, weight, intercept=loss.intercept)
-        self._problem = NewtonSet(columns_of(X, None, centered=loss.intercept, often=many), fit)
+        self._problem = NewtonSet(columns_of(X, None, centered=loss.intercept, often=many, known=known), fit)
         self._share, self._tol = objective.l1_ratio, 0.1 * objective.tol
 
     def minimum(self, C: float) -> tuple[np.ndarray, np.ndarray]:

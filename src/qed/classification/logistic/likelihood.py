@@ -132,7 +132,7 @@ class Likelihood(ABC):
         width = np.maximum(np.abs(summary.high - shift), np.abs(summary.low - shift))
         # Powers of two, so that scaling rounds nothing.
         scale = np.where(width > 0, np.exp2(np.ceil(np.log2(np.maximum(width, 1e-150)))), 1.0)
-        self.rows, self.count, self.centred, self.part = rows, summary.count, centred, part
+        self.rows, self.summary, self.count, self.centred, self.part = rows, summary, summary.count, centred, part
         self.loss = SoftmaxLoss(
             coding_of(len(class_weight)) if coding is None else coding, shift, scale, intercept, class_weight
         )

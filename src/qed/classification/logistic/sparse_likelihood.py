@@ -23,6 +23,7 @@ of L1-regularized log-linear models; Boyd and Vandenberghe (2004), Convex Optimi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -76,6 +77,7 @@ class SparseLikelihood(Likelihood):
         coding = np.eye(len(class_weight)) if len(class_weight) > 2 else None
         super().__init__(rows, summary, class_weight, C, intercept, centred, tol=tol, coding=coding)
         self.l1_ratio, self.factorised = l1_ratio, False
+        self._bounded: tuple[Point, tuple[float, float]] | None = None
         self.sizes = l1_ratio * np.sqrt(self.ridge)
         self.ridge = (1 - l1_ratio) * self.ridge
 
@@ -94,16 +96,18 @@ class SparseLikelihood(Likelihood):
         """Find the way on, and the gap that the model's own probabilities prove."""
         if self._proven is None or self._proven[0] is not point:
             slope = self.slope(point)
-            diagonal = self.factor * self.sums.diagonal(point.theta) + self.ridge
-            diagonal = np.where(diagonal > 0, diagonal, 1.0)
-            promised = float((slope**2 / diagonal).sum())
-            gap = self.gap(point)[0] if promised <= NEAR * point.objective else 1.0
-            self._proven = point, Newton(gap, lambda: self._direction(point, slope, diagonal, promised))
+            # The curvature is nowhere more than a quarter of the squares, so at least this much is left to gain, nearly.
+            steepest = np.maximum(self.factor * self.squares / 4 + self.ridge, 1e-300)
+            near = float((slope**2 / steepest).sum()) <= NEAR * point.objective
+            self._proven = point, Newton(self.gap(point)[0] if near else 1.0, lambda: self._direction(point, slope))
         return self._proven[1]
 
-    def _direction(self, point: Point, slope: np.ndarray, diagonal: np.ndarray, promised: float) -> np.ndarray:
+    def _direction(self, point: Point, slope: np.ndarray) -> np.ndarray:
         if slope.size <= MOST_MODELLED:
             return self._to_minimum_of_model(point)
+        diagonal = self.factor * self.sums.diagonal(point.theta) + self.ridge
+        diagonal = np.where(diagonal > 0, diagonal, 1.0)
+        promised = float((slope**2 / diagonal).sum())
         free = (point.theta != 0) | (slope != 0)
         inverse = np.where(free, 1.0 / diagonal, 0.0)
         size = max(point.objective, 1e-300)
@@ -177,6 +181,11 @@ class SparseLikelihood(Likelihood):
 
     def gap(self, point: Point) -> tuple[float, float]:
         """Bound the relative distance of the objective from its minimum, and give how much of that rounding may have made."""
+        if self._bounded is None or self._bounded[0] is not point:
+            self._bounded = point, self._gap(point)
+        return self._bounded[1]
+
+    def _gap(self, point: Point) -> tuple[float, float]:
         p, curve = len(self.loss.scale), point.curve
         unit = 2 * summed(self.loss, self.count, not self.centred)
         pull, noise = -self.factor * curve.gradient, unit * self.factor * np.sqrt(curve.missed * self.squares)
@@ -195,7 +204,11 @@ class SparseLikelihood(Likelihood):
         shrunk = 1.0
         if self.l1_ratio == 1:
             shrunk = float(min(1.0, (sizes / np.maximum(most, sizes)).min(initial=1.0)))
-        apart, moved = self.rows.fold(_divergence, self.loss, point.theta, shrunk, mixed, share)
+        # Columns without a coefficient say nothing about the scores.
+        used = np.flatnonzero(point.theta[:, :p].any(axis=0)) if self.centred else np.arange(p)
+        theta_used = np.hstack([point.theta[:, used], point.theta[:, p:]])
+        loss = replace(self.loss, shift=self.loss.shift[used], scale=self.loss.scale[used])
+        apart, moved = self.rows.fold(_divergence, loss, used, theta_used, shrunk, mixed, share)
         lost = float(magnitudes(self.loss, point.coef, point.intercept).sum())
         found = self.factor * apart + float((np.abs(theta) * (sizes - shrunk * np.sign(theta) * pull)).sum())
         found += 0.5 * float((ridge * theta**2).sum())
@@ -219,10 +232,20 @@ def _class_sums(block: Block, loss: SoftmaxLoss) -> np.ndarray:
 
 
 def _divergence(
-    block: Block, loss: SoftmaxLoss, theta: np.ndarray, shrunk: float, mixed: float, share: np.ndarray
+    block: Block,
+    loss: SoftmaxLoss,
+    used: np.ndarray,
+    theta: np.ndarray,
+    shrunk: float,
+    mixed: float,
+    share: np.ndarray,
 ) -> np.ndarray:
-    """Give how far probabilities, mixed with shares of the classes and with what was seen, are from the model's, and how they moved."""
+    """Give how far probabilities, mixed with shares of the classes and with what was seen, are from the model's, and how they moved.
+
+    The loss is that of the columns that are `used`.
+    """
     total = np.zeros(2)
+    block = replace(block, X=block.X[:, used]) if len(used) < block.X.shape[1] else block
     for x, codes, weight in loss.tiles(block):
         _, chance, residual = cross_entropy(loss.scores(x, theta), codes)
         change = shrunk * mixed * (share - chance) - (1 - shrunk) * residual

@@ -13,7 +13,14 @@ import numpy as np
 from qed.base.engine import add_pairwise, work
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.linalg.design import column_sums, gram_times
-from qed.optim.functions.logistic_kernel import bent_rows, logistic_rows, sparse_logistic_rows
+from qed.optim.functions.logistic_kernel import (
+    PAGE_ROWS,
+    bent_columns,
+    bent_rows,
+    logistic_columns,
+    logistic_rows,
+    sparse_logistic_rows,
+)
 from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
 # Stored values of a task for a thread; with fewer in all, nothing is compiled.
@@ -116,20 +123,25 @@ class SmallSums(Sums):
 class TwoClassSums(Sums):
     """The sums over rows of a table in memory with two classes, in compiled passes; the same for any number of threads.
 
-    A dense table is laid out row by row, once.
+    A table that is stored by columns stays so, unless some rows have no weight, which may hold anything.
     """
 
     rows: ArrayRows
 
     def __init__(self, rows: ArrayRows, loss: SoftmaxLoss) -> None:
         super().__init__(rows, loss)
-        X, weight = rows.X, loss.class_weight[np.asarray(rows.y)]
-        self.table: tuple[np.ndarray, ...] = (
-            (X.data, X.indices, X.indptr) if rows.is_sparse else (np.ascontiguousarray(X),)
-        )
-        self.codes = np.asarray(rows.y)
+        X, self.codes = rows.X, np.asarray(rows.y)
+        weight = loss.class_weight[self.codes]
         self.weight = weight if rows.weight is None else weight * rows.weight
+        self.table: tuple[np.ndarray, ...]
+        if rows.is_sparse:
+            self.table, self._curve_of = (X.data, X.indices, X.indptr), sparse_logistic_rows
+        elif X.flags.f_contiguous and not X.flags.c_contiguous and self.weight.all():
+            self.table, self._curve_of, self._times = (X,), logistic_columns, bent_columns
+        else:
+            self.table, self._curve_of, self._times = (np.ascontiguousarray(X),), logistic_rows, bent_rows
         size = max(1, TASK_VALUES * len(weight) // max(1, X.nnz if rows.is_sparse else X.size))
+        size = max(size, PAGE_ROWS) if self._curve_of is logistic_columns else size
         self.parts = [(start, min(start + size, len(weight))) for start in range(0, len(weight), size)]
 
     @staticmethod
@@ -178,10 +190,8 @@ class TwoClassSums(Sums):
         p = len(self.loss.scale)
         out, constant = np.zeros(p + 4), float(theta[0, p]) if self.loss.intercept else 0.0
         line = (theta[0, :p] / self.loss.scale, constant, out[: p + 1], bend)
-        if self.rows.is_sparse:
-            out[p + 1 :] = sparse_logistic_rows(*self.table, *part, self.codes, self.weight, *line)
-        else:
-            out[p + 1 :] = logistic_rows(*self.table, *part, self.codes, self.weight, self.loss.shift, *line)
+        shift = () if self.rows.is_sparse else (self.loss.shift,)
+        out[p + 1 :] = self._curve_of(*self.table, *part, self.codes, self.weight, *shift, *line)
         return out
 
     def _squares(self, part: tuple[int, int], bend: np.ndarray) -> np.ndarray:
@@ -203,5 +213,5 @@ class TwoClassSums(Sums):
         if self.rows.is_sparse:
             out[-1] = gram_times(*self.table, bend, *part, -constant, vector, out)
         else:
-            bent_rows(*self.table, *part, bend, self.loss.shift, vector, constant, out)
+            self._times(*self.table, *part, bend, self.loss.shift, vector, constant, out)
         return out

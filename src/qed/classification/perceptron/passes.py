@@ -143,6 +143,8 @@ class Visits(RowsProblem):
         mixed = _mixed(np.array([seed * 0x9E3779B97F4A7C15 + epoch & 0xFFFFFFFFFFFFFFFF], np.uint64))
         beginnings, sizes = self.groups
         chosen = np.argsort(_mixed(beginnings ^ mixed))
+        if len(chosen) == len(self.codes):
+            return chosen
         first = (np.cumsum(sizes) - sizes)[chosen]
         sizes = sizes[chosen]
         return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(self.codes))

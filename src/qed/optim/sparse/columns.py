@@ -18,8 +18,17 @@ from qed.base.numbers import EPS
 from qed.optim.sparse.dense import DenseColumns, PlainColumns
 
 
-def columns_of(X: Any, weight: np.ndarray | None, *, centered: bool, often: bool = True) -> Columns:
+def columns_of(
+    X: Any,
+    weight: np.ndarray | None,
+    *,
+    centered: bool,
+    often: bool = True,
+    known: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Columns:
     """Take the columns of a table, dense or sparse; dense ones are laid out where they are looked at `often`, or are far from zero.
+
+    Means and lengths of dense columns that stay as they came may be `known`.
 
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0]])
     >>> for table in (X, sparse.csr_array(X)):
@@ -32,7 +41,7 @@ def columns_of(X: Any, weight: np.ndarray | None, *, centered: bool, often: bool
     if not isinstance(X, np.ndarray):
         return SparseColumns(X, root, centered=centered)
     if not often and (X.flags.c_contiguous or X.flags.f_contiguous):
-        plain = PlainColumns(X, root, centered=centered)
+        plain = PlainColumns(X, root, centered=centered, known=known)
         if plain.is_near:
             return plain
     return DenseColumns(X, root, centered=centered)

@@ -83,13 +83,14 @@ def descend(K: Any, f: Any, beta: Any, low: Any, high: Any, enough: float, most:
 
     `K` is the Gram matrix of the variables. `f` and `beta` are changed.
     """
-    count, moved = len(f), 0
+    count, moved, largest = len(f), 0, 1e-300
     diagonal, full, closed, ranks = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
     for v in range(count):
         diagonal[v] = K[v, v]
+        largest = max(largest, diagonal[v])
         full[v] = 0.0 if beta[v] < high[v] else -FAR
         closed[v] = 0.0 if beta[v] > low[v] else FAR
-    flat = FLAT * max(1e-300, diagonal.max())
+    flat = FLAT * largest
     advance(f, full, 0.0, K[0], K[0], ranks)
     i, top = first_largest(ranks)
     while moved < most and top > -FAR / 2:

@@ -1,8 +1,9 @@
 """The compiled passes under `ByClass`: sums, or means and spreads, of all classes of a block from one reading of it.
 
-Rows stay where they are: each is added to the sums of its class. For means and spreads rows are taken in tiles that stay in the cache;
-each tile is read twice there, for its means and for the deviations from them, and merged with the tiles before it (Chan, Golub and
-LeVeque, 1979), counted from the means of the first tile (`base`), so no large offset costs digits.
+Rows stay where they are: each is added to the sums of its class. For means and spreads rows are taken in tiles that stay in the cache.
+The deviations in a tile are those from the means so far, and the tile is merged with those before it (Chan, Golub and LeVeque, 1979),
+counted from the means of the first tile (`base`), so no large offset costs digits. What a tile's own mean takes away from the squares is
+at most half of them, if no class weighs more in it than in all tiles before; where one does, the tile is first read for its means.
 """
 
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.compile import kernel
+from qed.base.numbers import TINY
 
 
 @kernel(fastmath={"contract"})
@@ -67,15 +69,25 @@ def spread_by_class(X: Any, codes: Any, weight: Any, n_classes: int, tile_rows: 
             codes[start : start + tile_rows],
             weight[start : start + tile_rows],
         )
-        inside[:], center[:], drift[:], square[:] = 0.0, 0.0, 0.0, 0.0
+        inside[:], drift[:], square[:] = 0.0, 0.0, 0.0
         for i in range(len(tile)):
-            row, own = tile[i], center[code[i]]
             inside[code[i]] += w[i]
-            for j in range(p):
-                own[j] += w[i] * np.float64(row[j])
+        growing = False
         for k in range(n_classes):
-            if inside[k] > 0.0:
-                center[k] /= inside[k]
+            growing |= inside[k] > total[k]
+        if growing:
+            center[:] = 0.0
+            for i in range(len(tile)):
+                row, own = tile[i], center[code[i]]
+                for j in range(p):
+                    own[j] += w[i] * np.float64(row[j])
+            for k in range(n_classes):
+                for j in range(p):
+                    center[k, j] /= max(inside[k], TINY)
+        else:
+            for k in range(n_classes):
+                for j in range(p):
+                    center[k, j] = base[k, j] + mean[k, j]
         for i in range(len(tile)):
             row, own, off, far = tile[i], center[code[i]], drift[code[i]], square[code[i]]
             for j in range(p):
@@ -85,12 +97,14 @@ def spread_by_class(X: Any, codes: Any, weight: Any, n_classes: int, tile_rows: 
         for k in range(n_classes):
             if inside[k] > 0.0:
                 share = inside[k] / (total[k] + inside[k])
-                if total[k] == 0.0:
-                    base[k] = center[k]
                 for j in range(p):
+                    base[k, j] = center[k, j] if total[k] == 0.0 else base[k, j]
                     lost = drift[k, j] / inside[k]
                     gap = (center[k, j] - base[k, j]) + lost - mean[k, j]
                     deviation[k, j] += max(square[k, j] - drift[k, j] * lost, 0.0) + gap * gap * total[k] * share
                     mean[k, j] += gap * share
                 total[k] += inside[k]
-    return total, mean + base, deviation
+    for k in range(n_classes):
+        for j in range(p):
+            mean[k, j] += base[k, j]
+    return total, mean, deviation
