@@ -80,6 +80,7 @@ class LinearSVC(Classifier, LinearMachine):
         The constants.
     smoothing_ : ndarray of shape (1,) or (n_classes,)
         How far the corner of the hinge was rounded at the end: multipliers follow from it, and with them the dual objective.
+        Zero on badly scaled tables, where the problem was solved on all rows at once: certify finds multipliers anew.
     primal_objective_, dual_objective_ : ndarray of shape (1,) or (n_classes,)
         Both objectives; the second is a bound from below for the first.
     n_iter_ : int

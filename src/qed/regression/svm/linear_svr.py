@@ -52,6 +52,7 @@ class LinearSVR(Regressor, LinearMachine):
         The constant.
     smoothing_ : ndarray of shape (1,)
         How far the corner of the loss was rounded at the end: multipliers follow from it, and with them the dual objective.
+        Zero on badly scaled tables, where the problem was solved on all rows at once: certify finds multipliers anew.
     primal_objective_, dual_objective_ : ndarray of shape (1,)
         Both objectives; the second is a bound from below for the first.
     n_iter_ : int
