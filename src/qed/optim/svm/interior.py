@@ -6,8 +6,8 @@ with :math:`\ell(u) = u_+` or :math:`u_+^2` (see :mod:`qed.optim.svm.linear`). W
 :math:`z = \xi - u`, a solution has :math:`w = \sum_v s_v \alpha_v x_v`, :math:`\sum_v s_v \alpha_v = 0`, :math:`\alpha_v z_v = 0` and
 :math:`(C_v - \alpha_v) \xi_v = 0`, or :math:`\alpha_v = 2 C_v \xi_v` where slack is squared. Newton's method is applied to these with
 the products asked to be equal to a number that falls to zero (Mehrotra's predictor and corrector). Its equations are a least-squares
-problem with weights that grow apart without bound, like rows and columns of a bad table do: solved by a QR with the longest rows first and columns
-chosen by what is left of them, no row loses its digits to another. Cost: :math:`O(np^2)` for each of some thirty steps.
+problem with weights that grow apart without bound, as rows and columns of a bad table do: solved by a QR with the longest rows
+first and columns chosen by what is left of them, no row loses its digits to another. Cost: :math:`O(np^2)` for each of some thirty steps.
 
 Ferris and Munson (2002), Interior-point methods for massive support vector machines; Cox and Higham (1998), Stability of Householder QR
 factorization for weighted least squares problems.
@@ -56,13 +56,18 @@ class Pieces(NamedTuple):
         signed = (self.sign * alpha).sum(axis=0)
         return signed @ self.X, float(signed.sum())
 
-    def bound(self, alpha: np.ndarray) -> tuple[float, float]:
-        """Give the bound from below of multipliers, once they are inside their bounds and balanced, and how far rounding may have moved it."""
+    def inside(self, alpha: np.ndarray) -> np.ndarray:
+        """Put multipliers inside their bounds; with a constant, make those of the heavier sign less, until they balance."""
         alpha = np.maximum(alpha, 0.0) if self.squared else np.clip(alpha, 0.0, self.cost)
-        if self.intercept:
-            up, down = float(alpha[self.sign > 0].sum()), float(alpha[self.sign < 0].sum())
-            least = min(up, down)
-            alpha = alpha * np.where(self.sign > 0, least / max(up, TINY), least / max(down, TINY))
+        if not self.intercept:
+            return alpha
+        up, down = float(alpha[self.sign > 0].sum()), float(alpha[self.sign < 0].sum())
+        least = min(up, down)
+        return np.asarray(alpha * np.where(self.sign > 0, least / max(up, TINY), least / max(down, TINY)))
+
+    def bound(self, alpha: np.ndarray) -> tuple[float, float]:
+        """Give the bound from below of multipliers, once they are inside, and how far rounding may have moved it."""
+        alpha = self.inside(alpha)
         w, _ = self.spread(alpha)
         taken = float((alpha**2 / (4 * self.cost)).sum()) if self.squared else 0.0
         value = float((alpha * self.offset).sum() - w @ w / 2 - taken)
@@ -118,12 +123,8 @@ def solved(pieces: Pieces, tol: float) -> Solved:
 
 def _inside(pieces: Pieces) -> _Place:
     """Begin with no slope and the constant that the level gives, half of all costs as multipliers, and room for all."""
-    w, b, alpha = np.zeros(pieces.X.shape[1]), 0.0, pieces.cost / 2
+    w, b, alpha = np.zeros(pieces.X.shape[1]), 0.0, pieces.inside(pieces.cost / 2)
     u = pieces.excess(w, b)
-    if pieces.intercept:
-        up, down = float(alpha[pieces.sign > 0].sum()), float(alpha[pieces.sign < 0].sum())
-        least = min(up, down)
-        alpha = alpha * np.where(pieces.sign > 0, least / max(up, TINY), least / max(down, TINY))
     room = max(float(np.abs(u).mean()), TINY)
     if pieces.squared:
         alpha = alpha * max(room, TINY)

@@ -100,14 +100,15 @@ class LinearProblem:
         return points
 
     @cached_property
-    def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-        """All rows that count, turned so that columns are no more than rows, with what turns slopes back, targets and costs.
+    def held(self) -> int:
+        """How many numbers the table has, where it may be held as a whole; zero where they are too many."""
+        count = self.rows.known_count() if self.rows.in_memory else None
+        size = 0 if count is None else count * self.rows.n_features
+        return size if size <= MOST_HELD else 0
 
-        None where they are too many for that.
-        """
-        count = self.rows.known_count()
-        if not self.rows.in_memory or count is None or count * self.rows.n_features > MOST_HELD:
-            return None
+    @cached_property
+    def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """All rows that count, turned so that columns are no more than rows, with what turns slopes back, targets and costs."""
         block = self.rows.array()
         X = block.X.toarray() if is_sparse(block.X) else np.asarray(block.X)
         X, (target, cost) = X.astype(np.float64), self.targets(block)
@@ -122,13 +123,18 @@ class LinearProblem:
 
     def exactly(self, output: int, tol: float) -> Solved | None:
         """Solve for one output on all rows at once; None where they are too many."""
-        if self.table is None:
+        if not self.held:
             return None
         X, turn, target, cost = self.table
         target, cost = target[:, output], cost[:, min(output, cost.shape[1] - 1)]
         sign = np.array([[1.0], [-1.0]]) * np.ones(len(X)) if self.hinge.two_sided else target[None]
         pieces = Pieces(
-            X, sign * target - self.hinge.epsilon, sign, np.broadcast_to(cost, sign.shape), self.hinge.squared, self.intercept
+            X,
+            sign * target - self.hinge.epsilon,
+            sign,
+            np.broadcast_to(cost, sign.shape),
+            self.hinge.squared,
+            self.intercept,
         )
         found = solved(pieces, tol)
         return found._replace(w=turn @ found.w)

@@ -41,6 +41,8 @@ from qed.optim.svm.linear import (
 ENOUGH = 0.9
 # Where so many steps have not made the gap this much smaller, the table is so badly scaled that rounding corners leads nowhere.
 IDLE, LESS = 8, 0.5
+# On tables of more numbers than this, working on all rows at once costs so much more than a step that patience pays.
+LARGE, LONGER = 50_000, 5
 # Scores that lose less than this share of the corner leave multipliers as they are.
 FINE = 1e-10
 
@@ -112,7 +114,7 @@ class LinearMachine(Iterative):
         return relative_gaps(self.dual_objective_, self.primal_objective_)
 
     def _rule(self) -> Rule:
-        return replace(super()._rule(), patience=IDLE + 1)
+        return replace(super()._rule(), patience=LONGER * IDLE + 1)
 
     def _steps(self, problem: LinearMachineProblem, start: Step | None = None) -> Iterator[Step]:
         linear, aim = problem.linear, ENOUGH * self.tol
@@ -121,17 +123,18 @@ class LinearMachine(Iterative):
             place = Place(linear.flat(), corner, np.full(linear.outputs, FIRST_DAMPING))
         else:
             place = Place(*(start.state[name] for name in Place._fields))
-        known, gaps = None, deque([math.inf], maxlen=IDLE)
+        known, idle = None, IDLE * (1 if linear.held <= LARGE else LONGER)
+        gaps = deque([math.inf], maxlen=idle)
         # An earlier run may have ended with a corner that is not rounded at all.
         steps = descend(linear, place, aim) if (place.corner > 0).all() else iter(())
         for here, known in islice(steps, 0 if start is None else 1, None):
-            if known.gaps.max() <= aim and linear.table is not None:
+            if known.gaps.max() <= aim and linear.held:
                 known = self._as_given(linear, here, known)
             yield _step(here, known)
             gaps.append(min(float(known.gaps.max()), gaps[-1]))
-            if len(gaps) == IDLE and gaps[-1] > LESS * gaps[0] and linear.table is not None:
+            if len(gaps) == idle and gaps[-1] > LESS * gaps[0] and linear.held:
                 break
-        if known is not None and known.gaps.max() > aim and linear.table is not None:
+        if known is not None and known.gaps.max() > aim and linear.held:
             yield self._sharp(problem, here, known)
 
     def _as_given(self, linear: LinearProblem, place: Place, known: Judged) -> Judged:
