@@ -28,11 +28,22 @@ def test_o_svm_hard():
 
 
 def test_o_svm_dual_without_bias():
-    """Without a constant there is no sum to hold: the machine through the origin, its gap closed, w inside the span of the rows."""
+    """Without a constant no sum has to vanish: max 1'a - a'Qa/2 over the box, by a quadratic program, has the value of the primal.
+
+    Its multipliers add up to w, and a (1 - slack - m) vanishes.
+    """
     model = qed.LinearSVC(10.0, loss="hinge", fit_intercept=False, tol=1e-8).fit(POINTS, LABELS)
     assert model.certificate_ and model.intercept_[0] == 0
     with_bias = qed.LinearSVC(10.0, loss="hinge", tol=1e-8).fit(POINTS, LABELS)
     assert with_bias.primal_objective_[0] <= model.primal_objective_[0]
+    signed, eye = LABELS[:, None] * POINTS, np.eye(4)
+    found = qed.optim.solve_qp(signed @ signed.T, -np.ones(4), G=np.vstack([-eye, eye]), h=np.repeat([0.0, 10.0], 4))
+    assert found.certificate and -found.value == pytest.approx(model.primal_objective_[0], rel=1e-7)
+    # The gap of 1e-8 bounds the distance of w by the root of twice its share of the objective.
+    near = np.sqrt(4e-8 * model.primal_objective_[0])
+    np.testing.assert_allclose(found.point @ signed, model.coef_[0], atol=near)
+    m = LABELS * model.decision_function(POINTS)
+    assert np.abs(found.point * (1 - np.maximum(1 - m, 0) - m)).max() <= 10 * near * np.linalg.norm(POINTS, axis=1).max()
 
 
 @pytest.mark.filterwarnings("ignore::qed.base.errors.ManySupportVectorsWarning")
@@ -105,6 +116,11 @@ def test_losses():
     # E23: the perceptron's loss is another, which is nothing on the right side.
     np.testing.assert_allclose(HingeLoss(margin=0.0).each(z, one), [1, 0, 0, 0, 0])
     assert HingeLoss().has_kinks and not LogisticLoss().has_kinks
+    # The step is 1, 0, 0, 0, 0 there (a score of nothing is right), and no chord test lets it pass for convex.
+    wrong = qed.confusion_matrix(one, np.where(z < 0, -1.0, 1.0))
+    assert wrong.sum() - np.trace(wrong) == 1
+    step = check_convexity(lambda v: float(v[0] < 0), -np.ones(1), np.ones(1), tests=["chord"])
+    assert not step
 
 
 def test_o_losses():
