@@ -43,7 +43,9 @@ def test_o_svm_dual_without_bias():
     near = np.sqrt(4e-8 * model.primal_objective_[0])
     np.testing.assert_allclose(found.point @ signed, model.coef_[0], atol=near)
     m = LABELS * model.decision_function(POINTS)
-    assert np.abs(found.point * (1 - np.maximum(1 - m, 0) - m)).max() <= 10 * near * np.linalg.norm(POINTS, axis=1).max()
+    assert (
+        np.abs(found.point * (1 - np.maximum(1 - m, 0) - m)).max() <= 10 * near * np.linalg.norm(POINTS, axis=1).max()
+    )
 
 
 @pytest.mark.filterwarnings("ignore::qed.base.errors.ManySupportVectorsWarning")

@@ -208,7 +208,7 @@ def test_a_budget_leaves_the_best_state_with_its_gap():
 
 
 def test_hsvm_no_other_direction_has_a_wider_street():
-    """The margin is the least distance, attained by both classes; of all unit directions none has more, and units of length do not matter."""
+    """The margin is the least distance, attained by both classes; no unit direction has more, and units do not matter."""
     random = np.random.default_rng(5)
     y = np.repeat([-1, 1], 15)
     X = random.standard_normal((30, 2)) + 4.0 * y[:, None]

@@ -16,15 +16,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import floats
 from qed.base.certificate import Claim
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, choice
-from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes, way
 from qed.base.running.steps import Step
-from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.classification.planes import LinearClassifier
 from qed.optim.svm.linear import Hinge
 from qed.optim.svm.linear_model import LINEAR_PARAMETERS, LINEAR_WAYS, LinearMachine, LinearMachineProblem
 
@@ -52,7 +50,7 @@ class RestProblem(LinearMachineProblem):
     multi_class=way(Parameter("'ovr'", lambda value: value == "ovr"), "ovr"),
     **LINEAR_WAYS,
 )
-class LinearSVC(Classifier, LinearMachine):
+class LinearSVC(LinearClassifier, LinearMachine):
     """Classes by the widest margin of a linear score.
 
     Parameters
@@ -102,7 +100,6 @@ class LinearSVC(Classifier, LinearMachine):
     True
     """
 
-    attributes: ClassVar = {"coef_": floats("planes", "features"), "intercept_": floats("planes")}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **LINEAR_PARAMETERS,
         "loss": choice("squared_hinge", "hinge"),
@@ -110,8 +107,6 @@ class LinearSVC(Classifier, LinearMachine):
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.01, 0.1, 1.0, 10.0]}
     compare_name: ClassVar[str] = "Linear support vector machine"
-    coef_: np.ndarray
-    intercept_: np.ndarray
 
     def __init__(
         self,
@@ -148,14 +143,10 @@ class LinearSVC(Classifier, LinearMachine):
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:
         return self.coef_, self.intercept_
 
-    def _disagreement(self) -> str:
-        planes, k = len(self.coef_), len(self.classes_)
-        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
-
-    def _decide(self, block: Block) -> np.ndarray:
-        scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
-        scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        scores = np.asarray(rows.map(self._decide))
+        won = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        return {"predict": self.classes_[won], "decision_function": scores, "classes_": self.classes_}
 
     def _prove(self, problem: RestProblem) -> list[Claim]:
         says = "classes are those of the target, in order (others)"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
 from qed.base.models.problem import RowsProblem
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import one_of, way
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Rule, Step
@@ -36,6 +38,7 @@ from qed.optim.svm.linear import (
     judged,
     level_of,
 )
+from qed.optim.svm.search import path_search
 
 # The fit goes on a little below the tolerance: what moving the rows back does to public numbers is not to spoil the proof.
 ENOUGH = 0.9
@@ -43,6 +46,8 @@ ENOUGH = 0.9
 IDLE, LESS = 8, 0.5
 # On tables of more numbers than this, working on all rows at once costs so much more than a step that patience pays.
 LARGE, LONGER = 50_000, 5
+# How much rounder than it ended the corner is at the beginning of the next machine of a path.
+ROUNDER = 64.0
 # Scores that lose less than this share of the corner leave multipliers as they are.
 FINE = 1e-10
 
@@ -84,6 +89,12 @@ class LinearMachineProblem(RowsProblem):
         given = (spread, middle, hinge, float(model.C), factors, outputs, bool(model.fit_intercept), level, unit)
         return LinearProblem(rows, *given)
 
+    def costing(self, C: float) -> Self:
+        """Give the same problem with another C."""
+        other = copy(self)
+        other.linear, other._bounds = replace(self.linear, C=float(C)), {}
+        return other
+
     def bound(self, output: int, tol: float) -> Solved | None:
         """Give what solving on all rows at once has found for an output; None where they are too many."""
         if output not in self._bounds:
@@ -119,8 +130,7 @@ class LinearMachine(Iterative):
     def _steps(self, problem: LinearMachineProblem, start: Step | None = None) -> Iterator[Step]:
         linear, aim = problem.linear, ENOUGH * self.tol
         if start is None:
-            corner = np.full(linear.outputs, FIRST * linear.unit)
-            place = Place(linear.flat(), corner, np.full(linear.outputs, FIRST_DAMPING))
+            place = self._beginning(linear)
         else:
             place = Place(*(start.state[name] for name in Place._fields))
         known, idle = None, IDLE * (1 if linear.held <= LARGE else LONGER)
@@ -160,6 +170,34 @@ class LinearMachine(Iterative):
         self.smoothing_, self.primal_objective_, self.dual_objective_ = step.corner, step.primal, step.dual
         coef, constant = _moved_back(problem.linear, step.points)
         return coef, constant if self.fit_intercept else np.zeros(len(coef))
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return path_search(self, question)
+
+    @abstractmethod
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        """Give what the methods of the model answer for some rows, and what of its attributes scorers ask for."""
+
+    def _along(self, rows: Rows, models: Sequence[Self]) -> Iterator[Self]:
+        """Give models that differ in C alone, fitted, from the smallest C on."""
+        problem, step = self._problem(rows), None
+        for model in models:
+            problem = problem.costing(model.C)
+            first = self._beginning(problem.linear)._asdict()
+            if step is not None:
+                rounder = np.minimum(ROUNDER * step.corner, first["corner"])
+                first |= {"points": step.points, "corner": np.where(step.corner > 0, rounder, first["corner"])}
+            for count, after in enumerate(model._steps(problem, Step(math.inf, math.inf, **first)), 1):
+                step = after
+                if after.gap <= model.tol or count >= model.max_iter:
+                    break
+            fitted = copy(model)
+            fitted._finish(problem, step)
+            yield fitted
+
+    def _beginning(self, linear: LinearProblem) -> Place:
+        corner = np.full(linear.outputs, FIRST * linear.unit)
+        return Place(linear.flat(), corner, np.full(linear.outputs, FIRST_DAMPING))
 
     @abstractmethod
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -37,7 +37,7 @@ from qed.kernels.linear import Linear
 from qed.kernels.radial import RBF
 from qed.optim.svm.columns import apart, by_columns, is_held, objectives, residues
 from qed.optim.svm.dual import DualProblem, State, relative_gaps
-from qed.optim.svm.search import path_search
+from qed.optim.svm.search import path_search, solved
 
 UNLIMITED = 10**9
 # Where two classes are nearer to each other than this, relative to the rows, rounding can not tell whether they touch.
@@ -167,7 +167,18 @@ class KernelMachine(WithWidth, Iterative):
         return self._rule().max_iter + 1
 
     def _search(self, question: Question[Self]) -> Answer | None:
-        return path_search(self, question)
+        return None if any(one.similarity_is_given for one in question.models) else path_search(self, question)
+
+    def _along(self, rows: Rows, models: Sequence[Self]) -> Iterator[Self]:
+        """Give models that differ in C alone, fitted, from the smallest C on."""
+        problem, state = self._problem(rows), None
+        for before, model in zip([self, *models], models):
+            ratio = model.C / before.C
+            problem = problem.times(ratio)
+            state = solved(problem.dual, problem.dual.beginning(state, ratio), model.tol, model._rule().max_iter)
+            fitted = copy(model)
+            fitted._take(problem, state)
+            yield fitted
 
     @abstractmethod
     def _answers(self, rows: Rows) -> dict[str, np.ndarray]:

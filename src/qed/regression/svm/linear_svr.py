@@ -110,5 +110,8 @@ class LinearSVR(Regressor, LinearMachine):
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:
         return np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
 
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        return {"predict": np.asarray(rows.map(self._predict))}
+
     def _predict(self, block: Block) -> np.ndarray:
         return np.asarray(block.X @ self.coef_.astype(block.X.dtype, copy=False)) + block.X.dtype.type(self.intercept_)
