@@ -12,7 +12,7 @@ import qed.optim.svm.dual as dual
 import qed.optim.svm.linear_model as linear_model
 import qed.optim.svm.problem as problem
 from qed.base.compile import interpreted
-from qed.base.errors import ConvergenceWarning, NotFittedError
+from qed.base.errors import ConvergenceWarning, NotFittedError, ParameterError
 from qed.base.running.steps import Reason
 from qed.classification.svm.probability import Sigmoid, agreeing, coupled
 from qed.kernels import RBF, Similarity
@@ -389,3 +389,55 @@ def test_probabilities_asked_for_after_the_fit_ask_for_another_fit():
     model = qed.SVC(kernel="linear").fit(X, y).set_params(probability=True)
     with pytest.raises(NotFittedError, match="fit again"):
         model.predict_proba(X)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 50.0])
+@pytest.mark.parametrize("shape", [(120, 8), (60, 200)], ids=["tall", "wide"])
+def test_a_penalty_on_sizes_makes_coefficients_zero(shape, C):
+    """No worse than liblinear, whose constant is penalised a little; sparse rows are the same; whatever is moved is noticed."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal(shape)
+    X[np.abs(X) < 0.5] = 0.0
+    y = np.where(X[:, 0] + X[:, 1] + 0.5 * generator.standard_normal(len(X)) > 0, "b", "a")
+    model = qed.LinearSVC(C, penalty="l1").fit(X, y)
+    theirs = svm.LinearSVC(C=C, penalty="l1", intercept_scaling=1e3, tol=1e-6, max_iter=100_000, random_state=0).fit(
+        X, y
+    )
+
+    def objective(found):
+        slack = np.maximum(1 - np.where(y == "b", 1, -1) * found.decision_function(X), 0)
+        return np.abs(found.coef_).sum() + C * (slack**2).sum()
+
+    assert objective(model) == pytest.approx(model.primal_objective_[0], rel=1e-12)
+    assert objective(model) <= objective(theirs) * (1 + model.tol)
+    assert model.certificate_ and qed.certify(model, X, y)
+    assert np.count_nonzero(model.coef_) < shape[1] or C > 0.05
+    thin = qed.LinearSVC(C, penalty="l1").fit(sparse.csr_array(X), y)
+    assert thin.primal_objective_[0] == pytest.approx(model.primal_objective_[0], rel=2 * model.tol)
+    for name in ("coef_", "intercept_", "primal_objective_", "dual_objective_"):
+        moved = qed.LinearSVC(C, penalty="l1").fit(X, y)
+        setattr(moved, name, getattr(moved, name) * 1.01)
+        assert not qed.certify(moved, X, y), name
+
+
+def test_a_penalty_on_sizes_goes_with_squared_slack():
+    with pytest.raises(ParameterError, match="squared_hinge"):
+        qed.LinearSVC(penalty="l1", loss="hinge").fit([[0.0], [1.0]], [0, 1])
+
+
+PATHS = [qed.LinearSVC(), qed.LinearSVC(loss="hinge"), qed.LinearSVC(penalty="l1"), qed.LinearSVR(epsilon=0.1)]
+
+
+@pytest.mark.parametrize("model", PATHS, ids=["squared hinge", "hinge", "sizes", "LinearSVR"])
+def test_a_path_of_linear_machines_is_as_good_as_fits(model, monkeypatch):
+    X, y = blobs(150, classes=3)
+    y = X[:, 0] + np.sin(X[:, 1]) if isinstance(model, qed.LinearSVR) else y
+    grid = {"C": [3.0, 0.1, 30.0]}
+    search = qed.Search(model, grid, cv=3).fit(X, y)
+    assert search.how_ == "3 folds, 1 path of C each"
+    monkeypatch.setattr(linear_model.LinearMachine, "_search", lambda self, question: None)
+    plain = qed.Search(model, grid, cv=3).fit(X, y)
+    assert "fitted" in plain.how_
+    # Both objectives are within 1e-6 of their minimum; a prediction moves by no more than the root of twice that share of it.
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=5e-3)
+    assert search.best_params_ == plain.best_params_

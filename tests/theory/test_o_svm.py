@@ -5,7 +5,7 @@ import pytest
 
 import qed
 from qed.base.errors import ManySupportVectorsWarning
-from qed.optim import HingeLoss, LogisticLoss, SquaredLoss, check_convexity
+from qed.optim import ExponentialLoss, HingeLoss, LogisticLoss, SquaredHingeLoss, SquaredLoss, check_convexity
 
 POINTS = np.array([[1.0, 1.0], [2.0, 2.0], [1.0, 0.5], [3.0, 1.0]])
 LABELS = np.array([-1, 1, -1, 1])
@@ -126,17 +126,26 @@ def test_losses():
 
 
 def test_o_losses():
-    """Hinge, squared and logistic over ln 2 lie above the 0-1 loss, and all are convex."""
+    """Hinge, its square, squared, exponential and logistic over ln 2 lie above the 0-1 loss, and all are convex."""
     m = np.linspace(-4, 4, 161)
     wrong, one = (m < 0).astype(float), np.ones_like(m)
     surrogates = [
         HingeLoss().each,
+        SquaredHingeLoss().each,
+        ExponentialLoss().each,
         lambda z, y: 2 * SquaredLoss().each(z, y),
         lambda z, y: LogisticLoss().each(z, y) / np.log(2),
     ]
     for loss in surrogates:
         assert (loss(m, one) >= wrong - 1e-12).all()
-    for loss in (HingeLoss(), SquaredLoss(), LogisticLoss(), HingeLoss(margin=0.0)):
+    for loss in (
+        HingeLoss(),
+        SquaredHingeLoss(),
+        ExponentialLoss(),
+        SquaredLoss(),
+        LogisticLoss(),
+        HingeLoss(margin=0.0),
+    ):
         assert check_convexity(
             lambda z, loss=loss: float(loss.each(np.asarray(z), np.ones(1))[0]),
             -4.0 * np.ones(1),

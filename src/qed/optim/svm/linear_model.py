@@ -140,7 +140,7 @@ class LinearMachine(Iterative):
         for here, known in islice(steps, 0 if start is None else 1, None):
             if known.gaps.max() <= aim and linear.held:
                 known = self._as_given(linear, here, known)
-            yield _step(here, known)
+            yield step_at(here, known)
             gaps.append(min(float(known.gaps.max()), gaps[-1]))
             if len(gaps) == idle and gaps[-1] > LESS * gaps[0] and linear.held:
                 break
@@ -163,7 +163,7 @@ class LinearMachine(Iterative):
             found = problem.bound(int(k), self.tol)
             if found is not None:
                 points[k], corner[k], primal[k], dual[k] = np.append(found.w, found.b), 0.0, found.primal, found.dual
-        return _step(place._replace(points=points, corner=corner), known._replace(primal=primal, dual=dual))
+        return step_at(place._replace(points=points, corner=corner), known._replace(primal=primal, dual=dual))
 
     def _kept(self, problem: LinearMachineProblem, step: Step) -> tuple[np.ndarray, np.ndarray]:
         """Set what all of them keep; give coefficients and constants for the rows as they were given."""
@@ -203,9 +203,11 @@ class LinearMachine(Iterative):
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:
         """Give the public coefficients, of shape (k, p), and constants."""
 
-    def _prove(self, problem: Any) -> list[Claim]:
+    def _measured(
+        self, problem: LinearMachineProblem, coef: np.ndarray, constant: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give primal and dual objectives of planes, and what rounding can do to them, relative to the first."""
         linear = problem.linear
-        coef, constant = (np.asarray(part, dtype=np.float64) for part in self._planes())
         inner = coef @ linear.middle
         points = np.column_stack([coef, (constant - linear.level) + inner])
         corner = np.asarray(self.smoothing_, dtype=np.float64)
@@ -217,22 +219,27 @@ class LinearMachine(Iterative):
             known.rounding[k] = 64 * EPS * sums.reach[k] + (0.0 if found is None else found.rounding)
         rounding = (known.rounding + _lost(linear, coef, constant) * sums.steep) / np.maximum(known.primal, TINY)
         # Where nothing is lost at all there is nothing below it, and nothing that rounding could be a part of.
-        rounding = np.where(known.primal > 0, rounding, 0.0)
-        worst = int(np.argmax(known.gaps - rounding))
+        return known.primal, known.dual, np.where(known.primal > 0, rounding, 0.0)
+
+    def _prove(self, problem: Any) -> list[Claim]:
+        linear = problem.linear
+        coef, constant = (np.asarray(part, dtype=np.float64) for part in self._planes())
+        primal, dual, rounding = self._measured(problem, coef, constant)
+        gaps = np.maximum(primal - dual, 0.0) / np.maximum(primal, TINY)
+        worst = int(np.argmax(gaps - rounding))
         claims = [
-            Claim.within(
-                "primal less dual objective, relative", float(known.gaps[worst]), self.tol, float(rounding[worst])
-            )
+            Claim.within("primal less dual objective, relative", float(gaps[worst]), self.tol, float(rounding[worst]))
         ]
         # Multipliers are as sharp as the corner and lose digits, but two dual objectives within the tolerance of the primal one
         # can not be further apart than that.
-        noted = {"primal_objective_": (known.primal, 0.0), "dual_objective_": (known.dual, self.tol)}
+        noted = {"primal_objective_": (primal, 0.0), "dual_objective_": (dual, self.tol)}
         for name, (now, allowed) in noted.items():
-            apart = np.abs(np.asarray(getattr(self, name)) - now) / np.maximum(known.primal, TINY)
+            apart = np.abs(np.asarray(getattr(self, name)) - now) / np.maximum(primal, TINY)
             worst = int(np.argmax(apart - rounding))
             says = f"{name} is that of the data (difference, relative)"
             claims.append(Claim.within(says, float(apart[worst]), allowed, float(rounding[worst])))
         if linear.hinge.squared:
+            corner = np.asarray(self.smoothing_, dtype=np.float64)
             off = float(np.minimum(np.abs(corner - FIRST), corner).max(initial=0.0))
             claims.append(Claim("a squared loss has no corner to round (change of smoothing_)", off, 0.0))
         if not self.fit_intercept:
@@ -253,6 +260,7 @@ def _lost(linear: LinearProblem, coef: np.ndarray, constant: np.ndarray) -> np.n
     return np.asarray(4 * EPS * (np.abs(coef) @ np.abs(linear.middle) + np.abs(constant)))
 
 
-def _step(place: Place, known: Judged) -> Step:
+def step_at(place: Place, known: Judged) -> Step:
+    """Give the step that a machine is at."""
     more = {**place._asdict(), "primal": known.primal, "dual": known.dual}
     return Step(float(known.primal.sum()), float(known.gaps.max()) / ENOUGH, **more)
