@@ -9,8 +9,10 @@ from sklearn.base import clone
 import qed
 import qed.optim.svm.decomposition as decomposition
 import qed.optim.svm.dual as dual
+import qed.optim.svm.linear_model as linear_model
+import qed.optim.svm.problem as problem
 from qed.base.compile import interpreted
-from qed.base.errors import ConvergenceWarning, NotFittedError
+from qed.base.errors import ConvergenceWarning, NotFittedError, ParameterError
 from qed.base.running.steps import Reason
 from qed.classification.svm.probability import Sigmoid, agreeing, coupled
 from qed.kernels import RBF, Similarity
@@ -166,15 +168,89 @@ NASTY = {
 def test_nasty_tables_have_a_proof(model, change):
     X, y = blobs(60)
     X = change(X)
-    if isinstance(model, qed.SVC) and model.kernel == "linear" and change is NASTY["huge"]:
-        with pytest.warns(ConvergenceWarning, match="StandardScaler"):
-            fitted = clone(model).fit(X, y)
-        # Multipliers of one, of rows of 1e8, would have to cancel to 1e-16: the fit says so at once, and what to do.
-        assert fitted.ending_.reason is Reason.DEGENERATE and fitted.n_iter_ == 1
-        X = qed.StandardScaler().fit_transform(X)
     fitted = clone(model).fit(X, y)
     assert fitted.certificate_, fitted.certificate_
     assert qed.certify(fitted, X, y)
+
+
+LINEAR = {
+    "squared hinge": qed.LinearSVC(),
+    "hinge": qed.LinearSVC(loss="hinge"),
+    "hinge, no constant": qed.LinearSVC(loss="hinge", fit_intercept=False),
+    "LinearSVR": qed.LinearSVR(),
+    "LinearSVR, squared": qed.LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1),
+    "linear SVC": qed.SVC(kernel="linear"),
+    "linear SVR": qed.SVR(kernel="linear"),
+}
+
+
+def outlier(X, place, size):
+    X = X.copy()
+    X[place] = size
+    return X
+
+
+BADLY_SCALED = {
+    "columns 1e16 apart": lambda X, t: (X * [1e-8, 1.0, 1e8], t),
+    "columns 1e6 apart": lambda X, t: (X * [1.0, 1.0, 1e6], t),
+    "an outlier of 1e6 in a row": lambda X, t: (outlier(X, 3, 1e6), t),
+    "an outlier of 1e6 in a cell": lambda X, t: (outlier(X, (3, 1), 1e6), t),
+    "an outlier of 1e3 in the target": lambda X, t: (X, outlier(t, 3, 1e3)),
+    "an outlier of 1e8 in the target": lambda X, t: (X, outlier(t, 3, 1e8)),
+    "a tiny target": lambda X, t: (X, 1e-8 * t),
+    "a huge target": lambda X, t: (1e4 * X, 1e8 * t),
+    "a target far away": lambda X, t: (X + 1e8, t + 1e8),
+    "a large constant column": lambda X, t: (np.column_stack([X, np.full(len(X), 1e8)]), t),
+    "constant columns alone": lambda X, t: (np.ones((len(X), 2)), t),
+    "long tails": lambda X, t: (np.exp(4 * X), np.exp(3 * t)),
+    "two rows": lambda X, t: (X[:2], t[:2]),
+    "the same rows with other targets": lambda X, t: (np.repeat(X[:15], 4, axis=0), t),
+}
+
+
+@pytest.mark.filterwarnings("ignore::qed.base.errors.ManySupportVectorsWarning")
+@pytest.mark.parametrize("change", BADLY_SCALED.values(), ids=BADLY_SCALED)
+@pytest.mark.parametrize("model", LINEAR.values(), ids=LINEAR)
+def test_linear_machines_prove_their_answer_on_any_scale(model, change):
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((60, 3))
+    X, t = change(X, X[:, 0] + 0.3 * generator.standard_normal(60))
+    y = t if isinstance(model, qed.SVR | qed.LinearSVR) else np.arange(len(t)) % 2
+    for C in (1e-3, 1.0, 1e3):
+        fitted = clone(model).set_params(C=C).fit(X, y)
+        assert fitted.certificate_, fitted.certificate_
+        found = qed.certify(fitted, X, y)
+        assert found, found
+
+
+def test_the_exact_way_finds_what_the_others_find(monkeypatch):
+    """Two objectives that are both within 1e-6 of the same minimum can not be further apart than that."""
+    X, y = blobs(80, apart=0.6)
+    t = X[:, 0] + np.sin(y)
+    for model, target in ((qed.LinearSVC(loss="hinge"), y), (qed.LinearSVC(), y), (qed.LinearSVR(epsilon=0.1), t)):
+        fits = []
+        for patience in (1000, 1):
+            with monkeypatch.context() as patch:
+                patch.setattr(linear_model, "IDLE", patience)
+                fits.append(clone(model).fit(X, target))
+        usual, exact = fits
+        assert (usual.smoothing_ > 0).all() and (exact.smoothing_ == 0).all() and exact.certificate_
+        np.testing.assert_allclose(exact.primal_objective_, usual.primal_objective_, rtol=1e-6)
+        exact.dual_objective_ = exact.dual_objective_ * (1 + 1e-3)
+        assert not qed.certify(exact, X, target)
+    for model, target in ((qed.SVC(kernel="linear"), y), (qed.SVR(kernel="linear"), t)):
+        usual = clone(model).fit(X, target)
+        with monkeypatch.context() as patch:
+            patch.setattr(problem, "MOST_ROUNDING", 0.0)
+            exact = clone(model).fit(X, target)
+        assert not usual.slopes_.size and exact.slopes_.size and exact.certificate_ and qed.certify(exact, X, target)
+        np.testing.assert_allclose(exact.dual_objective_, usual.dual_objective_, rtol=1e-5)
+        # Half the squared distance of two points is at most what both are above the minimum of a function that is strongly convex.
+        away = np.sqrt(4e-5 * usual.primal_objective_.max())
+        np.testing.assert_allclose(exact.coef_, usual.coef_, atol=away)
+        np.testing.assert_array_equal(exact.support_, usual.support_)
+        exact.slopes_ = exact.slopes_ * 1.1
+        assert not qed.certify(exact, X, target)
 
 
 def test_two_rows_are_enough():
@@ -313,3 +389,55 @@ def test_probabilities_asked_for_after_the_fit_ask_for_another_fit():
     model = qed.SVC(kernel="linear").fit(X, y).set_params(probability=True)
     with pytest.raises(NotFittedError, match="fit again"):
         model.predict_proba(X)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 50.0])
+@pytest.mark.parametrize("shape", [(120, 8), (60, 200)], ids=["tall", "wide"])
+def test_a_penalty_on_sizes_makes_coefficients_zero(shape, C):
+    """No worse than liblinear, whose constant is penalised a little; sparse rows are the same; whatever is moved is noticed."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal(shape)
+    X[np.abs(X) < 0.5] = 0.0
+    y = np.where(X[:, 0] + X[:, 1] + 0.5 * generator.standard_normal(len(X)) > 0, "b", "a")
+    model = qed.LinearSVC(C, penalty="l1").fit(X, y)
+    theirs = svm.LinearSVC(C=C, penalty="l1", intercept_scaling=1e3, tol=1e-6, max_iter=100_000, random_state=0).fit(
+        X, y
+    )
+
+    def objective(found):
+        slack = np.maximum(1 - np.where(y == "b", 1, -1) * found.decision_function(X), 0)
+        return np.abs(found.coef_).sum() + C * (slack**2).sum()
+
+    assert objective(model) == pytest.approx(model.primal_objective_[0], rel=1e-12)
+    assert objective(model) <= objective(theirs) * (1 + model.tol)
+    assert model.certificate_ and qed.certify(model, X, y)
+    assert np.count_nonzero(model.coef_) < shape[1] or C > 0.05
+    thin = qed.LinearSVC(C, penalty="l1").fit(sparse.csr_array(X), y)
+    assert thin.primal_objective_[0] == pytest.approx(model.primal_objective_[0], rel=2 * model.tol)
+    for name in ("coef_", "intercept_", "primal_objective_", "dual_objective_"):
+        moved = qed.LinearSVC(C, penalty="l1").fit(X, y)
+        setattr(moved, name, getattr(moved, name) * 1.01)
+        assert not qed.certify(moved, X, y), name
+
+
+def test_a_penalty_on_sizes_goes_with_squared_slack():
+    with pytest.raises(ParameterError, match="squared_hinge"):
+        qed.LinearSVC(penalty="l1", loss="hinge").fit([[0.0], [1.0]], [0, 1])
+
+
+PATHS = [qed.LinearSVC(), qed.LinearSVC(loss="hinge"), qed.LinearSVC(penalty="l1"), qed.LinearSVR(epsilon=0.1)]
+
+
+@pytest.mark.parametrize("model", PATHS, ids=["squared hinge", "hinge", "sizes", "LinearSVR"])
+def test_a_path_of_linear_machines_is_as_good_as_fits(model, monkeypatch):
+    X, y = blobs(150, classes=3)
+    y = X[:, 0] + np.sin(X[:, 1]) if isinstance(model, qed.LinearSVR) else y
+    grid = {"C": [3.0, 0.1, 30.0]}
+    search = qed.Search(model, grid, cv=3).fit(X, y)
+    assert search.how_ == "3 folds, 1 path of C each"
+    monkeypatch.setattr(linear_model.LinearMachine, "_search", lambda self, question: None)
+    plain = qed.Search(model, grid, cv=3).fit(X, y)
+    assert "fitted" in plain.how_
+    # Both objectives are within 1e-6 of their minimum; a prediction moves by no more than the root of twice that share of it.
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=5e-3)
+    assert search.best_params_ == plain.best_params_

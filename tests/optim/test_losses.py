@@ -7,16 +7,28 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from qed.base.errors import InputError, ParameterError
-from qed.optim import AbsoluteLoss, HingeLoss, HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss
+from qed.optim import (
+    AbsoluteLoss,
+    ExponentialLoss,
+    HingeLoss,
+    HuberLoss,
+    LogisticLoss,
+    PoissonLoss,
+    SquaredHingeLoss,
+    SquaredLoss,
+)
 
-LOSSES = [SquaredLoss(), AbsoluteLoss(), HuberLoss(0.5), HuberLoss(2.0), LogisticLoss(), HingeLoss(), PoissonLoss()]
+LOSSES = [SquaredLoss(), AbsoluteLoss(), HuberLoss(0.5), HuberLoss(2.0), LogisticLoss(), PoissonLoss()]
+MARGINS = [HingeLoss(), SquaredHingeLoss(), ExponentialLoss()]
+LOSSES += MARGINS
+LABELLED = (LogisticLoss, HingeLoss, SquaredHingeLoss, ExponentialLoss)
 numbers = st.floats(-20, 20)
 losses = st.sampled_from(LOSSES)
 
 
 def target(loss, y):
     """Labels for the logistic loss and the hinge, what may be counts for that of Poisson, numbers for the others."""
-    if isinstance(loss, (LogisticLoss, HingeLoss)):
+    if isinstance(loss, LABELLED):
         return 1.0 if y >= 0 else -1.0
     return abs(y) if isinstance(loss, PoissonLoss) else y
 
@@ -42,7 +54,7 @@ def test_fenchel_young_is_an_equality_at_the_gradient(loss, z, y):
 @given(losses, numbers, st.floats(-0.95, 0.95))
 def test_the_conjugate_is_the_supremum(loss, y, share):
     y = target(loss, y)
-    if isinstance(loss, (LogisticLoss, HingeLoss)):
+    if isinstance(loss, LABELLED):
         u = -y * (0.5 + 0.5 * share)
     else:
         u = share * getattr(loss, "delta", 1.0)
@@ -51,7 +63,9 @@ def test_the_conjugate_is_the_supremum(loss, y, share):
     assert -best.fun == pytest.approx(one(loss.each_conjugate(u, y)), abs=2e-4)
 
 
-@pytest.mark.parametrize("loss", [loss for loss in LOSSES if np.isfinite(loss.slopes(np.ones(1))[1]).all()], ids=repr)
+@pytest.mark.parametrize(
+    "loss", [loss for loss in LOSSES if all(np.isfinite(side).all() for side in loss.slopes(np.ones(1)))], ids=repr
+)
 def test_outside_its_domain_the_conjugate_is_infinite(loss):
     beyond = getattr(loss, "delta", 1.0) * (1 + 1e-9)
     assert loss.conjugate([beyond], [1.0]) == np.inf

@@ -31,7 +31,7 @@ def exact_gap(X, y, C, coef, intercept, alpha):
 def tables(draw):
     seed, n, p = draw(st.integers(0, 10_000)), draw(st.integers(4, 14)), draw(st.integers(1, 3))
     generator = np.random.default_rng(seed)
-    X = generator.standard_normal((n, p)) * 10.0 ** draw(st.integers(-3, 3)) + 10.0 ** draw(st.integers(-2, 4))
+    X = generator.standard_normal((n, p)) * 10.0 ** draw(st.integers(-8, 8)) + 10.0 ** draw(st.integers(-2, 4))
     if draw(st.booleans()):
         X[n // 2 :] = X[: n - n // 2]
     y = np.where(np.arange(n) % 2, 1, -1)

@@ -5,7 +5,7 @@ import pytest
 
 import qed
 from qed.base.errors import ManySupportVectorsWarning
-from qed.optim import HingeLoss, LogisticLoss, SquaredLoss, check_convexity
+from qed.optim import ExponentialLoss, HingeLoss, LogisticLoss, SquaredHingeLoss, SquaredLoss, check_convexity
 
 POINTS = np.array([[1.0, 1.0], [2.0, 2.0], [1.0, 0.5], [3.0, 1.0]])
 LABELS = np.array([-1, 1, -1, 1])
@@ -28,11 +28,24 @@ def test_o_svm_hard():
 
 
 def test_o_svm_dual_without_bias():
-    """Without a constant there is no sum to hold: the machine through the origin, its gap closed, w inside the span of the rows."""
+    """Without a constant no sum has to vanish: max 1'a - a'Qa/2 over the box, by a quadratic program, has the value of the primal.
+
+    Its multipliers add up to w, and a (1 - slack - m) vanishes.
+    """
     model = qed.LinearSVC(10.0, loss="hinge", fit_intercept=False, tol=1e-8).fit(POINTS, LABELS)
     assert model.certificate_ and model.intercept_[0] == 0
     with_bias = qed.LinearSVC(10.0, loss="hinge", tol=1e-8).fit(POINTS, LABELS)
     assert with_bias.primal_objective_[0] <= model.primal_objective_[0]
+    signed, eye = LABELS[:, None] * POINTS, np.eye(4)
+    found = qed.optim.solve_qp(signed @ signed.T, -np.ones(4), G=np.vstack([-eye, eye]), h=np.repeat([0.0, 10.0], 4))
+    assert found.certificate and -found.value == pytest.approx(model.primal_objective_[0], rel=1e-7)
+    # The gap of 1e-8 bounds the distance of w by the root of twice its share of the objective.
+    near = np.sqrt(4e-8 * model.primal_objective_[0])
+    np.testing.assert_allclose(found.point @ signed, model.coef_[0], atol=near)
+    m = LABELS * model.decision_function(POINTS)
+    assert (
+        np.abs(found.point * (1 - np.maximum(1 - m, 0) - m)).max() <= 10 * near * np.linalg.norm(POINTS, axis=1).max()
+    )
 
 
 @pytest.mark.filterwarnings("ignore::qed.base.errors.ManySupportVectorsWarning")
@@ -105,20 +118,34 @@ def test_losses():
     # E23: the perceptron's loss is another, which is nothing on the right side.
     np.testing.assert_allclose(HingeLoss(margin=0.0).each(z, one), [1, 0, 0, 0, 0])
     assert HingeLoss().has_kinks and not LogisticLoss().has_kinks
+    # The step is 1, 0, 0, 0, 0 there (a score of nothing is right), and no chord test lets it pass for convex.
+    wrong = qed.confusion_matrix(one, np.where(z < 0, -1.0, 1.0))
+    assert wrong.sum() - np.trace(wrong) == 1
+    step = check_convexity(lambda v: float(v[0] < 0), -np.ones(1), np.ones(1), tests=["chord"])
+    assert not step
 
 
 def test_o_losses():
-    """Hinge, squared and logistic over ln 2 lie above the 0-1 loss, and all are convex."""
+    """Hinge, its square, squared, exponential and logistic over ln 2 lie above the 0-1 loss, and all are convex."""
     m = np.linspace(-4, 4, 161)
     wrong, one = (m < 0).astype(float), np.ones_like(m)
     surrogates = [
         HingeLoss().each,
+        SquaredHingeLoss().each,
+        ExponentialLoss().each,
         lambda z, y: 2 * SquaredLoss().each(z, y),
         lambda z, y: LogisticLoss().each(z, y) / np.log(2),
     ]
     for loss in surrogates:
         assert (loss(m, one) >= wrong - 1e-12).all()
-    for loss in (HingeLoss(), SquaredLoss(), LogisticLoss(), HingeLoss(margin=0.0)):
+    for loss in (
+        HingeLoss(),
+        SquaredHingeLoss(),
+        ExponentialLoss(),
+        SquaredLoss(),
+        LogisticLoss(),
+        HingeLoss(margin=0.0),
+    ):
         assert check_convexity(
             lambda z, loss=loss: float(loss.each(np.asarray(z), np.ones(1))[0]),
             -4.0 * np.ones(1),

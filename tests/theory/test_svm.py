@@ -205,3 +205,56 @@ def test_a_budget_leaves_the_best_state_with_its_gap():
     assert not model.certificate_ and model.gap_[0] > model.tol
     model.resume(X, y)
     assert model.certificate_
+
+
+def test_hsvm_no_other_direction_has_a_wider_street():
+    """The margin is the least distance, attained by both classes; no unit direction has more, and units do not matter."""
+    random = np.random.default_rng(5)
+    y = np.repeat([-1, 1], 15)
+    X = random.standard_normal((30, 2)) + 4.0 * y[:, None]
+    model = linear(np.inf, tol=1e-10).fit(X, y)
+    w, margin = model.coef_[0], model.margin_[0]
+    distance = y * model.decision_function(X) / np.linalg.norm(w)
+    for label in (-1, 1):
+        assert distance[y == label].min() == pytest.approx(margin, abs=NEAR)
+    angle = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
+    along = X @ np.vstack([np.cos(angle), np.sin(angle)])
+    # Eq. 5.1: along each direction the best b lies in the middle of the gap between the classes.
+    widest = ((along[y == 1].min(axis=0) - along[y == -1].max(axis=0)) / 2).max()
+    assert widest <= margin * (1 + NEAR)
+    # A direction half a step off the best one loses no more than rows are long times that angle.
+    assert widest >= margin - np.pi / 2000 * np.linalg.norm(X, axis=1).max()
+    larger = linear(np.inf, tol=1e-10).fit(100 * X, y)
+    np.testing.assert_allclose(100 * larger.coef_, model.coef_, atol=NEAR)
+    assert larger.margin_[0] == pytest.approx(100 * margin, rel=NEAR)
+
+
+def test_ssvm_without_a_free_support_vector():
+    """C = 1/2: alpha = (0, .5, .5, .5, 0, .5), and every b of [-0.35, 0.35] has the same objective; none beyond has."""
+    model = linear(0.5).fit(SIX, SIX_LABELS)
+    np.testing.assert_allclose(model.multipliers_, [[0, 0.5, 0.5, 0.5, 0, 0.5]], atol=1e-12)
+
+    def objective(b):
+        scores = SIX @ model.coef_[0] - b
+        return model.coef_[0] @ model.coef_[0] / 2 + 0.5 * qed.optim.HingeLoss().value(scores, SIX_LABELS)
+
+    least = model.primal_objective_[0]
+    for b in np.linspace(-0.35, 0.35, 15):
+        assert objective(b) == pytest.approx(least, rel=1e-9)
+    assert min(objective(-0.36), objective(0.36)) > least * (1 + 1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::qed.base.errors.ManySupportVectorsWarning")
+def test_ksvm_asks_for_no_more_similarities_than_there_are_support_vectors():
+    seen = []
+
+    def kernel(x, z):
+        seen.append(1)
+        return float(np.exp(-0.5 * ((x - z) ** 2).sum()))
+
+    X, y = overlapping(60)
+    model = qed.SVC(kernel=kernel).fit(X, y)
+    assert len(model.support_) < len(X)
+    seen.clear()
+    model.decision_function(X[:7])
+    assert len(seen) == 7 * len(model.support_)

@@ -25,5 +25,14 @@ class LinearClassifier(Classifier):
         return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     def _disagreement(self) -> str:
-        planes, k = len(self.coef_), len(self.classes_)
-        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
+        return planes_disagree(self.coef_, self.classes_)
+
+
+def planes_disagree(coef: np.ndarray, classes: np.ndarray) -> str:
+    """Say what is wrong with the number of planes; nothing where there is one for two classes, or one for each of more.
+
+    >>> planes_disagree(np.ones((2, 3)), np.arange(2))
+    'coef_ has 2 rows for 2 classes'
+    """
+    planes, k = len(coef), len(classes)
+    return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"

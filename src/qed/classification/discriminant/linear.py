@@ -37,6 +37,7 @@ from qed.classification.discriminant.gaussian_classes import (
 )
 from qed.classification.discriminant.spread import Spread
 from qed.classification.generative import MOST_ERROR, beyond, log_priors
+from qed.classification.planes import planes_disagree
 from qed.stats.by_class import ByClass
 
 
@@ -196,8 +197,7 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         )
 
     def _disagreement(self) -> str:
-        planes, k = len(self.coef_), len(self.classes_)
-        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
+        return planes_disagree(self.coef_, self.classes_)
 
     def _joint(self, block: Block) -> np.ndarray:
         return np.asarray(self._joints([self], block)[0])

@@ -29,18 +29,18 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer, numb
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Rule, Step
-from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.claims import covariance_claim, likelihood_claims
 from qed.classification.logistic.likelihood import centred
 from qed.classification.logistic.problem import ClassProblem, fit_seconds, strength_and_share, tolerance
 from qed.classification.logistic.search import path_search
 from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
+from qed.classification.planes import LinearClassifier
 from qed.stats.inference.coefficients import Inference
 
 
 @takes("random_state", "verbose", "warm_start", "n_jobs", **LOGISTIC)
-class LogisticRegression(SoftmaxClassifier, Iterative):
+class LogisticRegression(LinearClassifier, SoftmaxClassifier, Iterative):
     """Probabilities of two or more classes from linear scores.
 
     Parameters
@@ -193,15 +193,6 @@ class LogisticRegression(SoftmaxClassifier, Iterative):
 
     def _search(self, question: Question[Self]) -> Answer | None:
         return path_search(self, question)
-
-    def _disagreement(self) -> str:
-        planes, k = len(self.coef_), len(self.classes_)
-        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
-
-    def _decide(self, block: Block) -> np.ndarray:
-        scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
-        scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
 
     @property
     def inference_(self) -> Inference:

@@ -4,6 +4,7 @@ r"""The linear support vector machine, on any number of rows.
 
 one for each class against the rest where there are more than two. The constant is not penalised. Newton's method on the hinge with
 its corner rounded less and less (:mod:`qed.optim.svm.linear`) reads the rows some twenty times at :math:`O(np)`, wherever they are.
+With `penalty="l1"` the sum of the sizes of the coefficients takes the place of their squares (:mod:`qed.optim.svm.sparse_planes`).
 With :math:`q = 2` every row inside the margin has slack in proportion to its multiplier; with :math:`q = 1` slack is sparser.
 
 Cortes and Vapnik (1995), Support-vector networks; Mangasarian (2002), A finite Newton method for classification.
@@ -11,22 +12,29 @@ Cortes and Vapnik (1995), Support-vector networks; Mangasarian (2002), A finite 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import floats
 from qed.base.certificate import Claim
+from qed.base.errors import ParameterError
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, choice
-from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes, way
 from qed.base.running.steps import Step
-from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.classification.planes import LinearClassifier
 from qed.optim.svm.linear import Hinge
-from qed.optim.svm.linear_model import LINEAR_PARAMETERS, LINEAR_WAYS, LinearMachine, LinearMachineProblem
+from qed.optim.svm.linear_model import (
+    ENOUGH,
+    LINEAR_PARAMETERS,
+    LINEAR_WAYS,
+    LinearMachine,
+    LinearMachineProblem,
+    step_at,
+)
+from qed.optim.svm.sparse_planes import sparse_measured, sparse_planes
 
 # A plane takes about so many steps of Newton, each with the products of columns (of wide tables, as much as so many), at this speed.
 NEWTON_STEPS, WIDE, SPEED = 12, 100, 2e9
@@ -48,17 +56,19 @@ class RestProblem(LinearMachineProblem):
 @takes(
     "random_state",
     "verbose",
-    penalty=way(Parameter("'l2'", lambda value: value == "l2"), "l2"),
     multi_class=way(Parameter("'ovr'", lambda value: value == "ovr"), "ovr"),
     **LINEAR_WAYS,
 )
-class LinearSVC(Classifier, LinearMachine):
+class LinearSVC(LinearClassifier, LinearMachine):
     """Classes by the widest margin of a linear score.
 
     Parameters
     ----------
     C : float, default=1.0
         What a unit of slack costs.
+    penalty : {"l2", "l1"}, default="l2"
+        What is penalised: half the squared length of the coefficients, or the sum of their sizes, which makes many of them zero. The
+        latter takes squared slack, and a table in memory.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         How slack is counted: squared, or as it is.
     fit_intercept : bool, default=True
@@ -80,6 +90,7 @@ class LinearSVC(Classifier, LinearMachine):
         The constants.
     smoothing_ : ndarray of shape (1,) or (n_classes,)
         How far the corner of the hinge was rounded at the end: multipliers follow from it, and with them the dual objective.
+        Zero on badly scaled tables, where the problem was solved on all rows at once: certify finds multipliers anew.
     primal_objective_, dual_objective_ : ndarray of shape (1,) or (n_classes,)
         Both objectives; the second is a bound from below for the first.
     n_iter_ : int
@@ -101,21 +112,20 @@ class LinearSVC(Classifier, LinearMachine):
     True
     """
 
-    attributes: ClassVar = {"coef_": floats("planes", "features"), "intercept_": floats("planes")}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **LINEAR_PARAMETERS,
+        "penalty": choice("l2", "l1"),
         "loss": choice("squared_hinge", "hinge"),
         "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.01, 0.1, 1.0, 10.0]}
     compare_name: ClassVar[str] = "Linear support vector machine"
-    coef_: np.ndarray
-    intercept_: np.ndarray
 
     def __init__(
         self,
         C: float = 1.0,
         *,
+        penalty: str = "l2",
         loss: str = "squared_hinge",
         fit_intercept: bool = True,
         class_weight: Any = None,
@@ -123,6 +133,7 @@ class LinearSVC(Classifier, LinearMachine):
         max_iter: int = 1000,
     ) -> None:
         self.C = C
+        self.penalty = penalty
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
@@ -135,10 +146,27 @@ class LinearSVC(Classifier, LinearMachine):
         return NEWTON_STEPS * planes * n_rows * n_columns * min(n_columns, WIDE) / SPEED
 
     def _problem(self, rows: Rows) -> RestProblem:
+        if self.penalty == "l1" and self.loss == "hinge":
+            raise ParameterError(
+                "LinearSVC: penalty='l1' goes with loss='squared_hinge' only; with loss='hinge' take penalty='l2'."
+            )
         return RestProblem(rows.cached(), self)
 
     def _evidence(self, rows: Rows) -> RestProblem:
         return RestProblem(rows, self, self.classes_)
+
+    def _steps(self, problem: LinearMachineProblem, start: Step | None = None) -> Iterator[Step]:
+        if self.penalty == "l2":
+            yield from super()._steps(problem, start)
+        else:
+            yield step_at(*sparse_planes(problem.linear, ENOUGH * self.tol, None if start is None else start.points))
+
+    def _measured(
+        self, problem: LinearMachineProblem, coef: np.ndarray, constant: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self.penalty == "l2":
+            return super()._measured(problem, coef, constant)
+        return sparse_measured(problem.linear, coef, constant)
 
     def _finish(self, problem: RestProblem, step: Step) -> None:
         self.classes_ = problem.classes
@@ -147,14 +175,10 @@ class LinearSVC(Classifier, LinearMachine):
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:
         return self.coef_, self.intercept_
 
-    def _disagreement(self) -> str:
-        planes, k = len(self.coef_), len(self.classes_)
-        return "" if k >= 2 and planes == (k if k > 2 else 1) else f"coef_ has {planes} rows for {k} classes"
-
-    def _decide(self, block: Block) -> np.ndarray:
-        scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
-        scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        scores = np.asarray(rows.map(self._decide))
+        won = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        return {"predict": self.classes_[won], "decision_function": scores, "classes_": self.classes_}
 
     def _prove(self, problem: RestProblem) -> list[Claim]:
         says = "classes are those of the target, in order (others)"

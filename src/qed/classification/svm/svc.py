@@ -132,6 +132,9 @@ class SVC(Classifier, KernelMachine):
         The constants.
     coef_ : ndarray of shape (n_pairs, p)
         With the linear kernel, the coefficients of the columns.
+    slopes_ : ndarray of shape (n_pairs, p) or (0, 0)
+        Where rows are so long that the linear kernel was solved with the columns themselves, their coefficients as they are used:
+        multipliers times rows would lose them to rounding. Else empty.
     multipliers_ : ndarray of shape (n_pairs, n)
         The multiplier of each training row in each pair; zero where it does not take part.
     slacks_ : ndarray of shape (n_pairs, n)
@@ -291,8 +294,8 @@ class SVC(Classifier, KernelMachine):
 
     def _restate(self, problem: PairProblem) -> list[Claim]:
         dual, beta, _, blur = self._judged(problem)
-        f = dual.p - dual.products(beta)
-        wanted = self._described(problem, beta, f, dual.judged(beta, f)[:, 0])
+        f = problem.f(beta, self.slopes_)
+        wanted = self._described(problem, beta, f, problem.objectives(beta, f, self.slopes_)[:, 0])
         margin, apart = wanted["margin_"], 4 * dual.largest(blur)
         # The squared length behind a margin is a sum of multipliers times f.
         stretched = dual.sums(np.abs(beta) * blur) * margin**3

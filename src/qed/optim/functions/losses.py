@@ -298,48 +298,6 @@ class LogisticLoss(Loss):
 
 
 @dataclass(frozen=True)
-class HingeLoss(Loss):
-    """By how much a score falls short of its margin, for labels -1 or 1: ``max(0, margin - y z)``.
-
-    Parameters
-    ----------
-    margin : float, default=1.0
-        What a score has to reach on its own side: 1 for support vector machines, 0 for the perceptron.
-
-    Examples
-    --------
-    >>> HingeLoss().each(np.array([-1.0, 0.5, 2.0]), 1.0), HingeLoss(margin=0.0).each(np.array([-1.0, 0.5]), 1.0)
-    (array([2. , 0.5, 0. ]), array([1., 0.]))
-    """
-
-    margin: float = 1.0
-    smoothness = np.inf
-    has_kinks = True
-
-    def check(self, y: np.ndarray) -> None:
-        super().check(y)
-        if not (np.abs(y) == 1).all():
-            raise InputError("HingeLoss takes labels that are -1 or 1: of labels 0 and 1, write 2 * y - 1.")
-
-    def slopes(self, y: np.ndarray) -> tuple[Any, Any]:
-        return np.minimum(-y, 0.0), np.maximum(-y, 0.0)
-
-    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(self.margin - y * prediction, 0.0)
-
-    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * (1.0 + np.sign(self.margin - y * prediction)) / 2
-
-    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.zeros_like(prediction)
-
-    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
-        share = -np.asarray(dual) * y
-        inside = (share >= -ROUNDING) & (share <= 1.0 + ROUNDING)
-        return np.where(inside, -self.margin * share, np.inf)
-
-
-@dataclass(frozen=True)
 class PoissonLoss(Loss):
     """Minus the logarithm of the probability of a count whose mean is the exponential of the prediction, but for a constant.
 

@@ -212,6 +212,29 @@ def sparse_path(
     return SparsePath(values, coefs, intercepts, excess + fit.least, gaps, iterations, top, Certificate([claim]))
 
 
+def judge_sparse(
+    X: Any,
+    y: Any,
+    loss: Loss,
+    penalty: L1 | L1L2,
+    coef: np.ndarray,
+    intercept: float,
+    *,
+    sample_weight: Any = None,
+    fit_intercept: bool = True,
+) -> tuple[float, float, float]:
+    """Give the objective of coefficients that somebody found, how far it is above its minimum at most, and what rounding does to that.
+
+    The last two are relative to the objective; the parameters are those of `minimize_sparse`.
+    """
+    table, fit = _read(X, y, loss, sample_weight, fit_intercept)
+    with one_blas_thread:
+        columns = _problem(table, fit).columns
+        given = (np.asarray(coef, dtype=np.float64)[None], np.array([float(intercept)]))
+        excess, gaps, slips = prove(fit, table, columns, [L1L2(penalty.l1, penalty.l2, penalty.positive)], *given)
+    return float(excess[0]) + fit.least, float(gaps[0]), float(slips[0])
+
+
 def solve(problem: WorkingSet, penalty: L1L2, tol: float) -> None:
     """Solve for a penalty, until the gap is proven to be within `tol` or gets no smaller."""
     for objective, gap in problem.rounds(penalty, tol):

@@ -46,6 +46,7 @@ class State(NamedTuple):
     kept: np.ndarray  # those of them that were optimised last,
     exact: bool  # and whether f was worked out in double precision for all
     part: int  # which part is in work
+    slopes: np.ndarray  # of shape (parts, p), where the problem was solved by columns; else empty
 
     @property
     def gaps(self) -> np.ndarray:
@@ -187,7 +188,7 @@ class DualProblem:
             beta, f = np.zeros(len(self.p)), self.p.copy()
         else:
             beta, f = np.clip(ratio * state.beta, self.low, self.high), self.p - ratio * (self.p - state.f)
-        return State(beta, f, self.judged(beta, f), **self._fresh(0))
+        return State(beta, f, self.judged(beta, f), **self._fresh(0), slopes=np.empty((0, 0)))
 
     def solve(self, state: State, tol: float) -> Iterator[State]:
         """Give one state after another, from one that is known, until no part can be moved."""
@@ -239,7 +240,7 @@ class DualProblem:
     def _joined(self, state: State, k: int, own: slice, place: Place) -> State:
         beta, f, found = state.beta.copy(), state.f.copy(), state.found.copy()
         beta[own], f[own], found[k] = place.beta, place.f, place.found
-        return State(beta, f, found, place.work, place.kept, place.exact, k)
+        return State(beta, f, found, place.work, place.kept, place.exact, k, state.slopes)
 
     def _part(self, own: slice) -> Part:
         given = (self.row[own], self.p[own], self.low[own], self.high[own])

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.linalg.iterative.conjugate import conjugate_gradients
+from qed.optim.svm.interior import Pieces, Solved, solved
 
 # How round the corner is at first, how much less so in each stage, and when multipliers, u / mu, would lose more to rounding than it gives.
 FIRST, SHARPER, SHARPEST = 2.0, 0.25, 2.0**-26
@@ -38,6 +40,8 @@ HALVINGS = 60
 FIRST_DAMPING, LEAST_DAMPING = 1e-3, 1e-6
 # With more columns the Newton equations are solved by conjugate gradients, a pass for each product.
 MOST_COLUMNS, PRODUCTS, CLOSE = 1500, 200, 1e-3
+# Tables of no more numbers than this may be held as a whole.
+MOST_HELD = 20_000_000
 
 
 class Hinge(NamedTuple):
@@ -58,7 +62,8 @@ class HingeSums:
     square: np.ndarray  # of shape (k, 2): what the conjugate of a loss with curvature takes off the dual
     slope: np.ndarray  # of shape (k, 2, p + 1): sum of alpha times row, and of alpha
     curve: np.ndarray  # of shape (k, p + 1, p + 1); empty where that is too large
-    reach: np.ndarray  # of shape (k,): the sizes of what was added, for rounding
+    reach: np.ndarray  # of shape (k,): the sizes of what was added, for rounding,
+    steep: np.ndarray  # of shape (k,): and by how much all of it follows when every score moves
 
     def __add__(self, other: HingeSums) -> HingeSums:
         return HingeSums(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -77,6 +82,7 @@ class LinearProblem:
     outputs: int
     intercept: bool
     level: float = 0.0  # what is taken off numbers, for the same reason
+    unit: float = 1.0  # the size of a usual error of a constant, which roundings of the corner are measured by
 
     def at(self, points: np.ndarray, corner: np.ndarray) -> HingeSums:
         """Collect at points of shape (k, p + 1), the constant last."""
@@ -92,6 +98,46 @@ class LinearProblem:
             if (self.at(lower, corner).loss < self.at(points, corner).loss).all():
                 return lower
         return points
+
+    @cached_property
+    def held(self) -> int:
+        """How many numbers the table has, where it may be held as a whole; zero where they are too many."""
+        count = self.rows.known_count() if self.rows.in_memory else None
+        size = 0 if count is None else count * self.rows.n_features
+        return size if size <= MOST_HELD else 0
+
+    @cached_property
+    def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """All rows that count, turned so that columns are no more than rows, with what turns slopes back, targets and costs."""
+        block = self.rows.array()
+        X = block.X.toarray() if is_sparse(block.X) else np.asarray(block.X)
+        X, (target, cost) = X.astype(np.float64), self.targets(block)
+        present = (cost > 0).any(axis=1)
+        X, target, cost = X[present], target[present], cost[present]
+        if not self.rows.is_sparse:
+            X -= self.middle
+        if X.shape[1] <= len(X):
+            return X, np.eye(X.shape[1]), target, cost
+        turn, triangle = np.linalg.qr(X.T)
+        return np.ascontiguousarray(triangle.T), turn, target, cost
+
+    def exactly(self, output: int, tol: float) -> Solved | None:
+        """Solve for one output on all rows at once; None where they are too many."""
+        if not self.held:
+            return None
+        X, turn, target, cost = self.table
+        target, cost = target[:, output], cost[:, min(output, cost.shape[1] - 1)]
+        sign = np.array([[1.0], [-1.0]]) * np.ones(len(X)) if self.hinge.two_sided else target[None]
+        pieces = Pieces(
+            X,
+            sign * target - self.hinge.epsilon,
+            sign,
+            np.broadcast_to(cost, sign.shape),
+            self.hinge.squared,
+            self.intercept,
+        )
+        found = solved(pieces, tol)
+        return found._replace(w=turn @ found.w)
 
     def targets(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Give targets and costs of a block, of shape (n, k)."""
@@ -170,7 +216,7 @@ def descend(problem: LinearProblem, place: Place, tol: float) -> Iterator[tuple[
         for _ in range(HALVINGS):
             trial = points + size[:, None] * step
             if np.array_equal(trial, points):
-                return
+                break
             there = problem.at(trial, corner)
             found = judged(problem, trial, corner, there)
             short = found.smooth > best + ARMIJO * size * slope + 8 * EPS * np.abs(best)
@@ -179,6 +225,11 @@ def descend(problem: LinearProblem, place: Place, tol: float) -> Iterator[tuple[
             size = np.where(short, size / 2, size)
         else:
             return
+        if np.array_equal(trial, points):
+            # Nothing moves any more: what is left is what the corner hides.
+            if (_sharper(problem, known, corner, ready) == corner).all():
+                return
+            continue
         points, here, known = trial, there, found
         damping = np.clip(np.where(size < 0.1, 10.0, 0.1) * damping, LEAST_DAMPING, 1.0)
 
@@ -187,7 +238,7 @@ def _sharper(problem: LinearProblem, known: Judged, corner: np.ndarray, ready: n
     """Make the corners sharper of outputs whose rounded problem is solved well enough."""
     if problem.hinge.squared:
         return corner
-    done = ready & (known.own_gap <= SHARE * (known.primal - known.dual)) & (corner > SHARPEST)
+    done = ready & (known.own_gap <= SHARE * (known.primal - known.dual)) & (corner > SHARPEST * problem.unit)
     return np.where(done, corner * SHARPER, corner)
 
 
@@ -222,6 +273,11 @@ def _solved(problem: LinearProblem, curve: np.ndarray, gradient: np.ndarray, pla
 def level_of(block: Block) -> np.ndarray:
     """Give the sum of weighted targets of a block, and of the weights."""
     return np.array([float(block.weights @ np.asarray(block.y, dtype=np.float64).ravel()), float(block.weights.sum())])
+
+
+def distance_of(block: Block, level: float) -> float:
+    """Give the sum of weighted distances of the targets of a block from a level."""
+    return float(block.weights @ np.abs(np.asarray(block.y, dtype=np.float64).ravel() - level))
 
 
 def _curved(problem: LinearProblem, place: Place, added: np.ndarray, direction: np.ndarray) -> np.ndarray:
@@ -270,7 +326,7 @@ def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: n
     k, p = len(points), X.shape[1]
     sums = HingeSums(
         np.zeros(k), np.zeros(k), np.zeros((k, 2)), np.zeros((k, 2)), np.zeros((k, 2, p + 1)),
-        np.zeros((k, p + 1, p + 1) if p <= MOST_COLUMNS else (k, 0, 0)), np.zeros(k),
+        np.zeros((k, p + 1, p + 1) if p <= MOST_COLUMNS else (k, 0, 0)), np.zeros(k), np.zeros(k),
     )  # fmt: skip
     for place, sign in enumerate((1.0, -1.0)):
         u = _excess(hinge, sign, target, score)
@@ -287,7 +343,11 @@ def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: n
         sums.loss[:] += loss.sum(axis=0)
         sums.smooth[:] += smooth.sum(axis=0)
         sums.linear[:, place] = (alpha * (sign * target - hinge.epsilon)).sum(axis=0)
-        sums.reach[:] += (alpha * (1 + np.abs(target) + np.abs(score))).sum(axis=0)
+        size = 1 + np.abs(target) + np.abs(score)
+        # A row on the edge counts with all it could cost: rounding takes it over.
+        slopes = 2 * cost * over if hinge.squared else cost * (u > -64 * EPS * size)
+        sums.reach[:] += (slopes * size).sum(axis=0)
+        sums.steep[:] += slopes.sum(axis=0)
         sums.slope[:, place, :-1] = np.asarray(X.T @ alpha).T
         sums.slope[:, place, -1] = alpha.sum(axis=0)
         for j in range(k if sums.curve.size else 0):

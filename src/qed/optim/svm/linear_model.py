@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,15 +19,37 @@ from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
 from qed.base.models.problem import RowsProblem
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import one_of, way
 from qed.base.numbers import EPS, TINY
-from qed.base.running.steps import Step
+from qed.base.running.steps import Rule, Step
 from qed.base.sources.rows import Rows
 from qed.optim.svm.dual import relative_gaps
-from qed.optim.svm.linear import FIRST, FIRST_DAMPING, Hinge, LinearProblem, Place, descend, judged, level_of
+from qed.optim.svm.interior import Solved
+from qed.optim.svm.linear import (
+    FIRST,
+    FIRST_DAMPING,
+    Hinge,
+    Judged,
+    LinearProblem,
+    Place,
+    descend,
+    distance_of,
+    judged,
+    level_of,
+)
+from qed.optim.svm.search import path_search
 
 # The fit goes on a little below the tolerance: what moving the rows back does to public numbers is not to spoil the proof.
 ENOUGH = 0.9
+# Where so many steps have not made the gap this much smaller, the table is so badly scaled that rounding corners leads nowhere.
+IDLE, LESS = 8, 0.5
+# On tables of more numbers than this, working on all rows at once costs so much more than a step that patience pays.
+LARGE, LONGER = 50_000, 5
+# How much rounder than it ended the corner is at the beginning of the next machine of a path.
+ROUNDER = 64.0
+# Scores that lose less than this share of the corner leave multipliers as they are.
+FINE = 1e-10
 
 LINEAR_PARAMETERS: Mapping[str, Parameter] = {
     "C": number(0, above=True),
@@ -47,18 +72,34 @@ class LinearMachineProblem(RowsProblem):
         super().__init__(rows, model)
         if not np.isfinite(self.summary.deviation).all():
             raise overflowed(model)
+        self._bounds: dict[int, Solved | None] = {}
 
     def made(self, model: LinearMachine, rows: Rows, hinge: Hinge, factors: np.ndarray, outputs: int) -> LinearProblem:
         """Make the problem of rows with numbers or class numbers as their target."""
         p = rows.n_features
         middle = np.asarray(self.summary.mean) if model.fit_intercept and not rows.is_sparse else np.zeros(p)
         spread = np.asarray(self.summary.variance, dtype=np.float64)
-        level = 0.0
-        if hinge.two_sided and model.fit_intercept:
+        level, unit = 0.0, 1.0
+        if hinge.two_sided:
             total, weight = rows.fold(level_of)
-            level = float(total / weight) if weight > 0 and np.isfinite(total) else 0.0
-        given = (spread, middle, hinge, float(model.C), factors, outputs, bool(model.fit_intercept), level)
+            if model.fit_intercept:
+                level = float(total / weight) if weight > 0 and np.isfinite(total) else 0.0
+            away = 0.0 if hinge.squared or not weight > 0 else float(rows.fold(distance_of, level) / weight)
+            unit = away if 0 < away < math.inf else 1.0
+        given = (spread, middle, hinge, float(model.C), factors, outputs, bool(model.fit_intercept), level, unit)
         return LinearProblem(rows, *given)
+
+    def costing(self, C: float) -> Self:
+        """Give the same problem with another C."""
+        other = copy(self)
+        other.linear, other._bounds = replace(self.linear, C=float(C)), {}
+        return other
+
+    def bound(self, output: int, tol: float) -> Solved | None:
+        """Give what solving on all rows at once has found for an output; None where they are too many."""
+        if output not in self._bounds:
+            self._bounds[output] = self.linear.exactly(output, tol)
+        return self._bounds[output]
 
 
 class LinearMachine(Iterative):
@@ -67,7 +108,7 @@ class LinearMachine(Iterative):
     sparse: ClassVar[bool] = True
     no_inference: ClassVar[str] = "the penalty biases its coefficients towards zero"
     attributes: ClassVar[Attributes] = {
-        "smoothing_": floats("planes", above=0),
+        "smoothing_": floats("planes", low=0),
         "primal_objective_": floats("planes"),
         "dual_objective_": floats("planes"),
     }
@@ -83,56 +124,143 @@ class LinearMachine(Iterative):
         self._check_fitted()
         return relative_gaps(self.dual_objective_, self.primal_objective_)
 
+    def _rule(self) -> Rule:
+        return replace(super()._rule(), patience=LONGER * IDLE + 1)
+
     def _steps(self, problem: LinearMachineProblem, start: Step | None = None) -> Iterator[Step]:
-        linear = problem.linear
+        linear, aim = problem.linear, ENOUGH * self.tol
         if start is None:
-            place = Place(linear.flat(), np.full(linear.outputs, FIRST), np.full(linear.outputs, FIRST_DAMPING))
+            place = self._beginning(linear)
         else:
             place = Place(*(start.state[name] for name in Place._fields))
-        for here, known in islice(descend(linear, place, ENOUGH * self.tol), 0 if start is None else 1, None):
-            more = {**here._asdict(), "primal": known.primal, "dual": known.dual}
-            yield Step(float(known.primal.sum()), float(known.gaps.max()) / ENOUGH, **more)
+        known, idle = None, IDLE * (1 if linear.held <= LARGE else LONGER)
+        gaps = deque([math.inf], maxlen=idle)
+        # An earlier run may have ended with a corner that is not rounded at all.
+        steps = descend(linear, place, aim) if (place.corner > 0).all() else iter(())
+        for here, known in islice(steps, 0 if start is None else 1, None):
+            if known.gaps.max() <= aim and linear.held:
+                known = self._as_given(linear, here, known)
+            yield step_at(here, known)
+            gaps.append(min(float(known.gaps.max()), gaps[-1]))
+            if len(gaps) == idle and gaps[-1] > LESS * gaps[0] and linear.held:
+                break
+        if known is not None and known.gaps.max() > aim and linear.held:
+            yield self._sharp(problem, here, known)
+
+    def _as_given(self, linear: LinearProblem, place: Place, known: Judged) -> Judged:
+        """Judge a place as those will who have its numbers for the rows as they were given, where that costs digits of multipliers."""
+        coef, constant = _moved_back(linear, place.points)
+        if not linear.intercept or (_lost(linear, coef, constant) <= FINE * place.corner).all():
+            return known
+        points = np.column_stack([coef, (constant - linear.level) + coef @ linear.middle])
+        return judged(linear, points, place.corner, linear.at(points, place.corner))
+
+    def _sharp(self, problem: LinearMachineProblem, place: Place, known: Judged) -> Step:
+        """Give the step to what solving on all rows at once finds for outputs that are not within the tolerance."""
+        points, corner = place.points.copy(), place.corner.copy()
+        primal, dual = known.primal.copy(), known.dual.copy()
+        for k in np.flatnonzero(known.gaps > ENOUGH * self.tol):
+            found = problem.bound(int(k), self.tol)
+            if found is not None:
+                points[k], corner[k], primal[k], dual[k] = np.append(found.w, found.b), 0.0, found.primal, found.dual
+        return step_at(place._replace(points=points, corner=corner), known._replace(primal=primal, dual=dual))
 
     def _kept(self, problem: LinearMachineProblem, step: Step) -> tuple[np.ndarray, np.ndarray]:
         """Set what all of them keep; give coefficients and constants for the rows as they were given."""
         self.smoothing_, self.primal_objective_, self.dual_objective_ = step.corner, step.primal, step.dual
-        coef = step.points[:, :-1]
-        constant = step.points[:, -1] - coef @ problem.linear.middle + problem.linear.level
+        coef, constant = _moved_back(problem.linear, step.points)
         return coef, constant if self.fit_intercept else np.zeros(len(coef))
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return path_search(self, question)
+
+    @abstractmethod
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        """Give what the methods of the model answer for some rows, and what of its attributes scorers ask for."""
+
+    def _along(self, rows: Rows, models: Sequence[Self]) -> Iterator[Self]:
+        """Give models that differ in C alone, fitted, from the smallest C on."""
+        problem, step = self._problem(rows), None
+        for model in models:
+            problem = problem.costing(model.C)
+            first = self._beginning(problem.linear)._asdict()
+            if step is not None:
+                rounder = np.minimum(ROUNDER * step.corner, first["corner"])
+                first |= {"points": step.points, "corner": np.where(step.corner > 0, rounder, first["corner"])}
+            for count, after in enumerate(model._steps(problem, Step(math.inf, math.inf, **first)), 1):
+                step = after
+                if after.gap <= model.tol or count >= model.max_iter:
+                    break
+            fitted = copy(model)
+            fitted._finish(problem, step)
+            yield fitted
+
+    def _beginning(self, linear: LinearProblem) -> Place:
+        corner = np.full(linear.outputs, FIRST * linear.unit)
+        return Place(linear.flat(), corner, np.full(linear.outputs, FIRST_DAMPING))
 
     @abstractmethod
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:
         """Give the public coefficients, of shape (k, p), and constants."""
 
+    def _measured(
+        self, problem: LinearMachineProblem, coef: np.ndarray, constant: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Give primal and dual objectives of planes, and what rounding can do to them, relative to the first."""
+        linear = problem.linear
+        inner = coef @ linear.middle
+        points = np.column_stack([coef, (constant - linear.level) + inner])
+        corner = np.asarray(self.smoothing_, dtype=np.float64)
+        sums = linear.at(points, np.where(corner > 0, corner, 1.0))
+        known = judged(linear, points, corner, sums)
+        for k in np.flatnonzero(corner == 0):
+            found = problem.bound(int(k), self.tol)
+            known.dual[k] = -math.inf if found is None else found.dual
+            known.rounding[k] = 64 * EPS * sums.reach[k] + (0.0 if found is None else found.rounding)
+        rounding = (known.rounding + _lost(linear, coef, constant) * sums.steep) / np.maximum(known.primal, TINY)
+        # Where nothing is lost at all there is nothing below it, and nothing that rounding could be a part of.
+        return known.primal, known.dual, np.where(known.primal > 0, rounding, 0.0)
+
     def _prove(self, problem: Any) -> list[Claim]:
         linear = problem.linear
         coef, constant = (np.asarray(part, dtype=np.float64) for part in self._planes())
-        inner = coef @ linear.middle
-        points = np.column_stack([coef, (constant - linear.level) + inner])
-        sums = linear.at(points, np.asarray(self.smoothing_, dtype=np.float64))
-        known = judged(linear, points, self.smoothing_, sums)
-        # Moving the table to its middle and back costs the constant some digits, which every row then lacks.
-        lost = 4 * EPS * (np.abs(coef) @ np.abs(linear.middle) + np.abs(constant))
-        rounding = (known.rounding + lost * sums.slope[:, :, -1].sum(axis=1)) / np.maximum(known.primal, TINY)
-        worst = int(np.argmax(known.gaps - rounding))
+        primal, dual, rounding = self._measured(problem, coef, constant)
+        gaps = np.maximum(primal - dual, 0.0) / np.maximum(primal, TINY)
+        worst = int(np.argmax(gaps - rounding))
         claims = [
-            Claim.within(
-                "primal less dual objective, relative", float(known.gaps[worst]), self.tol, float(rounding[worst])
-            )
+            Claim.within("primal less dual objective, relative", float(gaps[worst]), self.tol, float(rounding[worst]))
         ]
         # Multipliers are as sharp as the corner and lose digits, but two dual objectives within the tolerance of the primal one
         # can not be further apart than that.
-        noted = {"primal_objective_": (known.primal, 0.0), "dual_objective_": (known.dual, self.tol)}
+        noted = {"primal_objective_": (primal, 0.0), "dual_objective_": (dual, self.tol)}
         for name, (now, allowed) in noted.items():
-            apart = np.abs(np.asarray(getattr(self, name)) - now) / np.maximum(known.primal, TINY)
+            apart = np.abs(np.asarray(getattr(self, name)) - now) / np.maximum(primal, TINY)
             worst = int(np.argmax(apart - rounding))
             says = f"{name} is that of the data (difference, relative)"
             claims.append(Claim.within(says, float(apart[worst]), allowed, float(rounding[worst])))
         if linear.hinge.squared:
-            off = float(np.abs(np.asarray(self.smoothing_) - FIRST).max(initial=0.0))
+            corner = np.asarray(self.smoothing_, dtype=np.float64)
+            off = float(np.minimum(np.abs(corner - FIRST), corner).max(initial=0.0))
             claims.append(Claim("a squared loss has no corner to round (change of smoothing_)", off, 0.0))
         if not self.fit_intercept:
             claims.append(Claim("there is no constant", float(np.abs(constant).max(initial=0.0)), 0.0))
         if not all(math.isfinite(claim.value) for claim in claims):
             claims.append(Claim("objectives are finite", math.inf, 0.0))
         return claims
+
+
+def _moved_back(linear: LinearProblem, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give coefficients and constants for the rows as they were given."""
+    coef = points[:, :-1]
+    return coef, points[:, -1] - coef @ linear.middle + linear.level
+
+
+def _lost(linear: LinearProblem, coef: np.ndarray, constant: np.ndarray) -> np.ndarray:
+    """Say what moving the table to its middle and back costs the constants, and with them every score."""
+    return np.asarray(4 * EPS * (np.abs(coef) @ np.abs(linear.middle) + np.abs(constant)))
+
+
+def step_at(place: Place, known: Judged) -> Step:
+    """Give the step that a machine is at."""
+    more = {**place._asdict(), "primal": known.primal, "dual": known.dual}
+    return Step(float(known.primal.sum()), float(known.gaps.max()) / ENOUGH, **more)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Generator, Mapping
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -34,12 +35,15 @@ from qed.kernels.gram.rows import RIGHT_TO, combined
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
 from qed.kernels.radial import RBF
+from qed.optim.svm.columns import apart, by_columns, is_held, objectives, residues
 from qed.optim.svm.dual import DualProblem, State, relative_gaps
-from qed.optim.svm.search import path_search
+from qed.optim.svm.search import path_search, solved
 
 UNLIMITED = 10**9
 # Where two classes are nearer to each other than this, relative to the rows, rounding can not tell whether they touch.
 TOUCHING = 64 * EPS
+# With the linear kernel, the columns themselves are worked with where so many steps have not made the gap this much smaller.
+IDLE, LESS = 12, 0.5
 
 MACHINE_PARAMETERS: Mapping[str, Parameter] = {
     "C": number(0, above=True) | Parameter("infinity", lambda value: value == math.inf),
@@ -89,11 +93,22 @@ class MachineProblem(ComparedRows):
         """The most that each multiplier may be."""
         return np.maximum(self.dual.high, -self.dual.low)
 
-    def blur(self, beta: np.ndarray) -> np.ndarray:
+    def f(self, beta: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """Give f of all variables, from the slopes where there are any."""
+        return residues(self.dual, slopes) if slopes.size else self.dual.p - self.dual.products(beta)
+
+    def objectives(self, beta: np.ndarray, f: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """Give constant, dual and primal objective of each part, of shape (parts, 3)."""
+        return objectives(self.dual, beta, f, slopes) if slopes.size else self.dual.judged(beta, f)
+
+    def blur(self, beta: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Say how far rounding may have moved f of each variable: by what one product loses, times the products behind it."""
         dual, length = self.dual, np.sqrt(np.maximum(self.diagonal, 0.0))[self.dual.row]
         # Rows that were moved are further away where the public numbers are used.
         away = 0.0 if self.middle is None else float(np.linalg.norm(self.middle))
+        if slopes.size:
+            each = EPS * (8 + self.X.shape[1]) * np.linalg.norm(slopes, axis=1)[dual.part_of]
+            return np.asarray((length + away) * each + 8 * EPS * np.abs(dual.p))
         total = dual.sums(length * np.abs(beta))[dual.part_of]
         each = EPS * (8 + math.sqrt(np.count_nonzero(beta) + self.X.shape[1]))
         if isinstance(self.similarity.kernel, RBF):
@@ -102,12 +117,14 @@ class MachineProblem(ComparedRows):
 
     def lost(self, beta: np.ndarray) -> float:
         """Say how far rounding may have moved the primal objective."""
-        return 0.0 if self.dual.hard else float(self.bound @ self.blur(beta))
+        return 0.0 if self.dual.hard else float(self.bound @ self.blur(beta, np.empty((0, 0))))
 
-    def constants(self, beta: np.ndarray, b: np.ndarray, sign: float) -> np.ndarray:
+    def constants(self, beta: np.ndarray, slopes: np.ndarray, b: np.ndarray, sign: float) -> np.ndarray:
         """Turn constants of the moved table into those of the table as it was given (`sign` 1), or back (-1)."""
         if self.middle is None:
             return b
+        if slopes.size:
+            return np.asarray(b - sign * slopes @ self.middle)
         along = (self.X @ self.middle)[self.dual.row]
         return np.asarray(b - sign * self.dual.sums(beta * along))
 
@@ -124,7 +141,9 @@ class KernelMachine(WithWidth, Iterative):
         "intercept_": floats("parts"),
         "primal_objective_": floats("parts", finite=False),
         "dual_objective_": floats("parts"),
+        "slopes_": floats("parts", "features") | floats(0, 0),
     }
+    slopes_: np.ndarray
     C: float
     cache_size: float
     support_: np.ndarray
@@ -148,7 +167,18 @@ class KernelMachine(WithWidth, Iterative):
         return self._rule().max_iter + 1
 
     def _search(self, question: Question[Self]) -> Answer | None:
-        return path_search(self, question)
+        return None if any(one.similarity_is_given for one in question.models) else path_search(self, question)
+
+    def _along(self, rows: Rows, models: Sequence[Self]) -> Iterator[Self]:
+        """Give models that differ in C alone, fitted, from the smallest C on."""
+        problem, state = self._problem(rows), None
+        for before, model in zip([self, *models], models):
+            ratio = model.C / before.C
+            problem = problem.times(ratio)
+            state = solved(problem.dual, problem.dual.beginning(state, ratio), model.tol, model._rule().max_iter)
+            fitted = copy(model)
+            fitted._take(problem, state)
+            yield fitted
 
     @abstractmethod
     def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
@@ -162,7 +192,7 @@ class KernelMachine(WithWidth, Iterative):
             raise NotAvailableError(
                 "coef_ is only available when using a linear kernel: other kernels have no coefficients of columns."
             )
-        return self._slopes(self._by_part())
+        return self.slopes_ if self.slopes_.size else self._slopes(self._by_part())
 
     @abstractmethod
     def _by_part(self) -> np.ndarray:
@@ -181,20 +211,37 @@ class KernelMachine(WithWidth, Iterative):
         state = dual.beginning() if start is None else State(*(start.state[name] for name in State._fields))
         if start is None:
             yield _step(state)
+        columns, gaps = isinstance(problem.similarity.kernel, Linear) and is_held(dual), deque([math.inf], maxlen=IDLE)
         for after in dual.solve(state, self.tol):
             if dual.hard:
                 self._refuse_touching(problem, after)
+            gap, total = float(after.gaps.max()), float(after.found[:, 1].sum())
+            gaps.append(min(gap, gaps[-1]))
+            lost = problem.lost(after.beta) > MOST_ROUNDING * total
+            if columns and (lost or (gap > self.tol and len(gaps) == IDLE and gap > LESS * gaps[0])):
+                yield _step(self._by_columns(problem, after))
+                return Halt(Reason.STALLED)
             yield _step(after)
-            if (
-                problem.lost(after.beta) > MOST_ROUNDING * float(after.found[:, 1].sum())
-                and after.gaps.max() > self.tol
-            ):
+            if lost and gap > self.tol:
                 return Halt(
                     Reason.DEGENERATE,
                     f"With C={self.C:g} and rows this long, multipliers would need more digits than there are.",
                     "Scale the columns (qed.StandardScaler), lower C, or take LinearSVC or LinearSVR, which need no multipliers.",
                 )
         return Halt(Reason.STALLED)
+
+    def _by_columns(self, problem: MachineProblem, state: State) -> State:
+        """Give the state that solving with the columns themselves finds."""
+        beta, slopes = by_columns(problem.dual, self.tol)
+        f = problem.f(beta, slopes)
+        return state._replace(
+            beta=beta,
+            f=f,
+            found=problem.objectives(beta, f, slopes),
+            exact=True,
+            part=len(problem.dual.starts) - 2,
+            slopes=slopes,
+        )
 
     def _refuse_touching(self, problem: MachineProblem, state: State) -> None:
         """Raise where multipliers prove that no function separates the classes: hulls that touch."""
@@ -215,7 +262,8 @@ class KernelMachine(WithWidth, Iterative):
     def _take(self, problem: Any, state: State) -> None:
         """Set the attributes from where the solver has come to."""
         self.gamma_ = problem.gamma
-        self.intercept_ = problem.constants(state.beta, state.found[:, 0], 1.0)
+        self.slopes_ = state.slopes
+        self.intercept_ = problem.constants(state.beta, state.slopes, state.found[:, 0], 1.0)
         self.dual_objective_, self.primal_objective_ = state.found[:, 1].copy(), state.found[:, 2].copy()
         self._keep(problem, state)
 
@@ -230,7 +278,8 @@ class KernelMachine(WithWidth, Iterative):
         if self.similarity_is_given:
             return np.asarray(X[:, self.support_] @ signed) + self.intercept_
         if isinstance(self.kernel, str) and self.kernel == "linear":
-            return np.asarray(X @ self._slopes(signed.T).T) + self.intercept_
+            slopes = self.slopes_ if self.slopes_.size else self._slopes(signed.T)
+            return np.asarray(X @ slopes.T) + self.intercept_
         vectors = self.support_vectors_
         if is_sparse(X) and not is_sparse(vectors):
             X = X.toarray()
@@ -248,10 +297,12 @@ class KernelMachine(WithWidth, Iterative):
 
     def _restate(self, problem: Any) -> list[Claim]:
         dual, beta, _, blur = self._judged(problem)
-        f = dual.p - dual.products(beta)
-        found, size = dual.judged(beta, f), np.abs(beta)
+        f = problem.f(beta, self.slopes_)
+        found, size = problem.objectives(beta, f, self.slopes_), np.abs(beta)
         # Two that work out the same differ by what rounding does to both.
         sums = 2 * dual.sums(size * (blur + EPS * len(beta) * np.abs(dual.p)))
+        if self.slopes_.size:
+            sums = sums + 2 * apart(dual, beta, self.slopes_)[1]
         wide = 2 * dual.sums((0.0 if dual.hard else problem.bound) * blur) + 4 * dual.largest(blur) * np.abs(
             found[:, 1]
         )
@@ -259,7 +310,12 @@ class KernelMachine(WithWidth, Iterative):
         known, kept = as_double(self._kept_rows(problem, places)), as_double(self.support_vectors_)
         worst = float(abs(kept - known).max()) if min(known.shape) else 0.0
         return [
-            allowed("intercept_", self.intercept_, problem.constants(beta, found[:, 0], 1.0), 2 * dual.largest(blur)),
+            allowed(
+                "intercept_",
+                self.intercept_,
+                problem.constants(beta, self.slopes_, found[:, 0], 1.0),
+                2 * dual.largest(blur),
+            ),
             allowed("dual_objective_", self.dual_objective_, found[:, 1], sums),
             allowed("primal_objective_", self.primal_objective_, found[:, 2], sums + wide),
             restated("gamma_", self.gamma_, problem.gamma, slack=EPS * (8 + problem.X.size)),
@@ -270,15 +326,17 @@ class KernelMachine(WithWidth, Iterative):
         """Give the dual, multipliers, f with the public constant taken off, and how far rounding could have moved that."""
         dual, beta = problem.dual, self._multipliers(problem)
         given = np.asarray(self.intercept_, dtype=np.float64)
-        b = problem.constants(beta, given, -1.0)
-        blur = problem.blur(beta) + (EPS * 8 * (np.abs(b) + np.abs(given)))[dual.part_of]
-        return dual, beta, dual.p - dual.products(beta) - b[dual.part_of], blur
+        b = problem.constants(beta, self.slopes_, given, -1.0)
+        blur = problem.blur(beta, self.slopes_) + (EPS * 8 * (np.abs(b) + np.abs(given)))[dual.part_of]
+        return dual, beta, problem.f(beta, self.slopes_) - b[dual.part_of], blur
 
     def _prove(self, problem: Any) -> list[Claim]:
         dual, beta, over, blur = self._judged(problem)
         outside = np.maximum(np.maximum(beta - dual.high, dual.low - beta), 0.0)
         size, rest = dual.sums(np.abs(beta)), np.abs(dual.sums(beta))
         gap, term, primal = dual.gap(beta, over)
+        half, unsure = apart(dual, beta, self.slopes_) if self.slopes_.size else (0.0, 0.0)
+        gap = gap + half
         scale = np.where(np.isfinite(primal), np.maximum(primal, TINY), 1.0)
         if dual.hard:
             moved = dual.sums(np.abs(beta) * blur) + 2 * scale * dual.largest(blur)
@@ -287,7 +345,7 @@ class KernelMachine(WithWidth, Iterative):
             side = np.where(dual.high > 0, over, -over)
             safe = ((beta == 0) & (side <= -blur)) | ((np.abs(beta) == problem.bound) & (side >= blur))
             moved = dual.sums(np.where(safe, 0.0, problem.bound + np.abs(beta)) * blur)
-        moved = moved + rest * dual.largest(np.abs(over))
+        moved = moved + rest * dual.largest(np.abs(over)) + unsure
         gaps, terms, roundings = gap / scale, term / scale, moved / scale
         worst, farthest = int(np.argmax(gaps - roundings)), int(np.argmax(terms - roundings))
         says = "points off the margin have alpha 0 or C (share of the gap)"

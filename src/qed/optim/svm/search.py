@@ -1,14 +1,14 @@
 """Searching the cost C of support vector machines along one path for each fold.
 
-Machines that differ in C alone are solved one after another, the smallest C first, on the same similarities, each from the multipliers of
-the one before times the ratio of the two: those stay inside their bounds, and where they stood at one they stand at one again.
+Machines that differ in C alone are solved one after another, the smallest C first, each from where the one before ended (``_along``). Those
+with a kernel share similarities and begin at the multipliers of the one before times the ratio of the two: these stay inside their bounds,
+and where they stood at one they stand at one again. Linear ones begin at its planes.
 Nothing is proven on the way; the machine that is chosen is fitted and proven like any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from qed.base.engine import work
 from qed.base.errors import InputError
 from qed.base.models.searching import Answer, Question
-from qed.base.sources.rows import ArrayRows, Rows
+from qed.base.sources.rows import ArrayRows
 from qed.optim.svm.dual import DualProblem, State
 
 
@@ -26,8 +26,6 @@ def path_search(model: Any, question: Question[Any]) -> Answer | None:
     scorers, found = question.asking(model, "predict", "decision_function"), question.families("C")
     costs = [one.C for one in question.models]
     if not scorers or len(found) == len(costs) or not question.rows.in_memory or not np.isfinite(costs).all():
-        return None
-    if any(one.similarity_is_given for one in question.models):
         return None
     table, families = question.table(scorers), [sorted(members, key=lambda c: costs[c]) for members in found]
     try:
@@ -46,22 +44,11 @@ def _one_fold(question: Question[Any], families: Sequence[Sequence[int]], fold: 
     block, answers = question.training(fold).array(), []
     training, held_out = ArrayRows(block.X, block.y, block.weight), question.held_out(fold)
     for order in families:
-        for candidate, fitted in zip(order, _along(training, [question.models[c] for c in order])):
+        models = [question.models[c] for c in order]
+        for candidate, fitted in zip(order, models[0]._along(training, models)):
             seen = fitted._answers(training) if question.train_scores else {}
             answers.append((candidate, fitted._answers(held_out), seen))
     return answers
-
-
-def _along(rows: Rows, models: Sequence[Any]) -> Iterator[Any]:
-    """Give models that differ in C alone, fitted, from the smallest C on."""
-    problem, state = models[0]._problem(rows), None
-    for before, model in zip([models[0], *models], models):
-        ratio = model.C / before.C
-        problem = problem.times(ratio)
-        state = solved(problem.dual, problem.dual.beginning(state, ratio), model.tol, model._rule().max_iter)
-        fitted = copy(model)
-        fitted._take(problem, state)
-        yield fitted
 
 
 def solved(dual: DualProblem, state: State, tol: float, most: int) -> State:

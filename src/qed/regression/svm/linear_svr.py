@@ -50,6 +50,7 @@ class LinearSVR(Regressor, LinearMachine):
         The constant.
     smoothing_ : ndarray of shape (1,)
         How far the corner of the loss was rounded at the end: multipliers follow from it, and with them the dual objective.
+        Zero on badly scaled tables, where the problem was solved on all rows at once: certify finds multipliers anew.
     primal_objective_, dual_objective_ : ndarray of shape (1,)
         Both objectives; the second is a bound from below for the first.
     n_iter_ : int
@@ -106,6 +107,9 @@ class LinearSVR(Regressor, LinearMachine):
 
     def _planes(self) -> tuple[np.ndarray, np.ndarray]:
         return np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+
+    def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
+        return {"predict": np.asarray(rows.map(self._predict))}
 
     def _predict(self, block: Block) -> np.ndarray:
         return np.asarray(block.X @ self.coef_.astype(block.X.dtype, copy=False)) + block.X.dtype.type(self.intercept_)

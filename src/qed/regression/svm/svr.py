@@ -87,6 +87,9 @@ class SVR(Regressor, KernelMachine):
         The constant.
     coef_ : ndarray of shape (1, p)
         With the linear kernel, the coefficients of the columns.
+    slopes_ : ndarray of shape (1, p) or (0, 0)
+        Where rows are so long that the linear kernel was solved with the columns themselves, their coefficients as they are used:
+        multipliers times rows would lose them to rounding. Else empty.
     primal_objective_, dual_objective_, gap_ : ndarray of shape (1,)
         Both objectives, and their difference relative to the first.
     gamma_ : float
