@@ -16,7 +16,7 @@ from qed.base.sources.rows import ArrayRows
 from qed.optim import HuberLoss
 from tests.property.nasty import regression_problems
 
-QUICK = settings(max_examples=30, deadline=None)
+QUICK = settings(max_examples=25, deadline=None)
 
 
 def data(n=200, p=4, seed=0):

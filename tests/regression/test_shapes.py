@@ -68,6 +68,7 @@ def by_gram(model, X, y, weight=None):
 @pytest.mark.parametrize("nasty", NASTY, ids=words)
 @pytest.mark.parametrize("intercept", [True, False], ids=["centred", "about zero"])
 @pytest.mark.parametrize("alpha", [1e-6, 1.0])
+@pytest.mark.sampled(2)
 def test_wide_ridge_is_as_good_as_it_claims(nasty, intercept, alpha):
     X, y = table(9, 70, **nasty)
     model = qed.Ridge(alpha, fit_intercept=intercept).fit(X, y)
