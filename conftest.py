@@ -63,8 +63,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Leave to the long run what a shorter one shows as well.
 
     Of a test marked ``sampled(k)`` a k-th of the combinations is run by ``make test``: those whose numbers add up to a multiple of k, among
-    which is every value of every parameter. Of scikit-learn's checks it leaves out those that repeat another with a table of the same kind:
-    sparse matrices after sparse arrays, and maps of files in double precision after single.
+    which is every value of every parameter where there are several (of a single list, which takes an odd k, every k-th is run). Of
+    scikit-learn's checks it leaves out those that repeat another with a table of the same kind: sparse matrices after sparse arrays, and
+    maps of files in double precision after single.
     """
     mark = item.get_closest_marker("sampled")
     if mark is not None and sum(item.callspec.indices.values()) % mark.args[0]:

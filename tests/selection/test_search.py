@@ -884,5 +884,6 @@ def test_folds_know_their_rows():
 
 
 @parametrize_with_checks([qed.Search(qed.LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)])
+@pytest.mark.sampled(3)
 def test_scikit_learns_own_checks(estimator, check):
     run_check(estimator, check)
