@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -26,20 +27,22 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from threadpoolctl import threadpool_limits
+from xdist.scheduler import LoadScopeScheduling
 
 from qed.base.engine import n_threads
 from qed.base.running.watch import watches
 
 matplotlib.use("Agg")
 
-settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=100)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
 settings.load_profile(PROFILE)
 
 # Hypothesis also draws constants that it finds in the source of whatever modules are loaded at the time. That depends on which tests a
 # worker has run before, so the examples of a steady run would not be the same from run to run.
-if PROFILE == "steady" and hasattr(providers, "_get_local_constants"):
+if PROFILE != "explore" and hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = lambda: providers._local_constants
 
 
@@ -51,6 +54,24 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     seed = config.getoption("--shuffle")
     if seed is not None:
         terminalreporter.write_line(f"shuffled: --shuffle {seed} gives this order again")
+
+
+REPEATED = ("-check_estimator_sparse_matrix]", "s_train(readonly_memmap=True)]")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave to the long run what a shorter one shows as well.
+
+    Of a test marked ``sampled(k)`` a k-th of the combinations is run by ``make test``: those whose numbers add up to a multiple of k, among
+    which is every value of every parameter where there are several (of a single list, which takes an odd k, every k-th is run). Of
+    scikit-learn's checks it leaves out those that repeat another with a table of the same kind: sparse matrices after sparse arrays, and
+    maps of files in double precision after single.
+    """
+    mark = item.get_closest_marker("sampled")
+    if mark is not None and sum(item.callspec.indices.values()) % mark.args[0]:
+        item.add_marker("slow")
+    if item.name.endswith(REPEATED):
+        item.add_marker("slow")
 
 
 @pytest.hookimpl(trylast=True)
@@ -65,6 +86,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for file in files:
         order.shuffle(file)
     items[:] = [item for file in files for item in file]
+
+
+# The word that a test has in its name, or its file in its own, when it needs the cluster; "clusters" and "clustering" are another matter.
+CLUSTER = re.compile(r"(?<![a-z])cluster(?![a-z])")
+
+
+class ByFile(LoadScopeScheduling):
+    """Gives a file as a whole to one of the runners, so that what its tests share is made once; those with the cluster share that.
+
+    The checks of scikit-learn share nothing, and go by estimator.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if CLUSTER.search(nodeid):
+            return "cluster"
+        return nodeid.partition("(" if "scikit_learn_check[" in nodeid else "::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
 
 
 # What libraries set when they are first imported, and Dask when its workers are started, in whichever test that is.
@@ -147,11 +189,20 @@ def nobody() -> Callable[[], AbstractContextManager[None]]:
     return being_nobody
 
 
+# The environment is left as it is, and nobody looks at the health of the cluster, which it would ask for fifty times a second.
+QUIET = {
+    "distributed.nanny.pre-spawn-environ": {},
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
+
+
 @pytest.fixture(scope="session")
 def workers() -> Iterator[distributed.Client]:
-    """Two worker processes, started once; the environment that Dask would change for them is left as it is."""
+    """Two worker processes, started once."""
     with (
-        dask.config.set({"distributed.nanny.pre-spawn-environ": {}}),
+        dask.config.set(QUIET),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
         ) as running,
@@ -161,8 +212,9 @@ def workers() -> Iterator[distributed.Client]:
 
 
 @pytest.fixture
-def cluster(workers: distributed.Client) -> Iterator[distributed.Client]:
-    """Let the workers do what Dask has to do; tests that ask for this belong to the group "cluster"."""
+def cluster(request: pytest.FixtureRequest, workers: distributed.Client) -> Iterator[distributed.Client]:
+    """Let the workers do what Dask has to do; tests that ask for this have the word in their name, so that one runner has them all."""
+    assert CLUSTER.search(request.node.nodeid), "say cluster in the name of the test"
     workers.wait_for_workers(2)
     with workers.as_current():
         yield workers

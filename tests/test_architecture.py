@@ -67,8 +67,6 @@ def module_name(path: Path) -> str:
 
 
 PATHS = {module_name(path): path for path in MODULES}
-# The files are parsed once, by one worker.
-pytestmark = pytest.mark.xdist_group("architecture")
 
 
 def each_file(test):

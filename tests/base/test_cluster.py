@@ -26,7 +26,6 @@ from qed.base.sources.block import Block
 from qed.base.sources.open import rows
 from qed.stats.parts import Part
 
-pytestmark = pytest.mark.xdist_group("cluster")
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 NAMES = ["a", "b", "c"]
 
@@ -197,7 +196,7 @@ def test_same_bits_whether_partitions_have_travelled_or_not():
     np.testing.assert_array_equal(*found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 700), st.sampled_from([1, 2, 4, 8]), st.integers(0, 99))
 def test_adding_by_groups_is_adding_pairwise(n, blocks, seed):
     values = np.random.default_rng(seed).standard_normal(n).tolist()

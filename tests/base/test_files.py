@@ -301,7 +301,7 @@ def test_home_folder_and_upper_case(table, tmp_path, monkeypatch):
     assert np.array_equal(rows("~/T.CSV").fold(gram), rows("~/u.csv.gz").fold(gram))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))
 def test_cut_keeps_rows_and_sizes(lengths, size):
     ends = np.cumsum(lengths, dtype=int).tolist()

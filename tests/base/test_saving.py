@@ -109,7 +109,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(values)
 def test_every_value_comes_back_with_its_type_and_its_bits(value: Any) -> None:
     assert_same(there_and_back(value), value)
@@ -388,7 +388,7 @@ def test_what_is_no_zip_is_refused(content: bytes, tmp_path: Path) -> None:
     assert_refused(path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=400))
 def test_random_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "random.qed"
@@ -396,7 +396,7 @@ def test_random_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, cont
     assert_refused(path)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_flipped_bytes_are_refused_or_change_nothing(data: Any, model: Any, saved: Path) -> None:
     if not hasattr(test_flipped_bytes_are_refused_or_change_nothing, "content"):

@@ -42,7 +42,7 @@ def seen(blocks):
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(1, 700),
     batch=st.integers(1, 300),

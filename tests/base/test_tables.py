@@ -337,7 +337,7 @@ def test_did_you_mean():
     assert did_you_mean("x", [f"column {j}" for j in range(20)]).endswith("and 12 more.")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(
         st.tuples(st.none() | st.floats(-5, 5), st.none() | st.integers(-9, 9), st.none() | st.booleans()), min_size=1

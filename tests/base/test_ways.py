@@ -56,7 +56,7 @@ def own_ways(name):
 
 @pytest.mark.parametrize("name", TAKERS)
 def test_a_way_changes_nothing_and_is_kept(name, tmp_path):
-    X, number, label = table(60)
+    X, number, label = table(24)
     plain = specimen(name)
     y = target_for(plain, number, label)
     given = {key: OTHERS[key] for key in own_ways(name)}
@@ -76,7 +76,7 @@ def test_a_way_changes_nothing_and_is_kept(name, tmp_path):
 
 @pytest.mark.parametrize("name", TAKERS)
 def test_defaults_are_silent_and_others_are_said_once(name):
-    X, number, label = table(60)
+    X, number, label = table(24)
     model = specimen(name)
     y = target_for(model, number, label)
     with warnings.catch_warnings():
@@ -96,7 +96,7 @@ def test_defaults_are_silent_and_others_are_said_once(name):
 
 @pytest.mark.parametrize("name", TAKERS)
 def test_nonsense_is_refused_with_a_sentence(name):
-    X, number, label = table(60)
+    X, number, label = table(24)
     for key in own_ways(name).keys() - {"pre_dispatch"}:
         model = specimen(name).set_params(**{key: "nonsense"})
         with pytest.raises(ParameterError, match=f"{name}: {key} must be .*, not 'nonsense'"):
@@ -104,7 +104,7 @@ def test_nonsense_is_refused_with_a_sentence(name):
 
 
 def test_functions_take_them_too():
-    X, number, _ = table(60)
+    X, number, _ = table(24)
     plain = qed.cross_val_score(qed.Ridge(), X, number)
     with pytest.warns(NoEffectWarning, match="cross_val_score makes no use of n_jobs=2"):
         assert (qed.cross_val_score(estimator=qed.Ridge(), X=X, y=number, n_jobs=2) == plain).all()
@@ -116,7 +116,7 @@ def test_functions_take_them_too():
 
 
 def test_arguments_by_their_other_names():
-    X, number, _ = table(60)
+    X, number, _ = table(24)
     curve = qed.validation_curve(estimator=qed.Ridge(), X=X, y=number, param_name="alpha", param_range=[1.0, 2.0])
     assert curve.values == (1.0, 2.0)
     search = qed.Search(estimator=qed.Ridge(), param_grid={"alpha": [1.0]}, cv=2)

@@ -32,6 +32,7 @@ def scores(name, X, y, **settings):
 
 @pytest.mark.parametrize("name", GRIDS)
 @pytest.mark.parametrize("kind", ["plain", "far", "float32", "sparse"])
+@pytest.mark.sampled(2)
 def test_scores_are_those_of_single_fits(name, kind):
     X, y = table()
     if kind == "far" and name in ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "GaussianNB"):

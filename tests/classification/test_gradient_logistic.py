@@ -35,6 +35,7 @@ def reach(model):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("kind", ["plain", "scales", "sparse", "weights"])
+@pytest.mark.sampled(2)
 def test_gradients_lead_to_the_same_minimum(solver, k, kind):
     X, y = table(k, 200)
     weight = np.random.default_rng(1).integers(0, 4, 200) if kind == "weights" else None

@@ -184,7 +184,7 @@ class TestSeparation:
             model = qed.LogisticRegression(C).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
             assert model.certificate_ and model.ending_.reason is Reason.CERTIFIED
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(seed=st.integers(0, 10**6), n=st.integers(4, 14), k=st.integers(2, 3))
     def test_found_exactly_where_linear_programming_finds_it(self, seed, n, k):
         from scipy.optimize import linprog
@@ -342,7 +342,7 @@ class TestSteps:
 
 
 class TestHardData:
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(seed=st.integers(0, 10**6), size=st.integers(-60, 60), offset=st.integers(0, 6), k=st.integers(2, 3))
     def test_scales_and_offsets(self, seed, size, offset, k):
         X, y = labelled(60, 3, k, seed)
@@ -351,7 +351,7 @@ class TestHardData:
         model = qed.LogisticRegression(C=10.0).fit(scaled, y)
         assert model.certificate_, str(model.certificate_)
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(seed=st.integers(0, 10**6), k=st.integers(2, 3), C=st.sampled_from([1e-6, 1.0, 1e6]))
     def test_duplicates_constants_and_collinear_columns(self, seed, k, C):
         X, y = labelled(50, 3, k, seed)

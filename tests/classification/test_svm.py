@@ -165,6 +165,7 @@ NASTY = {
     ],
     ids=["SVC", "linear SVC", "squared hinge", "hinge", "SVR", "LinearSVR"],
 )
+@pytest.mark.sampled(2)
 def test_nasty_tables_have_a_proof(model, change):
     X, y = blobs(60)
     X = change(X)

@@ -1,6 +1,8 @@
 """What every estimator promises: weights are repetitions, certificates hold, models survive saving."""
 
+import copy
 import inspect
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,6 +29,15 @@ def fit(name, X, number, label, weight=None):
     return model.fit(X, target_for(model, number, label), **given)
 
 
+@cache
+def fitted_once(name):
+    return fit(name, X, NUMBER, LABEL)
+
+
+def fitted(name):
+    return copy.deepcopy(fitted_once(name))
+
+
 def takes_weights(name):
     return "sample_weight" in inspect.signature(specimen(name).fit).parameters
 
@@ -41,7 +52,7 @@ def test_a_weight_is_a_repetition_and_zero_is_absence(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_certificate_holds_and_can_be_recomputed(name):
-    model = fit(name, X, NUMBER, LABEL)
+    model = fitted(name)
     target = target_for(model, NUMBER, LABEL)
     assert model.certificate_, f"{model.certificate_}"
     again = qed.certify(model, X, target)
@@ -53,7 +64,7 @@ HOLD_FUNCTIONS = ("FeatureMap", "NonlinearLeastSquares")
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in HOLD_FUNCTIONS])
 def test_a_saved_model_is_the_same_model(name, tmp_path):
-    model = fit(name, X, NUMBER, LABEL)
+    model = fitted(name)
     qed.save(model, tmp_path / "model.qed")
     loaded = qed.load(tmp_path / "model.qed")
     np.testing.assert_array_equal(outputs(loaded, X), outputs(model, X))
@@ -63,7 +74,7 @@ def test_a_saved_model_is_the_same_model(name, tmp_path):
 @pytest.mark.parametrize("name", HOLD_FUNCTIONS)
 def test_a_model_that_holds_a_function_is_not_saved(name, tmp_path):
     with pytest.raises(SavingError, match="function"):
-        qed.save(fit(name, X, NUMBER, LABEL), tmp_path / "model.qed")
+        qed.save(fitted(name), tmp_path / "model.qed")
     assert not (tmp_path / "model.qed").exists()
 
 
@@ -78,7 +89,7 @@ def test_every_parameter_has_a_rule_and_a_kind(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fitted_model_keeps_nothing_that_is_not_public_and_saved(name, tmp_path):
-    model = fit(name, X, NUMBER, LABEL)
+    model = fitted(name)
     kept = set(vars(model)) - set(model.get_params(deep=False))
     assert all(one.endswith("_") and not one.startswith("_") for one in kept), sorted(kept)
     if name == "NonlinearLeastSquares":

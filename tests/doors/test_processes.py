@@ -49,6 +49,17 @@ def test_help_lists_the_commands():
         assert f"  {command} " in found.stdout
 
 
+def test_a_cold_start(tmp_path):
+    """Nothing is compiled yet, and there is a folder to write to that is not that of the sources."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    words = ("compare", "diabetes", "-t", "progression", "--json", "--quiet", "--no-report")
+    found = qed_process(*words, cwd=tmp_path, env=environment)
+    assert found.returncode == 0 and found.stderr == ""
+    assert len(json.loads(found.stdout)["leaderboard"]) > 1 and (tmp_path / "best.qed").exists()
+    assert list((tmp_path / "cache").rglob("*.nbc"))
+
+
+@pytest.mark.slow
 def test_the_demo_from_a_cold_start(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     found = qed_process("compare", "penguins", "-t", "species", "--json", cwd=tmp_path, env=environment)

@@ -11,7 +11,6 @@ import dask.dataframe as dask_frame
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 import qed
 
@@ -70,8 +69,7 @@ def strike(part, folder, partition_info=None):
     return part
 
 
-@pytest.mark.xdist_group("cluster")
-def test_a_worker_killed_in_the_middle_changes_nothing(cluster, tmp_path):
+def test_a_worker_of_a_cluster_killed_in_the_middle_changes_nothing(cluster, tmp_path):
     """Fit ridge on a cluster of two processes, kill one while it works, and compare the bits."""
     expected = write(tmp_path / "table.parquet", 8)
     frame = dask_frame.read_parquet(tmp_path / "table.parquet", split_row_groups=True)

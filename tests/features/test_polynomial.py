@@ -43,7 +43,7 @@ def test_the_columns_of_scikit_learn(p, degree, interaction_only, include_bias):
     np.testing.assert_allclose(made.toarray(), ours.transform(holes.toarray()), rtol=1e-15)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(p=st.integers(1, 5), degree=st.integers(1, 5), skip=st.integers(0, 1), seed=st.integers(0, 99))
 def test_kernel_and_its_twin(p, degree, skip, seed):
     X = np.random.default_rng(seed).normal(size=(3, p))

@@ -104,7 +104,7 @@ def test_every_finite_map_gives_its_kernel(kernel, seed):
 
 
 @given(ANY)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_a_kernel_prints_as_what_makes_it(kernel):
     again = eval(repr(kernel), dict(NAMES))
     assert again == kernel and hash(again) == hash(kernel) and repr(again) == repr(kernel)
@@ -136,7 +136,7 @@ def test_kernels_are_values():
 
 
 @given(ANY)
-@settings(max_examples=30)
+@settings(max_examples=25)
 def test_kernels_survive_saving(kernel):
     from qed.base.saving.format import Packer, Unpacker
 

@@ -183,6 +183,7 @@ def test_frames_and_lists_are_tables():
     ],
     ids=repr,
 )
+@pytest.mark.sampled(2)
 def test_blocks_need_no_more_memory_than_asked_for(kernel, memory):
     X, Z = rows_of(3000, 20), rows_of(1500, 20, seed=1)
     next(kernel.blocks(X, Z, memory=memory))  # what is loaded or started once is so now

@@ -78,7 +78,7 @@ def test_a_curved_valley(method):
 
 
 @pytest.mark.parametrize("method", [GradientDescent(), HeavyBall(), Nesterov(), CoordinateDescent()], ids=repr)
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(data=regression_problems(max_rows=12, max_columns=4))
 def test_nasty_least_squares_end_with_an_honest_certificate(method, data):
     X, y = data

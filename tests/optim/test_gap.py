@@ -54,9 +54,9 @@ def test_no_point_is_below_the_dual_of_another(loss, penalty, seed, values):
 def test_the_gap_vanishes_at_the_minimum(loss, penalty):
     X, y, weight = problem(3, loss)
     w = np.zeros(3)
+    step = 1.0 / (loss.smoothness * np.linalg.norm(X.T * np.sqrt(weight), 2) ** 2)
     for _ in range(4000):
         gradient = X.T @ (weight * loss.gradient(X @ w, y))
-        step = 1.0 / (loss.smoothness * np.linalg.norm(X.T * np.sqrt(weight), 2) ** 2)
         w = penalty.prox(w - step * gradient, step)
     assert gap_at(w, loss, penalty, X, y, weight).relative < 1e-12
 

@@ -28,7 +28,7 @@ def symmetric(seed, values):
     return (H + H.T) / 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-10, 10).filter(lambda v: abs(v) > 0.01), min_size=1, max_size=4), st.integers(0, 1000))
 def test_quadratics_are_what_their_eigenvalues_say(values, seed):
     H = symmetric(seed, values)
@@ -109,7 +109,7 @@ def test_bad_input_is_named():
         condition_number([[np.nan]])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 8), st.floats(-150, 150), st.integers(0, 1000))
 def test_conjugate_gradients_solve_in_as_many_products_as_dimensions(d, exponent, seed):
     H = 10.0**exponent * symmetric(seed, np.linspace(1, 10, d))

@@ -37,7 +37,7 @@ def dot(a, b):
     return sum((x * y for x, y in zip(a, b)), Fraction(0))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_status_is_true(seed):
     P, q, G, h, A, b = random_program(seed)
@@ -66,7 +66,7 @@ def test_the_status_is_true(seed):
         assert feasible.status == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_gap_is_no_smaller_than_the_truth(seed):
     P, q, G, h, A, b = random_program(seed)

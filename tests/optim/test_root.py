@@ -14,7 +14,7 @@ from qed.optim.functions.derivatives import jacobian
 from qed.optim.solvers.root import root_claims
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(0.01, 100))
 def test_square_roots(number, start):
     root = find_root(lambda w: w * w - number, start)

@@ -79,6 +79,7 @@ def times(penalty, factor):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("shape", [(60, 12), (30, 80)])
+@pytest.mark.sampled(3)
 def test_the_conditions_of_the_minimum_hold_along_the_path(loss, penalty, intercept, shape):
     X, y = table(loss, *shape)
     weight = np.random.default_rng(1).uniform(0.2, 3.0, len(y))
@@ -119,6 +120,7 @@ def reference(loss, penalty, X, y, weight, intercept, iterations=30_000):
 @losses
 @pytest.mark.parametrize("penalty", [L1(3.0), L1L2(1.5, 2.0, positive=True)], ids=repr)
 @pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.sampled(2)
 def test_the_same_minimum_as_proximal_gradients(loss, penalty, intercept):
     X, y = table(loss, 40, 5, seed=3)
     weight = np.random.default_rng(2).uniform(0.5, 2.0, 40)
@@ -182,6 +184,7 @@ def nasty(kind, loss, seed):
 
 @losses
 @pytest.mark.parametrize("kind", NASTY)
+@pytest.mark.sampled(2)
 def test_the_gap_is_never_smaller_than_what_is_missed(loss, kind):
     for seed in range(4):
         X, y, weight = nasty(kind, loss, seed)
@@ -254,6 +257,7 @@ def test_screening_leaves_out_nothing_that_matters(loss, monkeypatch):
 
 @losses
 @pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.sampled(2)
 def test_sparse_dense_single_and_transposed_tables_are_the_same(loss, intercept):
     generator = np.random.default_rng(7)
     X = generator.standard_normal((80, 40)) * (generator.random((80, 40)) < 0.2)
@@ -316,7 +320,7 @@ def test_at_the_largest_multiple_all_coefficients_are_zero_and_just_below_one_is
 
 
 @given(seed=st.integers(0, 10**6), which=st.integers(0, 3), share=st.floats(1e-3, 0.9), intercept=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_any_small_problem(seed, which, share, intercept):
     loss, generator = LOSSES[which], np.random.default_rng(seed)
     n, p = int(generator.integers(3, 25)), int(generator.integers(1, 12))

@@ -84,6 +84,13 @@ def changed(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield what, (other if array.ndim else other.item())
 
 
+def some(changes: list[tuple[str, Any]], turn: int) -> list[tuple[str, Any]]:
+    """Choose two of the changes of a number, others at every turn: one of a little, and one of those that are not so small."""
+    little = [change for change in changes if " at " in change[0]]
+    others = [change for change in changes if " at " not in change[0]]
+    return [kind[turn % len(kind)] for kind in (little, others) if kind]
+
+
 def reshaped(value: Any) -> Iterator[tuple[str, Any]]:
     """Give arrays of another shape for an array."""
     if isinstance(value, np.ndarray):

@@ -31,6 +31,7 @@ def test_what_is_proven_is_true(name, kind, seed):
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - SLOW))
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled(3)
 def test_plain_data_are_proven(name, seed):
     found = attempt(name, "plain", seed)
     assert found.proven and not found.is_false_proof

@@ -41,6 +41,7 @@ def left_over(name, size, seed):
 
 @pytest.mark.parametrize("size", [1.0, 1e2, 1e4, 1e6, 1e8])
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.sampled(2)
 def test_a_claim_after_forgetting_is_no_smaller_than_what_the_rows_say(name, size):
     for seed in range(6):
         model, rows = left_over(name, size, seed)

@@ -61,7 +61,7 @@ def fitted(kind, X, y, weight):
             return None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kind=st.sampled_from(TABLES), seed=st.integers(0, 2**32 - 1))
 def test_coefficients_of_linear_discriminants_are_as_right_as_claimed(kind, seed):
     X, y, weight = labelled(kind, seed)
@@ -74,7 +74,7 @@ def test_coefficients_of_linear_discriminants_are_as_right_as_claimed(kind, seed
     assert found is None or found <= 1.001 * claim.value + 1e-15
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kind=st.sampled_from(TABLES), seed=st.integers(0, 2**32 - 1))
 def test_distances_of_quadratic_discriminants_are_as_right_as_claimed(kind, seed):
     X, y, weight = labelled(kind, seed)
@@ -121,7 +121,7 @@ def test_a_class_of_one_row_is_said_and_strengthened():
     assert model.certificate_ and qed.certify(model, X, y)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kind=st.sampled_from(TABLES), seed=st.integers(0, 2**32 - 1))
 def test_means_and_variances_of_gaussian_naive_bayes_are_right_where_proven(kind, seed):
     X, y, weight = labelled(kind, seed)

@@ -118,7 +118,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("max_iter", [1, 3, 100])
+@pytest.mark.parametrize("max_iter", [1, pytest.param(3, marks=pytest.mark.slow), 100])
 def test_no_claim_is_below_the_truth(case, max_iter):
     claimed, true, model = numbers(*CASES[case], max_iter=max_iter)
     assert claimed >= true * (1 - 1e-12), (claimed, true)

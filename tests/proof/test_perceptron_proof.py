@@ -62,7 +62,7 @@ class Exact:
         return length / (pulled * longest) if pulled else math.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**32 - 2),
@@ -118,7 +118,7 @@ def test_separable_data_are_proven(kind):
     assert tried
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**32 - 2), separable=st.booleans())
 def test_what_a_separation_proves_is_true(kind, seed, separable):
     X, y, _ = labelled(kind, seed, separable)

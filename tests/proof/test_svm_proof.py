@@ -38,7 +38,7 @@ def tables(draw):
     return X, y, 10.0 ** draw(st.integers(-2, 2))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tables())
 def test_the_claim_of_the_dual_is_not_below_the_truth(table):
     X, y, C = table
@@ -53,7 +53,7 @@ def test_the_claim_of_the_dual_is_not_below_the_truth(table):
 
 
 @pytest.mark.parametrize("loss", ["hinge"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(table=tables())
 def test_the_claim_of_the_primal_is_not_below_the_excess(loss, table):
     """What the dual machine has found from below bounds every minimum: the primal one can not be nearer than it says."""

@@ -15,7 +15,7 @@ from tests.property.nasty import regression_problems
 pytestmark = pytest.mark.filterwarnings(
     "ignore::qed.base.errors.DegenerateWarning", "ignore::qed.base.errors.ConvergenceWarning"
 )
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=30, deadline=None)
 PURSUITS = st.sampled_from([qed.OrthogonalMatchingPursuit, qed.MatchingPursuit])
 
 

@@ -12,7 +12,7 @@ from qed.base.sources.rows import ArrayRows
 from tests.property.nasty import regression_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=30, deadline=None)
 
 
 @QUICK

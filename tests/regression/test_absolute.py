@@ -18,7 +18,7 @@ from qed.regression.robust.columns import Columns, Plane
 from qed.regression.robust.sums import HuberSums
 from tests.property.nasty import regression_problems
 
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=30, deadline=None)
 
 
 def program(A, y, weight):

@@ -16,7 +16,7 @@ from qed.base.sources.rows import ArrayRows
 from qed.optim import HuberLoss
 from tests.property.nasty import regression_problems
 
-QUICK = settings(max_examples=30, deadline=None)
+QUICK = settings(max_examples=25, deadline=None)
 
 
 def data(n=200, p=4, seed=0):
@@ -192,6 +192,7 @@ def test_two_targets_are_refused():
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.sampled(2)
 def test_many_sparse_columns_are_fitted_as_dense_ones(intercept, twice):
     """They are multiplied out at once, not block by block; a column that stands there twice has no factor, but a basis."""
     generator = np.random.default_rng(5)

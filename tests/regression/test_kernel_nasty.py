@@ -10,7 +10,7 @@ from qed.base.errors import InputError
 from tests.property.nasty import regression_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=30, deadline=None)
 KERNELS = st.sampled_from(["linear", "rbf", "poly", "laplacian"])
 
 

@@ -106,6 +106,7 @@ MODELS = [qed.KernelRidge(kernel="rbf"), qed.KernelRidge(kernel="poly", degree=2
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("cv", [3, "loo"])
 @pytest.mark.parametrize("case", ["plain", "weights", "outputs"])
+@pytest.mark.sampled(2)
 def test_search_is_the_plain_search(table, model, cv, case):
     X, y, _ = table
     weight = (np.arange(36) % 4).astype(float) if case == "weights" else None
@@ -116,6 +117,7 @@ def test_search_is_the_plain_search(table, model, cv, case):
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("scoring", ["neg_mean_absolute_error", "neg_root_mean_squared_error", "neg_max_error"])
 @pytest.mark.parametrize("cv", [3, "loo"])
+@pytest.mark.sampled(2)
 def test_search_with_any_score(table, model, scoring, cv):
     X, y, _ = table
     if cv == "loo" and model.kernel == "poly" and scoring == "neg_max_error":

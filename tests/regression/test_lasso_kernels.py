@@ -135,6 +135,7 @@ def added(chosen, count, places):
 @pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "fortran", "single", "sparse"])
 @pytest.mark.parametrize("often", [True, False])
+@pytest.mark.sampled(2)
 def test_columns_are_centred_and_weighted(often, kind, centered):
     weight = GENERATOR.integers(1, 4, 30).astype(float)
     shifted = X + 1.0

@@ -41,6 +41,7 @@ def left_out_by_hand(X, y, alphas, weight=None, *, fit_intercept=True, absolute=
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("q", [1, 3])
 @pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.sampled(2)
 def test_the_closed_form_is_what_leaving_out_gives(weighted, fit_intercept, q, absolute):
     X, y = problem(q=q, n=16)
     weight = np.random.default_rng(1).uniform(0, 2, 16) * (np.arange(16) % 7 > 0) if weighted else None

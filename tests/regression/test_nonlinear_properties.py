@@ -16,7 +16,7 @@ def linear(X, w):
     return X @ w
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(regression_problems(min_rows=1), st.booleans())
 def test_a_linear_function_gives_linear_regression(problem, weighted):
     X, y = problem
@@ -34,7 +34,7 @@ def test_a_linear_function_gives_linear_regression(problem, weighted):
         assert model.ending_.reason in (qed.Reason.CERTIFIED, qed.Reason.STALLED)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 5), st.integers(1, 29))
 def test_the_tangent_of_all_rows_is_the_sum_of_its_parts(seed, n, d, cut):
     generator = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ def test_the_tangent_of_all_rows_is_the_sum_of_its_parts(seed, n, d, cut):
     np.testing.assert_allclose(J @ whole.step(), J @ wanted, atol=1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.floats(-3, 3), st.floats(-3, 3))
 def test_levenberg_marquardt_never_climbs(seed, a, b):
     generator = np.random.default_rng(seed)

@@ -39,6 +39,7 @@ def least_error(X, y, alpha, centered):
 @pytest.mark.parametrize("shape", [(40, 12), (9, 30), (12, 12)])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("alpha", [0.0, 1e-3, 10.0])
+@pytest.mark.sampled(3)
 def test_the_minimum_is_found_and_proven(kind, shape, alpha):
     rng = np.random.default_rng(7)
     X = table(kind, rng, *shape)

@@ -25,6 +25,7 @@ def problem(seed=0, n=103, p=5, q=1):
 @pytest.mark.parametrize("scoring", ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"])
 @pytest.mark.parametrize("cv", [5, qed.KFold(4, random_state=2), qed.HoldOut(0.3, random_state=1), "pairs"])
 @pytest.mark.parametrize("sizes", [(0.1, 0.325, 0.55, 0.775, 1.0), (10, 11, 40)])
+@pytest.mark.sampled(2)
 def test_learning_curves_are_those_of_scikit_learn(scoring, cv, sizes):
     X, y = problem()
     cv = [(np.arange(60), np.arange(60, 103)), (np.arange(20, 80), np.arange(20))] if cv == "pairs" else cv

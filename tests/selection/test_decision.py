@@ -31,7 +31,7 @@ def test_weights_are_repetitions_and_labels_words():
     np.testing.assert_allclose(flipped, 1 - np.array(weighted)[:, ::-1], rtol=1e-14)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=12),
     st.integers(0, 4),

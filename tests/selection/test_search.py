@@ -64,6 +64,7 @@ def same_table(ours, theirs, tolerance=1e-8):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("q", [1, 3])
 @pytest.mark.parametrize("cheap", [False, True])
+@pytest.mark.sampled(2)
 def test_ridge_scores_as_the_plain_search_does(scoring, weighted, q, cheap):
     X, y = problem(q=q)
     weight = np.random.default_rng(1).uniform(0, 2, len(X)) if weighted else None
@@ -78,6 +79,7 @@ def test_ridge_scores_as_the_plain_search_does(scoring, weighted, q, cheap):
 
 @pytest.mark.parametrize("cv", [2, None, 7, "shuffled", "theirs", "holdout", "repeated", "pairs", "masks"])
 @pytest.mark.parametrize("scoring", ["r2", "neg_mean_absolute_error"])
+@pytest.mark.sampled(2)
 def test_all_kinds_of_splits(cv, scoring):
     X, y = problem()
     pairs = [(np.arange(60), np.arange(60, 80)), (np.arange(20, 103), np.arange(20))]
@@ -199,6 +201,7 @@ def closed_form_models():
 
 @pytest.mark.parametrize("model", list(closed_form_models()), ids=lambda model: model.__name__)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.sampled(2)
 def test_every_model_in_closed_form_scores_the_same_cheaply(model, weighted):
     X, y = problem()
     y = y if issubclass(model, Regressor) else np.where(y > np.median(y), "high", "low")
@@ -243,6 +246,7 @@ def test_more_columns_than_rows():
 @pytest.mark.parametrize("cv", [4, "loo"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("kind", ["plain", "weights", "outputs", "float32", "far"])
+@pytest.mark.sampled(2)
 def test_wide_tables_are_searched_in_the_space_of_their_rows(kind, fit_intercept, cv):
     X, y = problem(n=40, p=300, q=2 if kind == "outputs" else 1)
     X = {"float32": X.astype(np.float32), "far": X + 1e4}.get(kind, X)
@@ -316,6 +320,7 @@ def test_frames_keep_their_names(frame):
     [{}, {"cv": "loo"}, {"cv": qed.KFold(3)}, {"scoring": "neg_mean_absolute_error"}, {"cheap": False}],
     ids=["folds", "loo", "shuffled", "absolute", "plain"],
 )
+@pytest.mark.sampled(2)
 def test_files_and_clusters_give_the_same(kind, options, tmp_path):
     X, y = problem(n=120)
     weight = np.random.default_rng(0).uniform(0.5, 2, 120)
@@ -879,5 +884,6 @@ def test_folds_know_their_rows():
 
 
 @parametrize_with_checks([qed.Search(qed.LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)])
+@pytest.mark.sampled(3)
 def test_scikit_learns_own_checks(estimator, check):
     run_check(estimator, check)

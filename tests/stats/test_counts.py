@@ -24,7 +24,7 @@ def as_counter(counts, column=0):
     return Counter({value: rows for value, (rows, _) in counts.columns[column].items()})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(labels, st.integers(0, 30))
 def test_adds_and_subtracts_like_a_counter(values, cut):
     a, b = Counts.of_columns([values[:cut]]), Counts.of_columns([values[cut:]])
@@ -34,7 +34,7 @@ def test_adds_and_subtracts_like_a_counter(values, cut):
     assert ((a + b) - (a + b)).columns == ({},)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 3)), max_size=20))
 def test_whole_weights_are_repetitions(pairs):
     values, weight = np.array([v for v, _ in pairs], dtype=int), np.array([w for _, w in pairs], dtype=int)

@@ -56,7 +56,7 @@ def test_square_is_the_scatter(rows, weighted):
     assert np.array_equal(same.R, factor.R)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.integers(0, 100), st.booleans())
 def test_sums_do_not_depend_on_the_grouping(sizes, seed, backwards):
     X, Y, weight = table(sum(sizes), 3, 1, seed)

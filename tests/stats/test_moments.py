@@ -180,7 +180,7 @@ def test_threads_do_not_change_a_bit():
     assert np.array_equal(one.mean, three.mean)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(tables(), st.integers(0, 24), st.integers(0, 24))
 def test_sums_do_not_depend_on_the_grouping(table, first, second):
     Z, p, weight = table
@@ -191,7 +191,7 @@ def test_sums_do_not_depend_on_the_grouping(table, first, second):
         assert_alike(total, whole, size=1e3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(tables(), st.integers(0, 24))
 def test_subtraction_undoes_addition(table, cut):
     Z, p, weight = table
@@ -201,7 +201,7 @@ def test_subtraction_undoes_addition(table, cut):
     assert ((a + b) - (a + b)).count == 0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(tables(weighted=False), st.data())
 def test_whole_weights_are_repetitions(table, data):
     Z, p, _ = table
@@ -215,7 +215,7 @@ def test_whole_weights_are_repetitions(table, data):
         np.testing.assert_allclose(weighted.scatter, repeated.scatter, atol=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(tables())
 def test_rows_without_weight_are_absent(table):
     Z, p, weight = table
@@ -228,7 +228,7 @@ def test_rows_without_weight_are_absent(table):
     assert np.array_equal(found.mean, wanted.mean)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(tables(least=1), st.floats(-1e9, 1e9))
 def test_scatter_is_a_scatter(table, offset):
     """No negative variances and no correlations above one, whatever the offset."""

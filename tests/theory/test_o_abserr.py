@@ -36,7 +36,7 @@ def test_the_median_minimises_the_absolute_error(y):
 
 
 @given(values)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_models_of_a_constant_are_mean_and_median(y):
     nothing = np.zeros((len(y), 1))
     assert qed.MeanRegressor().fit(nothing, y).predict(nothing)[0] == pytest.approx(y.mean(), abs=1e-9)

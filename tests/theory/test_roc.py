@@ -17,7 +17,7 @@ def split(rows):
     return np.array([label for label, _ in rows]), np.array([score for _, score in rows], dtype=float)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(ROWS)
 def test_the_curve_rises_from_nothing_to_everything_through_the_rates_of_the_confusion_matrix(rows):
     y, score = split(rows)
@@ -29,7 +29,7 @@ def test_the_curve_rises_from_nothing_to_everything_through_the_rates_of_the_con
         assert (false, hit) == (fp / (fp + tn), tp / (tp + fn))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(ROWS)
 def test_the_area_is_the_statistic_of_mann_and_whitney(rows):
     y, score = split(rows)
