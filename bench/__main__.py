@@ -32,6 +32,7 @@ WORKLOADS = (
     "svm_digits",
     "svm_predict",
     "svm_linear",
+    "neighbors",
     "kmeans",
     "kmeans_seeding",
     "omp",
