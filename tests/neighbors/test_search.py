@@ -91,6 +91,8 @@ def test_a_search_in_steps_is_the_search_at_once(monkeypatch):
     X = np.round(tables()["plain"], 1)
     whole = Search(X, Minkowski(1.0), *frame(X)).nearest(X[:50], 6)
     monkeypatch.setattr(searching, "AT_ONCE", 64)
+    monkeypatch.setattr(searching, "HELD", 64)
+    monkeypatch.setattr(searching, "LEAST_ROWS", 8)
     same(Search(X, Minkowski(1.0), *frame(X)).nearest(X[:50], 6), whole)
     same(Search(X, Minkowski(2.0), *frame(X)).nearest(X[:50], 6), plain(X, X[:50], 6))
 

@@ -56,6 +56,10 @@ class Best:
         stays[stays.all(axis=1), -1] = False
         return Best(self.size[stays].reshape(m, k - 1), self.number[stays].reshape(m, k - 1))
 
+    def numbered_from(self, first: int) -> Best:
+        """Give the same where the first row has another number."""
+        return Best(self.size, self.number + first)
+
     def named(self, numbers: np.ndarray) -> Best:
         """Give the same with other numbers, in the same order."""
         return Best(self.size, numbers[self.number])

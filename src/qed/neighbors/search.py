@@ -9,7 +9,7 @@ differences; where the last of them is not farther by more than the rounding, al
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,8 +21,9 @@ from qed.neighbors.filter import filtered
 from qed.neighbors.measures import Cosine, Given, Matrix, Measure, Minkowski
 from qed.neighbors.tree import Tree
 
-# Sizes that are worked out at a time; pairs of rows from which on compiling pays; neighbours up to which few are kept.
-AT_ONCE, MANY, FEW_KEPT = 1 << 18, 1 << 26, 256
+# Sizes that are worked out at a time; values of rows that are held in memory for it; pairs of rows from which on compiling pays;
+# neighbours up to which few are kept.
+AT_ONCE, HELD, MANY, FEW_KEPT = 1 << 18, 1 << 25, 1 << 26, 256
 # Fewer rows are compared one by one: no tree is worth compiling for them.
 LEAST_ROWS = 5000
 
@@ -32,6 +33,8 @@ def grows(measure: Measure, X: Matrix, algorithm: str) -> bool:
     if not isinstance(measure, Minkowski) or is_sparse(X) or algorithm == "brute":
         return False
     n, p = X.shape
+    if isinstance(X, np.memmap) and X.size > HELD:
+        return False
     if algorithm in ("kd_tree", "ball_tree"):
         return True
     return n >= LEAST_ROWS and (measure.power != 2 or 2 * p <= np.log2(n))
@@ -61,11 +64,27 @@ class Search:
 
     def nearest(self, Q: Matrix, k: int) -> Best:
         """Give the k nearest rows of each query, which are prepared like the rows."""
-        n = self.X.shape[0]
-        euclid = isinstance(self.measure, Cosine) or self.measure == Minkowski(2.0)
         if self.tree is not None:
             return self.tree.nearest(Q, k, self.measure.power)  # type: ignore[attr-defined]
-        if euclid and not is_sparse(self.X) and not is_sparse(Q) and k <= FEW_KEPT and len(Q) * n >= MANY:
+        n, p = self.X.shape
+        # Of rows that are not in memory, some are at a time.
+        step = n if isinstance(self.measure, Given) else max(LEAST_ROWS, k, HELD // max(1, p))
+        if n <= step:
+            return self._compared(Q, k)
+        best = self._part(0, step)._compared(Q, k)
+        for first in range(step, n, step):
+            best = best + self._part(first, step)._compared(Q, min(k, n - first)).numbered_from(first)
+        return best
+
+    def _part(self, first: int, count: int) -> Search:
+        return replace(self, X=self.X[first : first + count])
+
+    def _compared(self, Q: Matrix, k: int) -> Best:
+        """Compare all rows with all queries."""
+        n = self.X.shape[0]
+        euclid = isinstance(self.measure, Cosine) or self.measure == Minkowski(2.0)
+        thin = is_sparse(self.X) or is_sparse(Q)
+        if euclid and not thin and k <= FEW_KEPT and len(Q) * n >= MANY:
             return filtered(self.X, Q, k, self.center, self.scale)
         parts = [self._by_products(part, k) if euclid else self.plainly(part, k) for part in _strips(Q, n)]
         return Best(np.vstack([part.size for part in parts]), np.vstack([part.number for part in parts]))
