@@ -33,6 +33,7 @@ WORKLOADS = (
     "svm_digits",
     "svm_predict",
     "svm_linear",
+    "neighbors",
     "kmeans",
     "kmeans_seeding",
     "omp",

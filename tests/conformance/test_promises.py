@@ -16,7 +16,7 @@ X, NUMBER, LABEL = table(n=120)
 
 
 def outputs(model, X):
-    for method in ("predict_proba", "decision_function", "transform", "predict"):
+    for method in ("predict_proba", "decision_function", "transform", "predict", "kneighbors"):
         if hasattr(model, method):
             found = getattr(model, method)(X)
             return found.toarray() if hasattr(found, "toarray") else np.asarray(found)

@@ -12,6 +12,7 @@ from tests.conformance.specimens import Line
 from tests.proof import truth
 from tests.proof import truth_of_lines as lines
 from tests.proof import truth_of_machines as machines
+from tests.proof import truth_of_neighbors as neighbors
 from tests.proof import truth_of_tables as tables
 
 # Models for tables with missing values.
@@ -59,6 +60,10 @@ MODELS = {
     "LinearSVR": (lambda: qed.LinearSVR(epsilon=0.1), machines.machine),
     "MajorityClassifier": (qed.MajorityClassifier, tables.shares),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
+    "KNeighborsClassifier": (lambda: qed.KNeighborsClassifier(2), neighbors.nearest),
+    "KNeighborsRegressor": (lambda: qed.KNeighborsRegressor(2), neighbors.nearest),
+    "NearestNeighbors": (lambda: qed.NearestNeighbors(n_neighbors=2), neighbors.nearest),
+    "NearestNeighbors, tree": (lambda: qed.NearestNeighbors(n_neighbors=2, algorithm="kd_tree"), neighbors.nearest),
     "Nystroem": (lambda: qed.Nystroem("rbf", n_components=5, random_state=0), truth.landmarks),
     "RandomFourierFeatures": (lambda: qed.RandomFourierFeatures(n_components=200, random_state=0), tables.waves),
     "PolynomialFeatures": (lambda: qed.PolynomialFeatures(3), tables.monomials),

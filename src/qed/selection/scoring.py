@@ -130,7 +130,9 @@ class Scorer:
     @property
     def on_single_rows(self) -> OnSingleRows:
         """What the score is on one row, but for its sign; None where that is something else."""
-        return None if self.options or self.function is None else by_number.ON_SINGLE_ROWS.get(self.function)
+        if self.options or self.function is None:
+            return None
+        return by_number.ON_SINGLE_ROWS.get(self.function) or by_label.ON_SINGLE_ROWS.get(self.function)
 
     @property
     def has_positive(self) -> bool:

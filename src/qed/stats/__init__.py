@@ -9,6 +9,7 @@ __getattr__, __dir__, __all__ = room(
         "distributions.belief": ["DiscretePrior", "GaussianMean"],
         "distributions.bernoulli": ["Bernoulli", "Beta"],
         "distributions.categorical": ["Categorical", "Dirichlet"],
+        "distributions.concentration": ["inner_share", "length_bound"],
         "distributions.divergence": ["cross_entropy", "entropy", "kl_divergence"],
         "distributions.estimators": ["EstimatorQuality", "assess_estimator"],
         "distributions.univariate": ["LaplaceDistribution", "Uniform"],

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 Numbers = float | np.ndarray
-OnSingleRows = Literal["squared error", "absolute error", "undefined"] | None
+OnSingleRows = Literal["squared error", "absolute error", "right", "undefined"] | None
 
 
 class Scoring(Protocol):

@@ -24,6 +24,9 @@ from qed.optim.least_squares.ridge_basis import coefficients
 from qed.regression.kernel.model import KernelProblem, columns
 from qed.stats.moments import Moments
 
+# What a score may be on a row that is left out, for it to follow from the error there.
+ERRORS = ("squared error", "absolute error")
+
 
 def kernel_search(model: Any, question: Question[Any]) -> Answer | None:
     """Score settings of a kernel ridge regression on folds; None where it has to be done the plain way."""
@@ -110,13 +113,13 @@ class Family:
     def leave_one_out(self) -> str:
         """Score on every row left out, in closed form; give how it was done."""
         scorers = {name: self.question.scorers[name] for name in self.table.values}
-        if any(scorer.on_single_rows is None for scorer in scorers.values()):
+        if any(scorer.on_single_rows not in ERRORS for scorer in scorers.values()):
             predicted = self.problem.Y - self.errors
             for fold in self.question.folds:
                 self._judge(fold, predicted[:, fold : fold + 1])
         primal = self.model._choose(len(self.problem.Y))[0] == "primal"
         for name, scorer in scorers.items():
-            if scorer.on_single_rows is not None:
+            if scorer.on_single_rows in ERRORS:
                 absolute = scorer.on_single_rows == "absolute error"
                 if primal:
                     loss = self._losses_by_features(absolute=absolute)

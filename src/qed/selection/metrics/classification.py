@@ -11,12 +11,14 @@ References: B. W. Matthews (1975), Biochimica et Biophysica Acta 405; J. Gorodki
 Biology and Chemistry 28; J. Cohen (1960), Educational and Psychological Measurement 20.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qed.base.errors import InputError, ParameterError
+from qed.base.models.scoring import OnSingleRows
 from qed.selection.inputs import Floats, Labels, classes_of, label_pair, mean, positions, same_kind, total, undefined
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.multilabel import indicator_pair, is_indicator
@@ -209,6 +211,10 @@ def cohen_kappa_score(
         )
         return replace_undefined_by
     return float(1 - np.sum(cost * matrix) * matrix.sum() / expected)
+
+
+ON_SINGLE_ROWS: dict[Callable[..., Any], OnSingleRows] = {accuracy_score: "right"}
+"""What metrics are on one row."""
 
 
 def _chosen(labels: ArrayLike | None, true: Labels, predicted: Labels) -> Labels:

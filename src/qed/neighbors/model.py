@@ -1,0 +1,288 @@
+"""What all methods of nearest neighbours share: rows that are kept, and the search among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.attributes import floats, maybe, of, size
+from qed.base.certificate import Claim
+from qed.base.errors import InputError
+from qed.base.models.estimator import Estimator
+from qed.base.models.parameters import Parameter, choice, integer, number
+from qed.base.models.problem import RowsProblem
+from qed.base.models.ways import way
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
+from qed.kernels.kernel import Kernel
+from qed.neighbors.best import Best
+from qed.neighbors.measures import NAMES, Matrix, Measure, Metric, Minkowski, measure_of
+from qed.neighbors.search import Search, grows
+from qed.neighbors.tree import Tree
+
+# Numbers that the proof of a fit may look at, and rows at the most; ``certify`` looks at more.
+SAMPLED_AT_FIT, SAMPLED, MOST = 1 << 20, 1 << 26, 64
+# Beyond this, squares and higher powers leave the range of numbers: rows are scaled first.
+EXTREME = 300
+
+NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
+    "n_neighbors": integer(1, kind="model"),
+    "algorithm": choice("auto", "brute", "kd_tree", "ball_tree"),
+    "p": number(1, kind="model") | choice(np.inf, kind="model"),
+    "metric": Parameter(
+        f"a kernel, a function of two rows, or one of {', '.join(map(repr, NAMES))}",
+        lambda value: value in NAMES if isinstance(value, str) else isinstance(value, Kernel) or callable(value),
+        "model",
+    ),
+}
+NEIGHBOR_WAYS = {
+    "leaf_size": way(integer(1), 30, "leaves hold about thirty rows"),
+    "metric_params": way(choice(None), None),
+}
+
+
+class KeptProblem(RowsProblem):
+    """Rows that are kept as they are."""
+
+    def __init__(self, rows: Rows, model: Neighbors) -> None:
+        super().__init__(rows.cached(), model)
+        self.block: Block = self.rows.array()
+        weight = self.block.weight
+        # Rows without weight are not there.
+        self.present = None if weight is None or (weight > 0).all() else np.flatnonzero(weight > 0)
+        self.weight = None if weight is None or (weight == 1).all() else weight
+
+    @property
+    def frame(self) -> tuple[np.ndarray, float]:
+        """The middle of the rows' box, and the power of two that brings its width near one."""
+        low, high = self.summary.low, self.summary.high
+        with np.errstate(over="ignore"):
+            middle, width = low / 2 + high / 2, float((high / 2 - low / 2).max(initial=0.0))
+        return middle, 2.0 ** -int(np.frexp(width)[1]) if 0 < width < np.inf else 1.0
+
+
+class Neighbors(Estimator):
+    """A model that keeps its rows, and looks for the nearest of them."""
+
+    passes: ClassVar[str] = "in memory"
+    sparse: ClassVar[bool] = True
+    no_inference: ClassVar[str] = "it has no coefficients"
+    attributes: ClassVar = {
+        "X_fit_": floats("rows", "features", finite=False),  # rows of weight zero may hold anything
+        "weight_fit_": maybe(floats("rows", low=0)),
+        "n_samples_fit_": size("rows"),
+        "center_": floats("features"),
+        "scale_": floats(above=0),
+        "tree_": maybe(of(Tree)),
+    }
+    n_neighbors: int
+    algorithm: str
+    p: float
+    metric: Metric
+    X_fit_: Matrix
+    n_samples_fit_: int
+    center_: np.ndarray
+    scale_: float
+    weight_fit_: np.ndarray
+    tree_: Tree
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.positive_only = self.metric == "precomputed"
+        return tags
+
+    @property
+    def effective_metric_(self) -> Metric:
+        """The distance by name, where it has one."""
+        measure = self._measure
+        if not isinstance(measure, Minkowski):
+            return self.metric
+        return {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(measure.power, "minkowski")
+
+    @property
+    def _measure(self) -> Measure:
+        return measure_of(self.metric, self.p)
+
+    def _problem(self, rows: Rows) -> KeptProblem:
+        return KeptProblem(rows, self)
+
+    def _solve(self, problem: KeptProblem) -> None:
+        X = problem.block.X
+        if self.metric == "precomputed" and X.shape[0] != X.shape[1]:
+            raise InputError(f"A matrix of distances is square; this one has the shape {X.shape}.")
+        self.X_fit_, self.n_samples_fit_ = X, int(X.shape[0])
+        self.center_, self.scale_ = problem.frame
+        for name in {"weight_fit_", "tree_"} & vars(self).keys():
+            delattr(self, name)
+        if problem.weight is not None:
+            self.weight_fit_ = problem.weight
+        if grows(self._measure, X, self.algorithm):
+            self.tree_ = Tree.of(self._prepared(X if problem.present is None else X[problem.present]))
+
+    @property
+    def _present(self) -> np.ndarray | None:
+        """The numbers of the rows that have a weight; None for all."""
+        weight = getattr(self, "weight_fit_", None)
+        return None if weight is None or (weight > 0).all() else np.flatnonzero(weight > 0)
+
+    @property
+    def _stretch(self) -> float:
+        """The power of two by which rows of extreme size are multiplied before they are measured; one for all others."""
+        if not isinstance(self._measure, Minkowski) or abs(np.log2(self.scale_)) < EXTREME:
+            return 1.0
+        return self.scale_
+
+    def _prepared(self, X: Matrix) -> Matrix:
+        stretch = self._stretch
+        return self._measure.prepared(X if stretch == 1.0 else X * stretch)
+
+    def _search_among(self) -> Search:
+        """Make the search among the rows that are there."""
+        present, measure, stretch = self._present, self._measure, self._stretch
+        X = self._prepared(self.X_fit_ if present is None else self.X_fit_[present])
+        center, scale = self.center_ * stretch, self.scale_ / stretch
+        if X.shape[1] != len(center):
+            # As directions, rows lie within a ball of radius one.
+            center, scale = np.zeros(X.shape[1]), 1.0
+        return Search(X, measure, center, scale, getattr(self, "tree_", None))
+
+    def _nearest(self, X: Matrix, k: int, own: np.ndarray | None = None) -> Best:
+        """Give the k nearest rows of each query, without its `own` number where that is given, by what ranks them."""
+        present = self._present
+        there = self.n_samples_fit_ if present is None else len(present)
+        if k > there - (own is not None):
+            raise InputError(
+                f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = {there}, "
+                f"n_samples = {X.shape[0]}{', each without itself' if own is not None else ''}."
+            )
+        queries = self._prepared(X)
+        if present is not None and self.metric == "precomputed":
+            queries = queries[:, present]
+        found = self._search_among().nearest(queries, k + (own is not None))
+        if present is not None:
+            found = found.named(present)
+        return found if own is None else found.without(own)
+
+    def _distances(self, sizes: np.ndarray) -> np.ndarray:
+        return self._measure.distances(sizes) / self._stretch
+
+    def _pair(self, block: Block, k: int, alone: bool) -> np.ndarray:
+        """Give distances and, beside them, numbers of the neighbours of a block; `alone` for those of training rows."""
+        own = block.start + np.arange(len(block)) if alone else None
+        found = self._nearest(block.X, k, own)
+        return np.hstack([self._distances(found.size), found.number])
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """Find the nearest rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows, optional
+            The queries; without them the rows of the fit, each of which is no neighbour of its own.
+        n_neighbors : int, optional
+            How many; the default is the model's.
+        return_distance : bool, default=True
+            Whether to give distances too.
+
+        Returns
+        -------
+        distances : ndarray of shape (m, k)
+            How far they are, in ascending order; only where asked for.
+        numbers : ndarray of shape (m, k)
+            The numbers of the rows; of equally far ones the lower comes first.
+        """
+        self._check_fitted()
+        k = integer(1).checked("n_neighbors", self.n_neighbors if n_neighbors is None else n_neighbors)
+        given = self.X_fit_ if X is None else X
+        found = self._apply(self._pair, given, k, X is None)
+        numbers = found[:, k:].astype(np.intp)
+        return (found[:, :k], numbers) if return_distance else numbers
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+        """Give the neighbours as a sparse matrix: ones, or distances, where a row is a neighbour of a query.
+
+        Parameters
+        ----------
+        X, n_neighbors
+            As in ``kneighbors``.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            What the matrix holds.
+        """
+        from scipy import sparse
+
+        choice("connectivity", "distance").checked("mode", mode)
+        distances, numbers = self.kneighbors(X, n_neighbors)
+        values = distances.ravel() if mode == "distance" else np.ones(numbers.size)
+        starts = np.arange(0, numbers.size + 1, numbers.shape[1])
+        return sparse.csr_matrix((values, numbers.ravel(), starts), shape=(len(numbers), self.n_samples_fit_))
+
+    def _disagreement(self) -> str:
+        weight, tree = getattr(self, "weight_fit_", None), getattr(self, "tree_", None)
+        values = self.X_fit_ if weight is None else self.X_fit_[weight > 0]
+        if not np.isfinite(values.data if is_sparse(values) else values).all():
+            return "X_fit_ is not finite"
+        if tree is None:
+            return ""
+        if tree.points.shape != values.shape[::-1] or tree.misplaced():
+            return "tree_ is not a tree of the rows"
+        return ""
+
+    def _prove(self, problem: KeptProblem) -> list[Claim]:
+        claims = [Claim("values kept that are not those of the rows", self._other_values(problem), 0.0)]
+        middle, scale = problem.frame
+        moved = float(not np.array_equal(self.center_, middle)) + float(self.scale_ != scale)
+        claims.append(Claim("centre and scale are those of the rows' box", moved, 0.0))
+        if hasattr(self, "tree_") or grows(self._measure, self.X_fit_, self.algorithm):
+            claims.append(Claim("rows on the wrong side of a cut of the tree", self._misplaced(problem), 0.0))
+        wrong, asked = self._judged(problem, SAMPLED_AT_FIT)
+        return [*claims, Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0)]
+
+    def _restate(self, problem: KeptProblem) -> list[Claim]:
+        wrong, asked = self._judged(problem, SAMPLED)
+        count = float(self.n_samples_fit_ != len(problem.block))
+        return [
+            Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0),
+            Claim("n_samples_fit_ counts the rows", count, 0.0),
+        ]
+
+    def _other_values(self, problem: KeptProblem) -> float:
+        kept, given = self.X_fit_, problem.block.X
+        if kept.shape != given.shape or is_sparse(kept) != is_sparse(given):
+            return float("inf")
+        there = slice(None) if problem.present is None else problem.present
+        other = (kept[there] != given[there]).sum()
+        weights = getattr(self, "weight_fit_", np.ones(0)), np.ones(0) if problem.weight is None else problem.weight
+        return float(other) + float(not np.array_equal(*weights))
+
+    def _misplaced(self, problem: KeptProblem) -> float:
+        tree, present = getattr(self, "tree_", None), problem.present
+        X = self._prepared(problem.block.X if present is None else problem.block.X[present])
+        if tree is None or tree.points.shape != X.T.shape:
+            return float("inf")
+        if tree.misplaced():
+            return float(tree.misplaced())
+        return float((tree.points != X[tree.numbers].T).sum())
+
+    def _judged(self, problem: KeptProblem, budget: int) -> tuple[float, int]:
+        """Compare what is found for some rows with what the definition of the distance gives; count the differences."""
+        n, p = self.X_fit_.shape
+        there = np.arange(n) if problem.present is None else problem.present
+        asked = int(np.clip(budget // max(1, n * p), 1, min(MOST, len(there))))
+        chosen = there[np.linspace(0, len(there) - 1, asked).astype(int)]
+        k = min(self.n_neighbors, len(there))
+        found = self._nearest(self.X_fit_[chosen], k)
+        queries = self._prepared(problem.block.X[chosen])
+        if problem.present is not None and self.metric == "precomputed":
+            queries = queries[:, problem.present]
+        among = Search(self._prepared(problem.block.X[there]), self._measure, self.center_, self.scale_)
+        wanted = among.plainly(queries, k).named(there)
+        if isinstance(self._measure, Minkowski):
+            return float((found.number != wanted.number).sum() + (found.size != wanted.size).sum()), asked
+        # Products of a kernel round otherwise in other blocks: what is as far up to rounding is as near.
+        apart = np.abs(found.size - wanted.size) > 64 * p * np.finfo(float).eps * (
+            1 + np.abs(wanted.size).max(initial=0.0)
+        )
+        return float(apart.sum()), asked

@@ -1,0 +1,145 @@
+r"""Numbers by the mean of the nearest rows.
+
+.. math:: \hat y(x) = \frac{\sum_{i \in N_k(x)} v_i\, y_i}{\sum_{i \in N_k(x)} v_i},
+
+with :math:`N_k(x)` the k nearest rows and :math:`v_i` one, or one over the distance. For targets :math:`y = f(x) + \epsilon` with noise of
+variance :math:`\sigma^2` the prediction is off by the mean of :math:`f` over the neighbours less :math:`f(x)`, which grows with k, and
+varies by :math:`\sigma^2/k`, which falls: k chooses between the two. Of equally far rows the first ones are taken. Cost: see
+:mod:`qed.neighbors.search`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.attributes import floats
+from qed.base.models.checks import finite
+from qed.base.models.parameters import Parameter
+from qed.base.models.roles import Regressor
+from qed.base.models.ways import takes
+from qed.base.sources.block import Block
+from qed.neighbors.measures import Metric
+from qed.neighbors.model import NEIGHBOR_WAYS, KeptProblem
+from qed.neighbors.voting import VOTING_PARAMETERS, Heard, Voting, Weights
+
+
+@takes("n_jobs", **NEIGHBOR_WAYS)
+class KNeighborsRegressor(Regressor, Voting):
+    """Numbers by the mean of the k nearest rows.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        How many rows the mean is taken of.
+    weights : {"uniform", "distance"}, callable or None, default="uniform"
+        Whether all rows count the same, or as one over the distance; or a function that makes weights of distances.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are looked for; all ways find the same. Trees are k-d trees.
+    p : float, default=2
+        The exponent of Minkowski's distance, at least one; infinity for the largest difference.
+    metric : str, Kernel or callable, default="minkowski"
+        The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "precomputed", a function of two rows, or a
+        kernel, in whose features the distance then is.
+
+    Attributes
+    ----------
+    X_fit_ : ndarray or sparse array of shape (n, p)
+        The rows.
+    y_fit_ : ndarray of shape (n,) or (n, n_outputs)
+        Their targets.
+    weight_fit_ : ndarray of shape (n,)
+        Their weights, where they have some.
+    n_samples_fit_ : int
+        How many rows there are.
+    tree_ : Tree
+        Their tree, where one is worth its growing.
+    center_, scale_ : ndarray of shape (p,) and float
+        The middle of the rows' box, and a power of two that brings them near one.
+    certificate_ : Certificate
+        The proof of the fit: what is kept are the rows, and what is found for a sample of them are their nearest rows.
+
+    See Also
+    --------
+    KNeighborsClassifier : The same for classes.
+
+    Examples
+    --------
+    >>> import qed
+    >>> model = qed.KNeighborsRegressor(2).fit([[0.0], [1.0], [2.0], [5.0]], [0.0, 1.0, 4.0, 25.0])
+    >>> model.predict([[0.4], [4.0]])
+    array([ 0.5, 14.5])
+    """
+
+    attributes: ClassVar = {"y_fit_": floats("rows", "outputs?")}
+    parameters: ClassVar[Mapping[str, Parameter]] = VOTING_PARAMETERS
+    compare_grid: ClassVar[Mapping[str, Any]] = {"n_neighbors": [1, 3, 5, 9, 15, 25, 45]}
+    compare_name: ClassVar[str] = "k nearest neighbours"
+    compare_most_rows: ClassVar[int] = 50_000
+    _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
+        "squared error": lambda y, said: ((y - said) ** 2).reshape(len(y), -1).mean(axis=1),
+        "absolute error": lambda y, said: np.abs(y - said).reshape(len(y), -1).mean(axis=1),
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Weights = "uniform",
+        algorithm: str = "auto",
+        p: float = 2,
+        metric: Metric = "minkowski",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.p = p
+        self.metric = metric
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _solve(self, problem: KeptProblem) -> None:
+        super()._solve(problem)
+        self.y_fit_ = self._known(problem)
+
+    def _known(self, problem: KeptProblem) -> np.ndarray:
+        return np.asarray(problem.block.y, dtype=np.float64)
+
+    def _predicted_shape(self) -> tuple[int, ...]:
+        return np.shape(self.y_fit_)[1:]
+
+    def shares(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Give the rows that a prediction is the mean of, and how much each of them counts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, p)
+            The queries.
+
+        Returns
+        -------
+        numbers, shares : ndarray of shape (m, k)
+            The numbers of the rows, the nearest first, and their shares, which add up to one.
+        """
+        self._check_fitted()
+        block = finite(self._open(X, reset=False), self).array()
+        heard = self._heard(block.X)
+        return heard.number, _to_one(heard)
+
+    def _answers(self, heard: Heard) -> dict[str, np.ndarray]:
+        return {"predict": np.einsum("mk,mk...->m...", _to_one(heard), self.y_fit_[heard.number])}
+
+    def _predict(self, block: Block) -> np.ndarray:
+        return self._told(block, "predict").astype(block.X.dtype, copy=False)
+
+
+def _to_one(heard: Heard) -> np.ndarray:
+    """Give shares that add up to one; where no neighbour counts, all of them count the same."""
+    share = np.broadcast_to(heard.share, heard.number.shape)
+    total = share.sum(axis=1, keepdims=True)
+    return np.where(total > 0, share / np.where(total > 0, total, 1.0), 1 / share.shape[1])

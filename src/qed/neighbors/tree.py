@@ -1,0 +1,257 @@
+r"""A k-d tree: boxes within boxes, of which most need not be opened.
+
+The rows of a node are cut at the median of the column in which they are spread most, down to some thirty rows a leaf. A box whose nearest
+corner is farther from a query than the k-th neighbour found so far holds no nearer one: of :math:`n` rows in few dimensions about
+:math:`\log n` leaves are opened. The tree is balanced, so its nodes need no pointers: node :math:`i` has the children :math:`2i` and
+:math:`2i + 1`, and the rows of a node are cut in the middle. Building costs :math:`O(np \log n)`.
+
+How far a box is away is a sum of terms that only grow on the way down, so its rounding is at most some :math:`4 \varepsilon` for each level
+and feature; a box is passed over only where it is farther by more than that. The neighbours are those of the plain search, ties included.
+
+Bentley (1975), Multidimensional binary search trees used for associative searching; Friedman, Bentley and Finkel (1977).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from qed.base.compile import kernel
+from qed.base.engine import work
+from qed.base.numbers import EPS
+from qed.base.saving.known import savable
+from qed.neighbors.best import Best
+
+# Rows of a leaf, about; levels that a tree can have; queries that one task takes.
+LEAF, LEVELS, TASK = 32, 48, 256
+
+
+@savable
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Rows in the order of the leaves, and where their boxes are cut."""
+
+    points: np.ndarray  # (p, n): the features, column by column
+    numbers: np.ndarray  # (n,): which row each is
+    column: np.ndarray  # (nodes,): the column in which a node is cut
+    value: np.ndarray  # (nodes,): where
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> Tree:
+        """Grow the tree of some rows."""
+        n = len(X)
+        leaves = 1
+        while n > LEAF * leaves:
+            leaves *= 2
+        points, numbers = np.ascontiguousarray(X.T), np.arange(n)
+        column, value = np.zeros(leaves - 1, dtype=np.intp), np.zeros(leaves - 1)
+        # The first cuts are made one after the other, and the trees below them side by side.
+        apart = min(8, leaves)
+        split(points, numbers, 1, 0, n, apart, column, value)
+        list(
+            work(
+                partial(split, points, numbers, apart + i, *_range(n, apart, i), leaves, column, value)
+                for i in range(apart)
+            )
+        )
+        return cls(np.ascontiguousarray(points[:, numbers]), numbers, column, value)
+
+    def nearest(self, Q: np.ndarray, k: int, power: float) -> Best:
+        """Give the k nearest rows of each query."""
+        p = len(self.points)
+        found = Best(np.empty((len(Q), k)), np.empty((len(Q), k), dtype=np.intp))
+        share = 1.0 - (8 * LEVELS + 2 * p + 16) * EPS * (1 if power in (1, 2, np.inf) else 8)
+        own = np.ascontiguousarray(Q)
+        tasks = (slice(i, i + TASK) for i in range(0, len(Q), TASK))
+        parts = (self.points, self.numbers, self.column, self.value)
+        list(
+            work(
+                partial(visit, *parts, own[part], power, share, found.size[part], found.number[part]) for part in tasks
+            )
+        )
+        return found
+
+    def misplaced(self) -> int:
+        """Count the rows that lie on the wrong side of a cut, and the cuts that are none."""
+        p, n = self.points.shape
+        leaves = len(self.column) + 1
+        wrong = int(leaves & (leaves - 1) != 0 or not (self.column >= 0).all() or not (self.column < p).all())
+        wrong += int(not np.array_equal(np.sort(self.numbers), np.arange(n)))
+        if wrong:
+            return wrong
+        for node in range(1, leaves):
+            level = 1 << (node.bit_length() - 1)
+            low, high = _range(n, level, node - level)
+            values, middle, cut = self.points[self.column[node - 1]], (low + high) // 2, self.value[node - 1]
+            # The cut is one of the rows, and no row is beyond it.
+            wrong += int((values[low:middle] > cut).sum() + (values[middle:high] < cut).sum())
+            wrong += int(middle < high and not (values[middle:high] == cut).any())
+        return wrong
+
+
+def _range(n: int, parts: int, which: int) -> tuple[int, int]:
+    """Give the first and the last place of one of the parts into which n rows are cut by halves."""
+    low, high = 0, n
+    while parts > 1:
+        parts //= 2
+        middle = (low + high) // 2
+        low, high = (low, middle) if which < parts else (middle, high)
+        which %= parts
+    return low, high
+
+
+@kernel
+def split(
+    points: np.ndarray,
+    numbers: np.ndarray,
+    root: int,
+    first: int,
+    last: int,
+    leaves: int,
+    column: np.ndarray,
+    value: np.ndarray,
+) -> None:
+    """Cut the node `root`, which has the places `first` to `last` of `numbers`, and those below it, down to node `leaves`."""
+    nodes, lows, highs = np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64)
+    keys = np.empty(last - first)
+    nodes[0], lows[0], highs[0], waiting = root, first, last, 1
+    while waiting > 0:
+        waiting -= 1
+        node, low, high = nodes[waiting], lows[waiting], highs[waiting]
+        if node >= leaves:
+            continue
+        widest, most = 0, -1.0
+        for j in range(len(points)):
+            least, greatest, values = np.inf, -np.inf, points[j]
+            for r in range(low, high):
+                least, greatest = min(least, values[numbers[r]]), max(greatest, values[numbers[r]])
+            if greatest - least > most:
+                widest, most = j, greatest - least
+        values, middle = points[widest], (low + high) // 2
+        for r in range(low, high):
+            keys[r - first] = values[numbers[r]]
+        select(keys[low - first : high - first], numbers[low:high], middle - low)
+        column[node - 1], value[node - 1] = widest, keys[middle - first]
+        nodes[waiting], lows[waiting], highs[waiting] = 2 * node, low, middle
+        nodes[waiting + 1], lows[waiting + 1], highs[waiting + 1] = 2 * node + 1, middle, high
+        waiting += 2
+
+
+@kernel
+def select(keys: np.ndarray, names: np.ndarray, place: int) -> None:
+    """Order keys, and names with them, such that none before a place is larger, and none after it smaller."""
+    low, high = 0, len(keys) - 1
+    while low < high:
+        a, b, c = keys[low], keys[(low + high) // 2], keys[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                names[i], names[j] = names[j], names[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            return
+
+
+@kernel
+def term(gap: float, power: float) -> float:
+    """Give what a difference adds to a size."""
+    if power == 2.0:
+        return gap * gap
+    return abs(gap) if power == 1.0 or power == np.inf else abs(gap) ** power
+
+
+@kernel
+def insert(size: float, number: int, sizes: np.ndarray, numbers: np.ndarray) -> None:
+    """Put a row among the nearest, which are ordered by size and number, if it is one of them; the last one leaves."""
+    k = len(sizes) - 1
+    if size > sizes[k] or (size == sizes[k] and number > numbers[k]):
+        return
+    while k > 0 and (sizes[k - 1] > size or (sizes[k - 1] == size and numbers[k - 1] > number)):
+        sizes[k], numbers[k] = sizes[k - 1], numbers[k - 1]
+        k -= 1
+    sizes[k], numbers[k] = size, number
+
+
+@kernel
+def measure(points: np.ndarray, low: int, high: int, query: np.ndarray, power: float, away: np.ndarray) -> None:
+    """Set the sizes of consecutive rows, feature by feature."""
+    total = away[: high - low]
+    total[:] = 0.0
+    for j in range(len(points)):
+        x, values = np.float64(query[j]), points[j, low:high]
+        if power == 2.0:
+            for r in range(len(total)):
+                gap = values[r] - x
+                total[r] += gap * gap
+        elif power == np.inf:
+            for r in range(len(total)):
+                total[r] = max(total[r], abs(values[r] - x))
+        elif power == 1.0:
+            for r in range(len(total)):
+                total[r] += abs(values[r] - x)
+        else:
+            for r in range(len(total)):
+                total[r] += abs(values[r] - x) ** power
+
+
+@kernel
+def visit(
+    points: np.ndarray,
+    numbers: np.ndarray,
+    column: np.ndarray,
+    value: np.ndarray,
+    Q: np.ndarray,
+    power: float,
+    share: float,
+    sizes: np.ndarray,
+    names: np.ndarray,
+) -> None:
+    """Find the nearest rows of each query: down to its own leaf, then back through the boxes that are near enough."""
+    p, n = points.shape
+    leaves, last = len(column) + 1, sizes.shape[1] - 1
+    nodes, lows, highs = np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64), np.empty(LEVELS, np.int64)
+    bounds, offsets, away = np.empty(LEVELS), np.empty((LEVELS, p)), np.empty(2 * LEAF)
+    for i in range(len(Q)):
+        query, best, who = Q[i], sizes[i], names[i]
+        best[:], who[:] = np.inf, n
+        nodes[0], lows[0], highs[0], bounds[0], waiting = 1, 0, n, 0.0, 1
+        offsets[0] = 0.0
+        while waiting > 0:
+            waiting -= 1
+            if bounds[waiting] * share > best[last]:
+                continue
+            node, low, high = nodes[waiting], lows[waiting], highs[waiting]
+            while node < leaves:
+                # The far child takes this place in the pile, and the near one is gone on with from the next.
+                j, cut, middle = column[node - 1], value[node - 1], (low + high) // 2
+                gap, after = query[j] - cut, waiting + 1
+                offsets[after], bounds[after] = offsets[waiting], bounds[waiting]
+                if power == np.inf:
+                    bounds[waiting] = max(bounds[waiting], abs(gap))
+                else:
+                    bounds[waiting] += term(gap, power) - term(offsets[waiting, j], power)
+                offsets[waiting, j] = gap
+                if gap < 0:
+                    nodes[waiting], lows[waiting], highs[waiting] = 2 * node + 1, middle, high
+                    node, high = 2 * node, middle
+                else:
+                    nodes[waiting], lows[waiting], highs[waiting] = 2 * node, low, middle
+                    node, low = 2 * node + 1, middle
+                waiting = after
+            measure(points, low, high, query, power, away)
+            for r in range(high - low):
+                if away[r] <= best[last]:
+                    insert(away[r], numbers[low + r], best, who)

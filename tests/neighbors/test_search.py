@@ -1,0 +1,156 @@
+"""All ways of searching find the same neighbours, to the bit: those of the plain search, ties by their number."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import qed
+from qed.neighbors import search as searching
+from qed.neighbors.best import Best
+from qed.neighbors.filter import filtered
+from qed.neighbors.measures import Cosine, Custom, Given, InFeatures, Minkowski, measure_of
+from qed.neighbors.search import Search, grows
+from qed.neighbors.tree import LEAF, Tree
+
+POWERS = (1.0, 2.0, 3.0, np.inf)
+
+
+def frame(X):
+    """Give the middle of the box and the power of two that a model would use."""
+    width = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
+    return X.max(axis=0) / 2 + X.min(axis=0) / 2, 2.0 ** -int(np.frexp(width)[1]) if width > 0 else 1.0
+
+
+def plain(X, Q, k, power=2.0):
+    return Best.of(Minkowski(power).sizes(Q, X), k)
+
+
+def same(found, wanted):
+    np.testing.assert_array_equal(found.number, wanted.number)
+    np.testing.assert_array_equal(found.size, wanted.size)
+
+
+def tables():
+    """Tables where something can go wrong, by name."""
+    generator = np.random.default_rng(0)
+    plain = generator.standard_normal((700, 5))
+    return {
+        "plain": plain,
+        "tied": np.round(plain),
+        "all equal": np.ones((300, 3)),
+        "far from the origin": plain + 1e8,
+        "mixed units": plain * [1e-6, 1.0, 1e6, 1.0, 1.0],
+        "one column": plain[:, :1],
+        "many columns": generator.standard_normal((300, 83)),
+        "constant column": np.hstack([plain, np.full((700, 1), 7.0)]),
+        "an outlier": np.vstack([plain, np.full((1, 5), 1e9)]),
+        "float32": plain.astype(np.float32),
+        "pairs of equal rows": np.repeat(plain[:200], 2, axis=0),
+        "few": plain[:6],
+    }
+
+
+@pytest.mark.parametrize("name", tables())
+def test_every_way_is_the_plain_search(name):
+    X = tables()[name]
+    Q = np.vstack([X[:40], X[:20] + np.asarray(0.1 * X.std(axis=0), X.dtype), X[:1] + 1000])
+    k = min(5, len(X))
+    tree = Tree.of(X)
+    assert tree.misplaced() == 0
+    for power in POWERS:
+        same(tree.nearest(Q, k, power), plain(X, Q, k, power))
+    wanted = plain(X, Q, k)
+    same(filtered(X, Q, k, *frame(X)), wanted)
+    same(Search(X, Minkowski(2.0), *frame(X)).nearest(Q, k), wanted)
+    same(Search(sparse.csr_array(X), Minkowski(2.0), *frame(X)).nearest(sparse.csr_array(Q), k), wanted)
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 90), st.integers(1, 6), st.integers(1, 12), st.sampled_from(POWERS), st.integers(0, 10**6))
+def test_small_grids_full_of_ties(n, p, k, power, seed):
+    generator = np.random.default_rng(seed)
+    X, Q = generator.integers(-2, 3, (n, p)).astype(float), generator.integers(-3, 4, (5, p)) / 2
+    k = min(k, n)
+    same(Tree.of(X).nearest(Q, k, power), plain(X, Q, k, power))
+    same(Search(X, Minkowski(power), *frame(X)).nearest(Q, k), plain(X, Q, k, power))
+
+
+@pytest.mark.parametrize("name", ["plain", "tied", "all equal", "far from the origin", "many columns"])
+def test_blocks_of_rows_add_up(name):
+    X = tables()[name]
+    sizes = Minkowski(2.0).sizes(X[:30], X)
+    whole = Best.of(sizes, 7)
+    parts = [Best.of(sizes[:, i : i + 11], 7, first=i) for i in range(0, len(X), 11)]
+    same(sum(parts[1:], parts[0]), whole)
+    same((parts[0] + parts[1]) + (sum(parts[3:], parts[2])), whole)
+
+
+def test_a_search_in_steps_is_the_search_at_once(monkeypatch):
+    X = np.round(tables()["plain"], 1)
+    whole = Search(X, Minkowski(1.0), *frame(X)).nearest(X[:50], 6)
+    monkeypatch.setattr(searching, "AT_ONCE", 64)
+    monkeypatch.setattr(searching, "HELD", 64)
+    monkeypatch.setattr(searching, "LEAST_ROWS", 8)
+    same(Search(X, Minkowski(1.0), *frame(X)).nearest(X[:50], 6), whole)
+    same(Search(X, Minkowski(2.0), *frame(X)).nearest(X[:50], 6), plain(X, X[:50], 6))
+
+
+def test_the_number_of_threads_changes_no_bit():
+    X = np.random.default_rng(1).standard_normal((6000, 4))
+    found = []
+    for count in (1, 2, 4):
+        with qed.threads(count):
+            tree = Tree.of(X)
+            found.append((tree, tree.nearest(X[:600], 5, 2.0), filtered(X, X[:600], 5, *frame(X))))
+    for tree, near, passed in found[1:]:
+        np.testing.assert_array_equal(tree.numbers, found[0][0].numbers)
+        same(near, found[0][1])
+        same(passed, found[0][2])
+
+
+def test_a_tree_is_noticed_that_was_changed():
+    X = np.random.default_rng(2).standard_normal((10 * LEAF, 3))
+    for name in ("points", "value", "column", "numbers"):
+        tree = Tree.of(X)
+        values = getattr(tree, name)
+        if name == "points":
+            values[tree.column[0], 0] = 1e6
+        elif name == "numbers":
+            values[0] = values[1]
+        else:
+            values[0] += 1
+        assert tree.misplaced() > 0, name
+
+
+def test_trees_grow_where_they_help():
+    wide, low = np.ones((6000, 20)), np.ones((6000, 3))
+    assert grows(Minkowski(2.0), low, "auto") and not grows(Minkowski(2.0), wide, "auto")
+    assert grows(Minkowski(1.0), wide, "auto") and not grows(Minkowski(2.0), low[:100], "auto")
+    assert grows(Minkowski(2.0), low[:100], "kd_tree") and not grows(Minkowski(2.0), low, "brute")
+    assert not grows(Cosine(), low, "kd_tree") and not grows(Minkowski(2.0), sparse.csr_array(low), "kd_tree")
+
+
+def test_measures_by_name():
+    for name, power in (("euclidean", 2.0), ("manhattan", 1.0), ("chebyshev", np.inf), ("l1", 1.0)):
+        assert measure_of(name, 7) == Minkowski(power)
+    assert measure_of("minkowski", 3) == Minkowski(3.0)
+    assert isinstance(measure_of(qed.kernels.RBF(1.0), 2), InFeatures)
+    assert isinstance(measure_of("precomputed", 2), Given) and isinstance(measure_of(max, 2), Custom)
+    with pytest.raises(qed.base.errors.ParameterError, match="no distance called"):
+        measure_of("hamming", 2)
+
+
+def test_directions():
+    X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0], [0.0, 0.0], [-1e200, 0.0], [1e-200, 1e-200]])
+    measure = Cosine()
+    found = measure.distances(measure.sizes(measure.prepared(X), measure.prepared(X)))
+    half = 1 - np.sqrt(0.5)
+    wanted = [
+        [0, 1, half, 1, 2, half],
+        [1, 0, half, 1, 1, half],
+        [half, half, 0, 1, 1 + np.sqrt(0.5), 0],
+        [1, 1, 1, 0, 1, 1],
+    ]
+    np.testing.assert_allclose(found[:4], wanted, atol=4e-16)
