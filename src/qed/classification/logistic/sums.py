@@ -23,8 +23,8 @@ from qed.optim.functions.logistic_kernel import (
 )
 from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
-# Stored values of a task for a thread; with fewer in all, nothing is compiled.
-TASK_VALUES = 1 << 17
+# Stored values of a task for a thread, at least, which outweigh handing it over, and tasks at most; with few values nothing is compiled.
+TASK_VALUES, MOST_TASKS = 1 << 18, 64
 COMPILED_FROM = 1 << 16
 # Of so many chances, half a gigabyte, none are kept.
 MOST_KEPT = 1 << 26
@@ -140,7 +140,8 @@ class TwoClassSums(Sums):
             self.table, self._curve_of, self._times = (X,), logistic_columns, bent_columns
         else:
             self.table, self._curve_of, self._times = (np.ascontiguousarray(X),), logistic_rows, bent_rows
-        size = max(1, TASK_VALUES * len(weight) // max(1, X.nnz if rows.is_sparse else X.size))
+        values = max(1, X.nnz if rows.is_sparse else X.size)
+        size = max(1, max(TASK_VALUES, values // MOST_TASKS) * len(weight) // values)
         size = max(size, PAGE_ROWS) if self._curve_of is logistic_columns else size
         self.parts = [(start, min(start + size, len(weight))) for start in range(0, len(weight), size)]
 
