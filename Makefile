@@ -15,7 +15,7 @@ ELSEWHERE = OPENBLAS_CORETYPE=$(BLAS) NUMBA_CPU_NAME=generic QED_THREADS=1 \
 # to one thread). Byte code is kept, so that the many processes that tests start need not compile the house again.
 PYTEST = OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --no-loadscope-reorder
 # Of scikit-learn's checks, those that compare numbers: the others see the same on every machine. A cluster does what this process does.
-NUMBERS = (not scikit_learn_check and not cluster) or (equivalence or invariance or idempotent or train or general) and not readonly
+NUMBERS = (not scikit_learn_check and not cluster) or (equivalence or check_methods or idempotent or train or transformer_general) and not readonly
 
 .PHONY: help demo test test-portable test-all lint format docs bench clean
 
