@@ -132,7 +132,7 @@ def test_the_gap_of_a_row_keeps_its_digits_far_from_the_origin(loss, change, siz
     """Half a squared distance in the derivative, whatever the size of the target is."""
     y = np.array([target(loss, size)])
     z = np.log(y) if isinstance(loss, PoissonLoss) else y.copy()
-    u = loss.gradient(z, y) + 1e-3 * np.tanh(change) * (0.0 if isinstance(loss, LogisticLoss) else 1.0)
+    u = loss.gradient(z, y) + 1e-3 * np.tanh(change) * (0.0 if isinstance(loss, LABELLED) else 1.0)
     if not loss.has_kinks and np.isfinite(loss.each_conjugate(u, y)).all():
         assert loss.each_gap(z, u, y) <= 1e-6 + 1e-15 * (size * 20 if isinstance(loss, PoissonLoss) else 1.0)
 

@@ -29,7 +29,7 @@ __getattr__, __dir__, __all__ = room(
             "PoissonLoss",
             "SquaredLoss",
         ],
-        "functions.margin_losses": ["ExponentialLoss", "HingeLoss", "SquaredHingeLoss"],
+        "svm.losses": ["ExponentialLoss", "HingeLoss", "SquaredHingeLoss"],
         "solvers.method": ["Method"],
         "minimize": ["Minimum", "minimize"],
         "solvers.momentum": ["HeavyBall", "Nesterov"],

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -137,7 +137,8 @@ class LinearMachine(Iterative):
         gaps = deque([math.inf], maxlen=idle)
         # An earlier run may have ended with a corner that is not rounded at all.
         steps = descend(linear, place, aim) if (place.corner > 0).all() else iter(())
-        for here, known in islice(steps, 0 if start is None else 1, None):
+        # A step of this very problem was seen before; one from another is only where to begin.
+        for here, known in islice(steps, int(start is not None and "fresh" not in start.state), None):
             if known.gaps.max() <= aim and linear.held:
                 known = self._as_given(linear, here, known)
             yield step_at(here, known)
@@ -180,19 +181,19 @@ class LinearMachine(Iterative):
 
     def _along(self, rows: Rows, models: Sequence[Self]) -> Iterator[Self]:
         """Give models that differ in C alone, fitted, from the smallest C on."""
-        problem, step = self._problem(rows), None
+        problem: Any = self._problem(rows)
+        step: Step | None = None
         for model in models:
             problem = problem.costing(model.C)
             first = self._beginning(problem.linear)._asdict()
             if step is not None:
                 rounder = np.minimum(ROUNDER * step.corner, first["corner"])
                 first |= {"points": step.points, "corner": np.where(step.corner > 0, rounder, first["corner"])}
-            for count, after in enumerate(model._steps(problem, Step(math.inf, math.inf, **first)), 1):
-                step = after
-                if after.gap <= model.tol or count >= model.max_iter:
+            for step in islice(model._steps(problem, Step(math.inf, math.inf, fresh=True, **first)), model.max_iter):
+                if step.gap is not None and step.gap <= model.tol:
                     break
             fitted = copy(model)
-            fitted._finish(problem, step)
+            fitted._finish(problem, cast(Step, step))
             yield fitted
 
     def _beginning(self, linear: LinearProblem) -> Place:

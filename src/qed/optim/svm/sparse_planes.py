@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.numbers import TINY
-from qed.optim.functions.margin_losses import SquaredHingeLoss
 from qed.optim.functions.penalties import L1
 from qed.optim.sparse.path import judge_sparse, minimize_sparse
 from qed.optim.svm.linear import FIRST, Judged, LinearProblem, Place
+from qed.optim.svm.losses import SquaredHingeLoss
 
 
 def sparse_planes(linear: LinearProblem, tol: float, start: np.ndarray | None) -> tuple[Place, Judged]:
