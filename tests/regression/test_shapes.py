@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import gammaincinv
 
 import qed
 from qed.base.errors import DegenerateWarning
+from qed.base.random import generator as keyed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
 from qed.linalg.design import SparseDesign
-from qed.linalg.iterative.least_eigenvalue import least_eigenvalue
+from qed.linalg.iterative.least_eigenvalue import CHANCE, VECTORS, least_eigenvalue
 from qed.optim.least_squares import problem as choices
 from qed.optim.least_squares.equations import GramEquations, RowEquations
 from qed.optim.least_squares.iterative import IterativeEquations
@@ -414,6 +416,21 @@ def test_least_eigenvalue_is_never_above_the_truth():
             assert found.bound <= least + 1e-12 and (found.bound > 0.01 * least or least < 1e-2)
             # Eigenvalues of the small tridiagonal matrices lie within those of H, but for rounding.
             assert found.condition <= (1 + 1e-6) * values.max() / values.min() if least and found.bound else True
+
+
+@pytest.mark.parametrize("least", [0.5, 0.1, 1e-2, 1e-3])
+def test_least_eigenvalue_holds_for_a_direction_that_the_vectors_hardly_see(least):
+    d, draw = 120, np.random.default_rng(11)
+    seen = keyed(0, "least eigenvalue").standard_normal((d, VECTORS))
+    inside, hidden = np.linalg.qr(seen)[0], draw.standard_normal(d)
+    hidden -= inside @ (inside.T @ hidden)
+    # As little of the vectors as one draw in a hundred million has, and one part in a hundred more.
+    share = 1.01 * np.sqrt(2 * gammaincinv(VECTORS / 2, CHANCE)) / np.linalg.norm(seen.T @ inside[:, 0])
+    vector = share * inside[:, 0] + np.sqrt(1 - share**2) * hidden / np.linalg.norm(hidden)
+    Q = np.linalg.qr(np.column_stack([vector, draw.standard_normal((d, d - 1))]))[0]
+    H = Q * np.append(least, draw.uniform(1.0, 2.0, d - 1)) @ Q.T
+    found = least_eigenvalue(lambda vectors: H @ vectors, np.ones(d, dtype=bool), 100)
+    assert found.bound <= least + 1e-12
 
 
 def test_wide_sparse_ridge_stays_in_the_span_of_its_rows(monkeypatch):

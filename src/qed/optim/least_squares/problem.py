@@ -1,8 +1,9 @@
 """The problem of least squares: what is kept of the rows, by the shape of the table, and the equations that follow from it.
 
 A tall table is folded into its moments. One that takes less room than they would, because it has fewer rows than columns or is sparse, is
-kept (:mod:`qed.stats.kept`). A table that one block holds is multiplied out at once, in tiles that threads share. What is
-kept decides the way (:mod:`qed.optim.least_squares.equations`), whether it comes from ``fit``, from ``partial_fit`` or from a file.
+kept (:mod:`qed.stats.kept`); and a sparse one that takes a little more, where iterations end before its moments were multiplied out. A
+table that one block holds is multiplied out at once, in tiles that threads share. What is kept decides the way
+(:mod:`qed.optim.least_squares.equations`), whether it comes from ``fit``, from ``partial_fit`` or from a file.
 """
 
 from __future__ import annotations
