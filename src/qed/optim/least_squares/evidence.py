@@ -242,7 +242,7 @@ def least_squares_claims(
     be `positive`, one that is zero may have a gradient that would make it negative.
     """
     p, length, sizes = len(coef), seen.metric.lengths, Sizes.of(seen, coef)
-    reach, bound = sizes.reach, TOLERANCE + sizes.rounding(seen.weight)
+    reach, bound = sizes.reach, TOLERANCE + min(sizes.rounding(seen.weight), MOST_ROUNDING)
     gradient, noise, claims = seen.xr - alpha * coef, seen.noise, []
     held = (coef == 0) & (gradient + noise <= 0) if positive else None
     if held is not None:

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import RowsProblem
@@ -33,6 +34,7 @@ from qed.linalg.normal import Standing
 from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.linear import LinearPredictor
+from qed.stats.products import vanishes
 from qed.stats.residual_sums import ResidualSums
 
 # A perfect fit is compared with this share of the squares of the target.
@@ -206,7 +208,9 @@ class CenteredRows(RowsProblem):
         self.weight, total = rows.fold(_sum_target)
         self.center = self.summary.mean if centered else np.zeros(rows.n_features)
         self.target_center = total / self.weight if centered else np.zeros(len(total))
-        self.right, self.size = rows.fold(_correlate, self.center, self.target_center)
+        self.right, self.size, spread = rows.fold(_correlate, self.center, self.target_center)
+        if vanishes(self.size, spread).any():
+            raise overflowed(model)
         far = 0.0 if centered else self.weight * self.summary.mean**2
         self.lengths = np.sqrt(self.summary.deviation + far)
 
@@ -244,7 +248,7 @@ def _times(block: Block, center: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _correlate(block: Block, center: np.ndarray, target_center: np.ndarray) -> _Sums:
     weight, y = block.weights[:, None], _target(block) - target_center
-    return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0)))
+    return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0), np.abs(y).sum(axis=0)))
 
 
 def _gram_times(block: Block, center: np.ndarray, direction: np.ndarray) -> np.ndarray:
