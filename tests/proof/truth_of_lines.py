@@ -201,6 +201,9 @@ def steps(model, data):
         return 0.0, 1.0
     columns = list(zip(*rows))
     lengths = [sum(w * v * v for w, v in zip(data.weight, column)) for column in columns]
+    # A column that varies by nothing but the rounding of its values counts as constant.
+    large = [max(abs(v) for v in column) ** 2 * sum(data.weight) for column in zip(*data.X)]
+    lengths = [v if v > Fraction(2**-94) * size else ZERO for v, size in zip(lengths, large)]
     coef, worst = [ZERO] * len(columns), 0.0
     for pick, move in zip(np.asarray(model.picks_), fractions(model.moves_)):
         if pick < 0:

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -28,8 +28,6 @@ from qed.stats.moments import Moments
 TOLERANCE = 1e-9
 # Rounding may hide so much of a gradient, relative to columns and what residuals are differences of; with more, nothing is proven.
 MOST_HIDDEN = 1e-7
-# What is said of columns that only rounding tells from dependent ones.
-ALIKE = " (columns alike up to rounding being dependent)"
 # Squares that residuals are differences of count up to so many times those of the target.
 FAR = 1e9
 # Coefficients are right enough when their relative errors are below this; one that is smaller than so much of what it is a difference

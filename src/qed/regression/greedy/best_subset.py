@@ -21,14 +21,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import Claim
+from qed.base.certificate import ALIKE, Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, choice, integer
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
-from qed.optim.least_squares.evidence import ALIKE, mean_residual
+from qed.optim.least_squares.evidence import mean_residual
 from qed.regression.greedy.few_rows import CONDITION, few_rows
 from qed.regression.greedy.subset_search import best_subsets
 from qed.regression.linear.linear import LinearModel
