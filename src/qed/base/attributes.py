@@ -256,7 +256,7 @@ def table(value_of: Attribute | None = None, key: type = str) -> Attribute:
     """Accept a dict whose keys are of one type, such as words, and whose values are all such a thing."""
 
     def fault(value: object, sizes: Sizes) -> str:
-        if not isinstance(value, Mapping) or not all([isinstance(name, key) for name in value]):
+        if not isinstance(value, Mapping) or not all(isinstance(name, key) for name in value):
             return f"must be a dict with keys of the type {key.__name__}, not {_named(value)}"
         for name, one in value.items() if value_of is not None else ():
             if wrong := value_of.fault(one, sizes):

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats
-from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
 from qed.base.numbers import EPS, TINY
