@@ -99,7 +99,7 @@ def penalised(model, data):
     words = ("excess", "objective", "gradient")
     claim = next(claim for word in words for claim in model.certificate_ if word in claim.says)
     if "dependent" in claim.says:
-        return 0.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
+        return 1.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
     if "objective" in claim.says:
         mine, best = judge.objective(model.coef_, model.intercept_), judge.least()
         return relative(mine - best, best), claim.bound * 1.001
@@ -157,7 +157,7 @@ def planes(model, data):
     labels, k, worst = np.asarray(data.labels), len(model.classes_), 0.0
     claim = model.certificate_["excess"]
     if "dependent" in claim.says:
-        return 0.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
+        return 1.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
     for label, coef, level in zip(model.classes_[1:] if k == 2 else model.classes_, model.coef_, model.intercept_):
         signs = np.where(labels == label, 1.0, -1.0)
         judge = Exact(data.table, signs, model.alpha, data.weights, bool(model.fit_intercept))

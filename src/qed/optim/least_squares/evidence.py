@@ -282,18 +282,22 @@ def relative_excess(
     """Bound what is missing from the minimum, relative to it and to a trace of what residuals are differences of, for each output.
 
     A share of a `bound` need not be known any better. Where coefficients must not be negative, those that are `held` by zero have a
-    gradient that leads where they may not go. Gives also what the rounding of large means may hide of it.
+    gradient that leads where they may not go. Gives also what rounding of coefficients and of large means may hide of it.
     """
     alphas, (reach, size) = np.full(coef.shape[1], alpha), sizes or Sizes.of(seen, coef)
     gradient = seen.xr - alpha * coef
     scale = np.maximum(seen.rr, 0.0) + alpha * (coef**2).sum(axis=0) + 1e-8 * _traced(seen, reach)
     at = Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank)
     excess = seen.metric.excess(at) if held is None else _nonnegative_excess(seen.metric, at, held)
+    # Coefficients are floats, and residuals differences of p + 1 products: so much is left by rounding. Columns taken for dependent excuse
+    # nothing.
+    unique = rank is None or rank == len(coef)
+    own = ((len(coef) + 3) * EPS * (seen.metric.lengths @ np.abs(coef))) ** 2 * unique
     if not centered:
-        return excess / scale, np.zeros(len(scale))
+        return excess / scale, np.minimum(own / scale, MOST_ROUNDING)
     slip = EPS * size
     excess = excess + seen.weight * (np.abs(seen.r_mean) + slip) ** 2
-    return excess / scale, np.minimum(seen.weight * (4 * slip) ** 2 / scale, MOST_ROUNDING)
+    return excess / scale, np.minimum((own + seen.weight * (4 * slip) ** 2) / scale, MOST_ROUNDING)
 
 
 def _traced(seen: Evidence, reach: np.ndarray) -> np.ndarray:

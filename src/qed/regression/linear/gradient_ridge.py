@@ -173,17 +173,21 @@ class GradientRidge(LinearPredictor, Iterative):
             met = (coef == 0).all(axis=0) & (sums.square == 0)  # every row, by a constant: nothing is lost
             closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + 1e-8 * noise * ~met
             found = self._gap(_length(closer), value, problem.size, value)
+        if found > bound:
+            # The penalty bounds what is missing by the least curvature there could be; where a row is far away there is much more.
+            found = min(found, self._missing(problem, coef, intercept, value))
         return Claim(words, found, bound)
 
     def _missing(self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, value: np.ndarray) -> float:
-        """Give what is missing from the minimum without a penalty, exactly but for rounding, relative to that minimum."""
+        """Give what is missing from the minimum, exactly but for rounding, relative to that minimum: the matrix is formed."""
         if len(coef) > MOST_COLUMNS:
             return np.inf
         closer = LeastSquaresProblem(LinearRegression(fit_intercept=self.fit_intercept), problem.rows, source="data")
         seen = closer.sharpened(closer.evidence(coef, intercept), coef, intercept)
         reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
-        none, share = np.zeros(len(value)), NO_SHARE * problem.size
-        found = seen.metric.excess(Standing(coef, seen.xr, seen.noise, none, reach, self.tol * (value + share)))
+        alphas, share = np.full(len(value), float(self.alpha)), NO_SHARE * problem.size * (self.alpha == 0)
+        gradient, noise = seen.xr - self.alpha * coef, seen.noise + EPS * self.alpha * np.abs(coef)
+        found = seen.metric.excess(Standing(coef, gradient, noise, alphas, reach, self.tol * (value + share)))
         found += seen.weight * seen.r_mean**2
         return float(ratio(found, np.maximum(value - found, 0.0) + share).max()) if np.isfinite(found).all() else np.inf
 
