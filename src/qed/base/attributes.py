@@ -85,11 +85,11 @@ def floats(
     """
 
     def fault(value: object, sizes: Sizes) -> str:
-        plain = type(value) is float or (type(value) is int and abs(value) < 1 << 62)
-        if plain and not shape and (not finite or math.isfinite(value)):
+        if isinstance(value, float) or (isinstance(value, int) and type(value) is int and abs(value) < 1 << 62):
             # A trace has very many of these, for which arrays would take a hundred times as long.
             outside = value < low or value > high or (value <= above and above > -math.inf)
-            return f"must be {_range(low, above, high)}" if outside else ""
+            if not shape and not outside and (not finite or math.isfinite(value)):
+                return ""
         wrong = _kind_fault(value, "f") or _shape_fault(value, shape, sizes)
         if wrong:
             return wrong
@@ -258,7 +258,9 @@ def table(value_of: Attribute | None = None, key: type = str) -> Attribute:
     def fault(value: object, sizes: Sizes) -> str:
         if not isinstance(value, Mapping) or not all(isinstance(name, key) for name in value):
             return f"must be a dict with keys of the type {key.__name__}, not {_named(value)}"
-        for name, one in value.items() if value_of is not None else ():
+        if value_of is None:
+            return ""
+        for name, one in value.items():
             if wrong := value_of.fault(one, sizes):
                 return f"{wrong} at {name!r}"
         return ""

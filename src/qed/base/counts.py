@@ -118,7 +118,7 @@ class Counts:
 
     def apart(self, other: Counts) -> float:
         """Give the largest difference of a weight from that of other counts, in units of rounding; infinite where values differ."""
-        if [set(one) for one in self.columns] != [set(one) for one in other.columns]:
+        if [set(one) for one in self.columns] != [set(one) for one in other.columns] or not 0 <= self.taken < np.inf:
             return np.inf
         pairs = ((self.columns[j][value], one[value]) for j, one in enumerate(other.columns) for value in one)
         total = max((sum(weight for _, weight in one.values()) for one in other.columns), default=0.0)
