@@ -10,6 +10,7 @@ import qed
 from qed.base.errors import InputError
 from tests.conformance.specimens import Line
 from tests.proof import truth
+from tests.proof import truth_of_classes as classes
 from tests.proof import truth_of_lines as lines
 from tests.proof import truth_of_machines as machines
 from tests.proof import truth_of_neighbors as neighbors
@@ -55,6 +56,10 @@ MODELS = {
     "NonlinearLeastSquares": (lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]), truth.line),
     "RidgeClassifier": (lambda: qed.RidgeClassifier(0.1), lines.planes),
     "RidgeClassifier, no penalty": (lambda: qed.RidgeClassifier(0.0, fit_intercept=False), lines.planes),
+    "LogisticRegression": (lambda: qed.LogisticRegression(max_iter=60), classes.logistic),
+    "LinearDiscriminantAnalysis": (qed.LinearDiscriminantAnalysis, classes.linear_discriminant),
+    "QuadraticDiscriminantAnalysis": (qed.QuadraticDiscriminantAnalysis, classes.quadratic_discriminant),
+    "GaussianNB": (qed.GaussianNB, classes.gaussian_bayes),
     "SVC": (qed.SVC, machines.machine),
     "SVR": (qed.SVR, machines.machine),
     "LinearSVR": (lambda: qed.LinearSVR(epsilon=0.1), machines.machine),
@@ -78,12 +83,8 @@ MODELS = {
 # Models of the registry that have no judge here, and why.
 WITHOUT = {
     "TfidfTransformer": "counts and logarithms of them, restated by its claims",
-    "LogisticRegression": "judged in test_logistic_proof.py, on data with classes",
     "GradientLogisticRegression": "its claims are those of LogisticRegression, whose proof it shares",
     "KernelLogisticRegression": "judged in test_kernel_logistic_proof.py, on data with classes",
-    "LinearDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
-    "QuadraticDiscriminantAnalysis": "judged in test_generative.py, on data with classes",
-    "GaussianNB": "judged in test_generative.py, on data with classes",
     "LinearSVC": "judged in test_svm_proof.py, on data with classes",
     "Perceptron": "judged in test_perceptron_proof.py, on data with classes",
     "BernoulliNB": "judged in test_generative.py, on counts",
@@ -117,6 +118,16 @@ KINDS = (
     "duplicate rows",
     "constant target",
     "target far away",
+    "target at 1e-200",
+    "graded columns",
+    "powers",
+    "sums of others",
+    "timestamps",
+    "rounded multiples",
+    "heavy and light rows",
+    "light row far away",
+    "as many rows as columns",
+    "lone entry",
 )
 
 
@@ -184,6 +195,37 @@ def data_of(kind, seed, n=9, p=3):
         y[:] = 2.5
     elif kind == "target far away":
         y += 1e8
+    elif kind == "target at 1e-200":
+        y *= 1e-200
+    return _strange(kind, X, y, weight, random)
+
+
+def _strange(kind, X, y, weight, random):
+    """Add the defects of tables that people have: dates, years and their powers, totals, weights of many sizes."""
+    n, p = X.shape
+    if kind == "graded columns":
+        U, V = np.linalg.qr(X)[0], np.linalg.qr(random.standard_normal((p, p)))[0]
+        X = (U * np.logspace(0, -12 * random.random(), p)) @ V
+    elif kind == "powers":
+        years = 2000.0 + np.sort(random.choice(27, n, replace=False))
+        X = years[:, None] ** np.arange(1, p + 1)
+    elif kind == "sums of others":
+        X[:, -1] = X[:, :-1].sum(axis=1) + 10.0 ** random.integers(-10, -7) * random.standard_normal(n)
+    elif kind == "timestamps":
+        X[:, 0] = 1.7e9 + np.sort(random.integers(0, 86400, n))
+    elif kind == "rounded multiples":
+        X[:, 0] = 0.1 * random.integers(1, 9, n) + 0.2
+        X[:, 1] = X[:, 0] * 3
+    elif kind == "heavy and light rows":
+        weight = 10.0 ** random.uniform(-12, 12, n)
+    elif kind == "light row far away":
+        X[0], weight = 1e9 * X[0], np.ones(n)
+        weight[0] = 1e-12
+    elif kind == "as many rows as columns":
+        X, y = X[:p], y[:p]
+    elif kind == "lone entry":
+        X[:, 0] = 0.0
+        X[random.integers(n), 0] = 10.0 ** random.integers(-9, 10)
     return X, y, weight
 
 
@@ -192,6 +234,8 @@ def attempt(name, kind, seed):
     make, judge = MODELS[name]
     X, y, weight = data_of(kind, seed)
     model = make()
+    if isinstance(model, qed.GeneralizedLeastSquares):
+        model.covariance = np.linspace(0.5, 2.0, len(X))
     weight = weight if "sample_weight" in signature(model.fit).parameters else None
     given = {} if weight is None else {"sample_weight": weight}
     if isinstance(model, WITH_HOLES):

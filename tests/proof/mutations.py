@@ -26,6 +26,8 @@ UNCHECKED = {
 # are left do not tell, so a little more is a bound, too; and a triangular factor is one with either sign.
 AS_TRUE = {
     "bulk": "a thousandth more",
+    "heft": "a thousandth more",
+    "taken": "a thousandth more",
     "roundings": "a thousandth more",
     "slip": "a thousandth more",
     "lost": "a thousandth more",

@@ -57,6 +57,8 @@ MOVED = (
     "normalization_",
     "statistics_",
     "random_weights_",
+    "theta_",
+    "whitening_",
     "class_prior_",
 )
 

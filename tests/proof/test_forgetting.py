@@ -83,3 +83,17 @@ def test_digits_that_are_gone_are_not_claimed(name):
         given = [X, labels][: 1 + (model.target is not None)]
         model.fit(*given).forget(*(part[30:] for part in given))
         assert bool(model.certificate_) == proven
+
+
+@pytest.mark.parametrize("name", ["MajorityClassifier", *COUNTING])
+@pytest.mark.parametrize("size", [1e2, 1e13, 1e15])
+def test_the_weight_of_a_class_is_known_to_what_heavy_rows_have_left_of_it(name, size):
+    """Rows of nothing but zeros are in no sum of columns: only the weight of their class tells of them."""
+    random = np.random.default_rng(0)
+    X, y = random.poisson(2.0, (43, 4)).astype(float), random.integers(0, 2, 43)
+    X[40:], y[40:] = 0.0, 0
+    weight = np.append(random.uniform(0.5, 1.5, 40), np.full(3, size + 0.3))
+    model = {**MODELS, **COUNTING}[name]().fit(X, y, sample_weight=weight)
+    model.forget(X[40:], y[40:], sample_weight=weight[40:])
+    assert bool(model.certificate_) == (size < 1e10)
+    assert bool(qed.certify(model, X[:40], y[:40], sample_weight=weight[:40])) == (size < 1e10)

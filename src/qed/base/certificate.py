@@ -17,6 +17,8 @@ from qed.base.saving.known import savable
 
 # The most that a claim of a relative error may allow rounding to do.
 MOST_ROUNDING = 1e-3
+# What is said of columns that only rounding tells from dependent ones.
+ALIKE = " (columns alike up to rounding being dependent)"
 
 
 @savable

@@ -10,14 +10,14 @@ are counted together, under ``None``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.fingerprint import label_numbers
-from qed.base.numbers import TINY, largest_share
+from qed.base.numbers import EPS, TINY, largest_share
 
 Table = dict[Any, tuple[int, float]]
 
@@ -47,6 +47,8 @@ class Counts:
     """
 
     columns: tuple[Table, ...]
+    # The weight of all rows whenever some were taken away: the weights left are known to a few last digits of it.
+    taken: float = field(default=0.0, compare=False)
 
     @classmethod
     def of(cls, block: Any) -> Counts:
@@ -93,11 +95,13 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         self._check_alike(other)
-        return Counts(tuple(_added(a, b) for a, b in zip(self.columns, other.columns)))
+        return Counts(tuple(_added(a, b) for a, b in zip(self.columns, other.columns)), self.taken + other.taken)
 
     def __sub__(self, other: Counts) -> Counts:
         self._check_alike(other)
-        return Counts(tuple(_taken(a, b, j) for j, (a, b) in enumerate(zip(self.columns, other.columns))))
+        before = max((sum(weight for _, weight in one.values()) for one in self.columns), default=0.0)
+        left = tuple(_taken(a, b, j) for j, (a, b) in enumerate(zip(self.columns, other.columns)))
+        return Counts(left, self.taken + other.taken + before)
 
     def _check_alike(self, other: Counts) -> None:
         if len(self.columns) != len(other.columns):
@@ -114,11 +118,12 @@ class Counts:
 
     def apart(self, other: Counts) -> float:
         """Give the largest difference of a weight from that of other counts, in units of rounding; infinite where values differ."""
-        if [set(one) for one in self.columns] != [set(one) for one in other.columns]:
+        if [set(one) for one in self.columns] != [set(one) for one in other.columns] or not 0 <= self.taken < np.inf:
             return np.inf
         pairs = ((self.columns[j][value], one[value]) for j, one in enumerate(other.columns) for value in one)
         total = max((sum(weight for _, weight in one.values()) for one in other.columns), default=0.0)
-        return max((largest_share(then, now, WEIGHTS * total + TINY) for then, now in pairs), default=0.0)
+        blur = WEIGHTS * total + 64 * EPS * min(self.taken, 1e6 * total) + TINY
+        return max((largest_share(then, now, blur) for then, now in pairs), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists and arrays, for saving."""
@@ -126,13 +131,14 @@ class Counts:
             "values": [list(table) for table in self.columns],
             "rows": [np.array([count for count, _ in table.values()], dtype=np.int64) for table in self.columns],
             "weights": [np.array([weight for _, weight in table.values()], dtype=float) for table in self.columns],
+            "taken": self.taken,
         }
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> Counts:
         """Make the counts again from what `to_dict` gave."""
         saved_columns = zip(saved["values"], saved["rows"], saved["weights"])
-        return cls(tuple(_make(*column) for column in saved_columns))
+        return cls(tuple(_make(*column) for column in saved_columns), float(saved.get("taken", 0.0)))
 
 
 def _make(values: Sequence[Any], rows: Any, weights: Any) -> Table:

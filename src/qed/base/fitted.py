@@ -58,12 +58,12 @@ def state_faults(cls: type, state: Mapping[str, object]) -> list[str]:
 def _faults_of(cls: type, held: Mapping[str, object]) -> list[str]:
     listed = declared(cls) if held else {}
     sizes: Sizes = {}
-    for name, attribute in listed.items():
-        if name in held:
-            attribute.fault(held[name], sizes)
+    seen = {name: (one.fault(held[name], sizes), len(sizes)) for name, one in listed.items() if name in held}
     found = [f"{name} is missing" for name, one in listed.items() if one.needed and name not in held]
     for name, item in held.items():
-        wrong = listed[name].fault(item, sizes) if name in listed else usual_fault(item)
+        # What was looked at before all sizes were known is looked at again.
+        wrong, known = seen.get(name, ("", 0)) if name in listed else (usual_fault(item), len(sizes))
+        wrong = wrong if known == len(sizes) else listed[name].fault(item, sizes)
         found += [f"{name} {wrong}"] if wrong else []
     return found
 

@@ -111,7 +111,7 @@ class Found:
         """A cost below which no clusters can be: the trace of the scatter less its k - 1 largest eigenvalues."""
         if self.scatter is None:
             return None
-        value = np.linalg.eigvalsh(self.scatter.xx)
+        value = np.linalg.eigvalsh(np.nan_to_num(self.scatter.xx))  # a column whose squares vanish adds nothing
         least = float(value[: len(value) - (self.assignment.weight.shape[1] - 1)].sum())
         return least if least > 1e-12 * float(value[-1]) else 0.0
 

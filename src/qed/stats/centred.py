@@ -49,6 +49,12 @@ class Centred:
         """Give the mean and its rest after a step."""
         return exact_sum(self.mean, self.rest + way)
 
+    def _joined(self, other: Self) -> tuple[np.ndarray, np.ndarray]:
+        """Give the mean of both and its rest, from the heavier: the further a mean moves, the more it is rounded."""
+        if self.weight < other.weight:
+            return other._joined(self)
+        return self._moved(self._distance(other) * (other.weight / (self.weight + other.weight)))
+
     def _is_of(self, other: Centred, loss: float = 1.0) -> bool:
         """Say whether both are of as many rows, weights and columns; where rows were taken away, weights have lost digits, too."""
         alike = (self.count, self.n_features, len(self.mean)) == (other.count, other.n_features, len(other.mean))

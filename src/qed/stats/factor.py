@@ -122,7 +122,7 @@ class Factor(Centred):
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             way = self._distance(other)
             step = way * np.sqrt(self.weight * (other.weight / weight))
-            mean, rest = self._moved(way * (other.weight / weight))
+            mean, rest = self._joined(other)
         R = _triangle(np.vstack([self.R, other.R, step]))
         return Factor(weight, self.count + other.count, mean, R, self.n_features, rest)
 

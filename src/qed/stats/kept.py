@@ -26,7 +26,7 @@ from qed.linalg.iterative.sparse_gram import sparse_gram
 from qed.linalg.sharing import products_of_rows
 from qed.stats.centred import Centred, exact_sum
 from qed.stats.moments import Moments, roundings_of
-from qed.stats.products import present_rows, typical_row
+from qed.stats.products import VANISHED, dense, present_rows, typical_row, vanishes
 
 STRIP = 1 << 16
 # A column whose mean is at most so many times its spread is summed as it is: that costs three digits of sixteen.
@@ -161,8 +161,17 @@ class KeptRows(Centred):
                 Z -= self.rest
             if self.weights is not None:
                 Z *= np.sqrt(self.weights)[:, None]
-            behind = None, roundings_of(self.count)
-            return Moments(self.weight, self.count, self.mean, products_of_rows(Z.T), p, self.rest, *behind)  # type: ignore[arg-type]
+            scatter, behind = products_of_rows(Z.T), (None, roundings_of(self.count))
+            if not scatter.diagonal().min() >= VANISHED:
+                scatter.flat[:: len(scatter) + 1][vanishes(scatter.diagonal(), np.abs(Z).max(axis=0))] = np.nan
+            return Moments(self.weight, self.count, self.mean, scatter, p, self.rest, *behind)  # type: ignore[arg-type]
+
+    def vanishes(self, lengths: np.ndarray, target: np.ndarray, *, centered: bool) -> bool:
+        """Say whether squares of columns that vary, or of the targets, are too small to be held."""
+        few = np.flatnonzero(lengths**2 < VANISHED)
+        away = np.abs(dense(self.X[:, few]) - self.x_mean[few] * centered).max(axis=0, initial=0.0)
+        lost = vanishes(lengths[few] ** 2, away).any()
+        return bool(lost or vanishes((target**2).sum(axis=0), np.abs(target).max(axis=0, initial=0.0)).any())
 
     def _sparse_moments(self) -> Moments:
         """Multiply out sparse columns as they are and take their means away after that, unless this would cost digits."""
@@ -227,7 +236,7 @@ class KeptRows(Centred):
             return self if other.count == 0 else other
         weight = self.weight + other.weight
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            mean, rest = self._moved(self._distance(other) * (other.weight / weight))
+            mean, rest = self._joined(other)
         weights = None
         if self.weights is not None or other.weights is not None:
             weights = np.concatenate([self._each(), other._each()])

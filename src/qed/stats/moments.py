@@ -30,15 +30,13 @@ import numpy as np
 from qed.base.attributes import floats, integers
 from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
-from qed.base.numbers import EPS, TINY, all_finite, largest_share
+from qed.base.numbers import EPS, all_finite, largest_share
 from qed.stats.centred import Centred, exact_sum
-from qed.stats.products import dense, gram, present_rows, typical_row
+from qed.stats.products import VANISHED, dense, gram, present_rows, typical_row, vanishes
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
 ROUNDING = 64 * EPS
-# Below this a sum of squares has lost digits, or all, because the squares are next to nothing: too small to be held.
-VANISHED = 1e3 * TINY
 # Sums over rows are taken in pieces, of so many rows at the most, which are then added up.
 PIECE = 512
 
@@ -169,7 +167,9 @@ class Moments(Centred):
             scatter = np.multiply.outer(step, step)
             scatter += self.scatter
             scatter += other.scatter
-            mean, rest = self._moved(way * (other.weight / weight))
+            mean, rest = self._joined(other)
+        if not scatter.diagonal().min(initial=VANISHED) >= VANISHED:
+            scatter.flat[:: len(mean) + 1][vanishes(scatter.diagonal(), np.abs(way))] = np.nan
         behind = self._behind(other, step)
         return Moments(weight, self.count + other.count, mean, scatter, self.n_features, rest, *behind)
 

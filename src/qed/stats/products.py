@@ -12,12 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from qed.base.errors import InputError
-from qed.base.numbers import all_finite
+from qed.base.numbers import TINY, all_finite
 from qed.base.sources.block import Block, aligned
 from qed.base.sources.facts import FLOATS
 from qed.base.summary import Summary
 
 COMPILED_FROM = 1 << 20
+# Below this a sum of squares has lost digits, or all, because the squares are next to nothing: too small to be held.
+VANISHED = 1e3 * TINY
 CHUNK_ROWS, CHUNK_VALUES = 64, 1 << 16
 
 
@@ -138,3 +140,8 @@ def _sparse_gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarr
 def target_summary(block: Block) -> Summary:
     """Summarise the target of a block."""
     return Summary.of(Block(np.asarray(block.y, dtype=np.float64).reshape(len(block), -1), weight=block.weight))
+
+
+def vanishes(squares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Say which sums of squares have lost digits, or all, because the squares are too small to be held, though the values are not zero."""
+    return np.asarray((squares < VANISHED) & (sizes > 0))

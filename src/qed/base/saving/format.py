@@ -262,12 +262,13 @@ class Unpacker:
             return cls[state]
         if hasattr(cls, "from_dict"):
             made = cls.from_dict(state)
+            _refuse(cls, check_fitted(made))
         elif is_dataclass(cls) or hasattr(cls, "_asdict"):
             _refuse(cls, state_faults(cls, state))
             made = cls(**state)
+            _refuse(cls, faults(made))  # what is inside was looked at when it was made
         else:
             raise SavingError(f"it calls {node['class']!r} a value, which it is not.")
-        _refuse(cls, check_fitted(made))
         return made
 
     def _unpack_model(self, node: Node) -> Any:

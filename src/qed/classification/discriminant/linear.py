@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from qed.base.attributes import floats
-from qed.base.certificate import Claim
+from qed.base.certificate import ALIKE, Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.labels import encode
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
@@ -242,7 +242,7 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         blur = np.multiply.outer(spread.noise, spread.noise) + 8 * EPS * np.abs(covariance)
         means = mean_blur(seen) + mean_blur(self.statistic_)
         away = (means[1:] + means[:1] if len(self.classes_) == 2 else means + self.priors_ @ means).T
-        level = self._levels(self.coef_)
+        level, left_out = self._levels(self.coef_), self._dependence_claims(problem, spread)
         size = (
             np.abs(self.coef_) @ np.abs(self.means_).max(axis=0)
             + np.abs(level)
@@ -256,7 +256,7 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
                 0.0,
             ),
             Claim(
-                "relative error of coefficients, at most",
+                f"relative error of coefficients, at most{ALIKE if left_out else ''}",
                 spread.error(self._differences(seen), away, self.coef_.T),
                 MOST_ERROR,
             ),
@@ -266,7 +266,7 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
                 0.0,
             ),
             *self._direction_claims(spread, seen),
-            *self._dependence_claims(problem, spread),
+            *left_out,
         ]
 
     def _dependence_claims(self, problem: StatisticProblem, spread: Spread) -> list[Claim]:

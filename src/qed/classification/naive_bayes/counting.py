@@ -137,19 +137,21 @@ class CountingNB(Generative):
         lost = rounding * np.array([part.bulk for part in seen])
         kept = rounding * np.array([part.bulk for part in self.statistic_])
         smooth = count + self._alpha(count.shape[1])
+        heavy, own = (rounding * np.array([part.heft for part in one]) for one in (seen, self.statistic_))
+        allowed = np.minimum(own, MOST_ERROR * seen.weights)
         return [
             Claim(
                 "counts are the sums of the rows, but for rounding",
                 max(
                     beyond(self.feature_count_ - count, rounding * count + np.minimum(kept, MOST_ERROR * smooth)),
-                    beyond(self.class_count_ - seen.weights, rounding * seen.weights),
+                    beyond(self.class_count_ - seen.weights, rounding * seen.weights + allowed),
                 ),
                 0.0,
             ),
             Claim(
                 "priors are the shares of the classes, or those given",
                 float(np.abs(self.class_log_prior_ - prior).max()),
-                rounding,
+                rounding + 4 * float(ratio(allowed, seen.weights).max()),
             ),
             Claim(
                 "probabilities follow from the counts (difference, relative)",
@@ -157,6 +159,8 @@ class CountingNB(Generative):
                 ROUNDING,
             ),
             Claim(
-                "relative error of smoothed counts, at most", float(ratio(lost, smooth).max(initial=0.0)), MOST_ERROR
+                "relative error of smoothed counts and of the weights of classes, at most",
+                float(max(ratio(lost, smooth).max(initial=0.0), ratio(heavy, seen.weights).max())),
+                MOST_ERROR,
             ),
         ]

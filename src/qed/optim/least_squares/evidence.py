@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.numbers import EPS, largest
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -28,8 +28,6 @@ from qed.stats.moments import Moments
 TOLERANCE = 1e-9
 # Rounding may hide so much of a gradient, relative to columns and what residuals are differences of; with more, nothing is proven.
 MOST_HIDDEN = 1e-7
-# What is said of columns that only rounding tells from dependent ones.
-ALIKE = " (columns alike up to rounding being dependent)"
 # Squares that residuals are differences of count up to so many times those of the target.
 FAR = 1e9
 # Coefficients are right enough when their relative errors are below this; one that is smaller than so much of what it is a difference
@@ -242,7 +240,7 @@ def least_squares_claims(
     be `positive`, one that is zero may have a gradient that would make it negative.
     """
     p, length, sizes = len(coef), seen.metric.lengths, Sizes.of(seen, coef)
-    reach, bound = sizes.reach, TOLERANCE + sizes.rounding(seen.weight)
+    reach, bound = sizes.reach, TOLERANCE + min(sizes.rounding(seen.weight), MOST_ROUNDING)
     alphas = alpha if isinstance(alpha, np.ndarray) else np.full(coef.shape[1], alpha)
     penalised = any(alphas.tolist())
     gradient, noise, claims = seen.xr - alphas * coef if penalised else seen.xr, seen.noise, []
@@ -286,7 +284,7 @@ def relative_excess(
     """Bound what is missing from the minimum, relative to it and to a trace of what residuals are differences of, for each output.
 
     A share of a `bound` need not be known any better. Where coefficients must not be negative, those that are `held` by zero have a
-    gradient that leads where they may not go. Gives also what the rounding of large means may hide of it.
+    gradient that leads where they may not go. Gives also what rounding of coefficients and of large means may hide of it.
     """
     (reach, size), gradient = sizes or Sizes.of(seen, coef), seen.xr
     scale = np.maximum(seen.rr, 0.0) + 1e-8 * _traced(seen, reach)
@@ -295,11 +293,15 @@ def relative_excess(
         scale += alphas * (coef * coef).sum(axis=0)
     at = Standing(coef, gradient, seen.noise, alphas, reach, 0.1 * bound * scale, rank)
     excess = seen.metric.excess(at) if held is None else _nonnegative_excess(seen.metric, at, held)
+    # Coefficients are floats, and residuals differences of p + 1 products: so much is left by rounding. Columns taken for dependent excuse
+    # nothing.
+    unique = rank is None or rank == len(coef)
+    own = ((len(coef) + 3) * EPS * (seen.metric.lengths @ np.abs(coef))) ** 2 * unique
     if not centered:
-        return excess / scale, np.zeros(len(scale))
+        return excess / scale, np.minimum(own / scale, MOST_ROUNDING)
     slip = EPS * size
     excess = excess + seen.weight * (np.abs(seen.r_mean) + slip) ** 2
-    return excess / scale, np.minimum(seen.weight * (4 * slip) ** 2 / scale, MOST_ROUNDING)
+    return excess / scale, np.minimum((own + seen.weight * (4 * slip) ** 2) / scale, MOST_ROUNDING)
 
 
 def _traced(seen: Evidence, reach: np.ndarray) -> np.ndarray:

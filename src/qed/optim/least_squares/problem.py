@@ -108,10 +108,11 @@ class LeastSquaresProblem(LinearProblem):
         if not self.statistic.weight:
             raise no_weight()
         found = self._equations_of(self.statistic)
-        if isinstance(found, KeptEquations) and not (
-            np.isfinite(found.design.lengths).all() and np.isfinite(np.square(found.target)).all()
-        ):
-            raise overflowed(self.model)
+        if isinstance(found, KeptEquations):
+            lengths, target = found.design.lengths, found.target
+            finite = np.isfinite(lengths).all() and np.isfinite(np.square(target)).all()
+            if not finite or found.statistic.vanishes(lengths, target, centered=self.centered):
+                raise overflowed(self.model)
         return found
 
     def _equations_of(self, statistic: KeptRows | Moments) -> Equations:

@@ -27,8 +27,8 @@ from qed.optim.least_squares.evidence import Evidence
 from qed.stats.centred import exact_sum
 from qed.stats.distributions.covariance import NO_WEIGHTS, Whitening
 from qed.stats.factor import Factor
-from qed.stats.moments import VANISHED, Moments
-from qed.stats.products import dense
+from qed.stats.moments import Moments
+from qed.stats.products import dense, vanishes
 from qed.stats.residual_sums import residuals
 
 Target = Callable[[Block], np.ndarray]
@@ -84,7 +84,7 @@ class MetricProblem(RowsProblem):
         self.whitening = whitening
         self.factor = metric_factor(rows, whitening, target_of)
         self.statistic = moments_of(self.factor)
-        vanished = (self.statistic.scatter.diagonal() < VANISHED) & self.factor.R.any(axis=0)
+        vanished = vanishes(self.statistic.scatter.diagonal(), np.abs(self.factor.R).max(axis=0, initial=0.0))
         if not self.statistic.is_finite or vanished.any():
             refuse_missing(rows, model)
             raise overflowed(model)

@@ -21,16 +21,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import Claim
+from qed.base.certificate import ALIKE, Claim
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.parameters import Parameter, boolean, choice, integer
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
+from qed.optim.least_squares.evidence import mean_residual
 from qed.regression.greedy.few_rows import CONDITION, few_rows
 from qed.regression.greedy.subset_search import best_subsets
 from qed.regression.linear.linear import LinearModel
+from qed.stats.left_out import MOST_ALIKE, left_out_claim
 
 TOLERANCE = 1e-9
 # Where columns are this near to each other, rounding may be all that tells them apart.
@@ -155,7 +157,7 @@ class BestSubset(LinearModel):
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         statistic = problem.statistic
         A, b = few_rows(problem.rows, statistic, centered=self.fit_intercept)
-        coef, intercept = self._columns()
+        coef, _ = self._columns()
         path = np.vstack([self.path_[:-1], coef.T])
         length = np.linalg.norm(A, axis=0)
         size = float(np.linalg.norm(b))
@@ -169,16 +171,17 @@ class BestSubset(LinearModel):
         outside = [np.delete(row, chosen[chosen >= 0]).any() for row, chosen in zip(path, self.subsets_)]
         # Columns that differ by little more than rounding are told apart here, and what is found is looked at without them.
         hidden, whole = _hidden(reach, error, size, len(A)) + unknown**2, size**2 if size > 0 else 1.0
+        share, alike = self._alike(problem, A, length)
+        hidden += share * whole
         unseen = TOLERANCE * whole + hidden
         least, others, _ = best_subsets(A, b[:, 0], len(path) - 1, error - unseen, trace=FAINT)
         found = np.where(others.max(axis=1, initial=-1) >= 0, _fitted(A, b, others, FAINT)[1], least)
         better = np.maximum(error - found, unseen)[1:] / whole
-        rounding = 2 * float(hidden[1:].max()) / whole
-        offset = statistic.y_mean - statistic.x_mean @ coef - intercept
-        each = np.sqrt(statistic.roundings * EPS / statistic.weight)
-        lost = np.sqrt(statistic.weight) * (float(np.abs(offset[0])) + each * unknown[-1]) / reach[-1]
-        bound = TOLERANCE + 16 * EPS * np.sqrt(statistic.weight) * float(np.abs(statistic.mean).max()) / reach[-1]
-        claims = [Claim("residuals sum to zero", float(lost), bound)] if self.fit_intercept else []
+        claims, constant = (
+            self._claims_of_constant(problem, unknown[-1], reach[-1]) if self.fit_intercept else ([], 0.0)
+        )
+        better[-1:] += constant / whole
+        rounding = (2 * float(hidden[1:].max()) + constant) / whole
         off = np.abs(error - self.errors_) + unknown**2
         return [
             *claims,
@@ -186,9 +189,48 @@ class BestSubset(LinearModel):
             Claim("coefficients outside of the subsets", float(sum(outside)), 0.0),
             Claim("squared errors are as said", float((off / reach**2).max()), TOLERANCE),
             Claim.within(
-                "an exact search finds better subsets, by at most", float(better.max()), 2 * TOLERANCE, rounding
+                f"an exact search finds better subsets, by at most{ALIKE if alike else ''}",
+                float(better.max()),
+                2 * TOLERANCE,
+                rounding,
             ),
+            *alike,
         ]
+
+    def _claims_of_constant(self, problem: StatisticProblem, unknown: float, reach: float) -> tuple[list[Claim], float]:
+        """Claim that residuals sum to zero; give also what they add to the squared error because of what rounding did to the constant."""
+        (coef, intercept), seen = self._columns(), problem.statistic
+        offset = float(np.abs(mean_residual(seen, coef, intercept))[0])
+        size = float(np.abs(seen.y_mean)[0] + np.abs(seen.x_mean) @ np.abs(coef[:, 0]))
+        lost = offset + float(np.sqrt(seen.roundings * EPS / seen.weight)) * unknown
+        root = float(np.sqrt(seen.weight))
+        claim = Claim.within("residuals sum to zero", root * lost / reach, TOLERANCE, 16 * EPS * root * size / reach)
+        return [claim], seen.weight * (lost + EPS * size) ** 2
+
+    def _alike(self, problem: StatisticProblem, A: np.ndarray, length: np.ndarray) -> tuple[float, list[Claim]]:
+        """Bound by what share of the target's squares any subset may do otherwise than it seems, because columns are alike.
+
+        The trace of a penalty keeps dependent columns from claiming what they do not explain, and takes as much from those that are nearly
+        so. Sums that are all that is left of the rows are off by themselves. What is dependent up to rounding is claimed to be so.
+        """
+        there, h = np.flatnonzero(length > 0), np.zeros(len(length))
+        if problem.rows is None:
+            h = self._centered(problem.statistic).noise[: len(length)]
+        if h[length == 0].any():
+            return 1.0, []
+        if len(there) == 0:
+            return 0.0, []
+        _, size, vector = np.linalg.svd(A[:, there] / length[there])
+        size = np.append(size, np.zeros(max(len(there) - len(size), 0)))
+        clear, claims = size > 16 * len(there) * EPS, []
+        if not clear.all():
+            if problem.rows is None:
+                return 1.0, []
+            left_out = np.zeros((len(length), int((~clear).sum())))
+            left_out[there] = vector[~clear].T / length[there, None]
+            claims = [left_out_claim(problem.rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
+        noise = FAINT**2 + float(((h[there] / length[there]) ** 2).sum())
+        return min(1.0, 4 * noise / float(size[clear].min(initial=1.0)) ** 2), claims
 
     def _unknown(self, problem: StatisticProblem, path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Say how blurred columns are, and residuals, where the rows are gone: sums remember the rounding of all that was taken away."""

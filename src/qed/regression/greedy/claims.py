@@ -193,7 +193,7 @@ def claims_of_path(
 def claim_of_constant(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
     """Claim that the residuals sum to zero; `coefs` are those of the columns used, for each output."""
     value = max(float(seen.offset.size[output]) / seen.reach_of(output, coef) for output, coef in enumerate(coefs))
-    return Claim("residuals sum to zero", value, seen.bound + 16 * EPS * (1 + seen.offset.far))
+    return Claim("residuals sum to zero", value, seen.bound + min(16 * EPS * (1 + seen.offset.far), MOST_ROUNDING))
 
 
 def claim_of_coefficients(seen: Evidence, coefs: Sequence[np.ndarray], paths: Sequence[Path]) -> Claim:
@@ -222,8 +222,8 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
     return Claim("squared residual above tol, relative to the target", excess, seen.bound)
 
 
-def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
-    """Claim that no other coefficients of the same columns leave a smaller residual."""
+def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray], *, centered: bool) -> Claim:
+    """Claim that no other coefficients of the same columns, and no other constant, leave a smaller residual."""
     value = 0.0
     for output, coef in enumerate(coefs):
         chosen = coef.nonzero()[0]
@@ -231,6 +231,8 @@ def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray]) -> Claim:
         gram, right = seen.xx[places][:, chosen], seen.xy[places, output]
         gradient = right - gram @ weights
         gain = abs(float(gradient @ _solved(gram, gradient))) if len(chosen) else 0.0
+        # A constant that is off, if only by the rounding of large means, adds to the squares as well.
+        gain += centered * float(seen.offset.size[output] + EPS * seen.offset.far * seen.reach_of(output, coef)) ** 2
         error = seen.yy[output] - weights @ (right + gradient)
         value = max(value, gain / (max(error, 0.0) + 1e-8 * seen.reach_of(output, coef) ** 2))
     return Claim("excess over the least error with these columns", value, seen.bound)

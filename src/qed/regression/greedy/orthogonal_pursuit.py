@@ -137,7 +137,8 @@ class OrthogonalMatchingPursuit(Pursuit):
         return Path(active[:t], seen.placed(active[:t], path[: t + 1, :t]))
 
     def _claims_about(self, seen: Evidence, coefs: list[np.ndarray], paths: list[Path]) -> list[Claim]:
-        return [*claims_of_path(seen, paths, lambda picks, turn: picks[:turn]), claim_of_excess(seen, coefs)]
+        path = claims_of_path(seen, paths, lambda picks, turn: picks[:turn])
+        return [*path, claim_of_excess(seen, coefs, centered=self.fit_intercept)]
 
 
 class Orthogonal:

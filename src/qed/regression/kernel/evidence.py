@@ -60,6 +60,11 @@ def dual_claims(
     slope : ndarray of shape (n, q), optional
         :math:`K \Sigma^{-1} u`, where directions were left out: then the equations hold in the others only.
     """
+    # All that is claimed is relative to the target: measured by a power of two of its own size, squares neither overflow nor vanish.
+    largest = np.abs(Y).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, np.ldexp(1.0, np.frexp(largest)[1]), 1.0)
+    Y, fitted, coef, noise = (part / unit for part in (Y, fitted, coef, noise))
+    slope = None if slope is None else slope / unit
     left, reach = Y - fitted - noise, reach_of(diagonal, coef)
     scale = np.abs(Y) + np.abs(noise) + reach
     claims = [] if slope is not None else [equation_claim(left, scale)]

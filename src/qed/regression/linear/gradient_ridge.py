@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.certificate import Claim
+from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.problem import RowsProblem
@@ -33,6 +34,7 @@ from qed.linalg.normal import Standing
 from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.regression.linear.least_squares import LinearRegression
 from qed.regression.linear.linear import LinearPredictor
+from qed.stats.products import vanishes
 from qed.stats.residual_sums import ResidualSums
 
 # A perfect fit is compared with this share of the squares of the target.
@@ -171,17 +173,21 @@ class GradientRidge(LinearPredictor, Iterative):
             met = (coef == 0).all(axis=0) & (sums.square == 0)  # every row, by a constant: nothing is lost
             closer = np.abs(sums.gradient.value - self.alpha * coef) * (1 + EPS) + 1e-8 * noise * ~met
             found = self._gap(_length(closer), value, problem.size, value)
+        if found > bound:
+            # The penalty bounds what is missing by the least curvature there could be; where a row is far away there is much more.
+            found = min(found, self._missing(problem, coef, intercept, value))
         return Claim(words, found, bound)
 
     def _missing(self, problem: CenteredRows, coef: np.ndarray, intercept: np.ndarray, value: np.ndarray) -> float:
-        """Give what is missing from the minimum without a penalty, exactly but for rounding, relative to that minimum."""
+        """Give what is missing from the minimum, exactly but for rounding, relative to that minimum: the matrix is formed."""
         if len(coef) > MOST_COLUMNS:
             return np.inf
         closer = LeastSquaresProblem(LinearRegression(fit_intercept=self.fit_intercept), problem.rows, source="data")
         seen = closer.sharpened(closer.evidence(coef, intercept), coef, intercept)
         reach = np.sqrt(np.maximum(seen.yy, 0.0)) + seen.metric.lengths @ np.abs(coef)
-        none, share = np.zeros(len(value)), NO_SHARE * problem.size
-        found = seen.metric.excess(Standing(coef, seen.xr, seen.noise, none, reach, self.tol * (value + share)))
+        alphas, share = np.full(len(value), float(self.alpha)), NO_SHARE * problem.size * (self.alpha == 0)
+        gradient, noise = seen.xr - self.alpha * coef, seen.noise + EPS * self.alpha * np.abs(coef)
+        found = seen.metric.excess(Standing(coef, gradient, noise, alphas, reach, self.tol * (value + share)))
         found += seen.weight * seen.r_mean**2
         return float(ratio(found, np.maximum(value - found, 0.0) + share).max()) if np.isfinite(found).all() else np.inf
 
@@ -194,8 +200,10 @@ class CenteredRows(RowsProblem):
         self.weight, total = rows.fold(_sum_target)
         self.center = self.summary.mean if centered else np.zeros(rows.n_features)
         self.target_center = total / self.weight if centered else np.zeros(len(total))
-        # Products of columns and targets, and squares of the targets.
-        self.right, self.size = rows.fold(_correlate, self.center, self.target_center)
+        # Products of columns and targets, squares of the targets, and their spread.
+        self.right, self.size, spread = rows.fold(_correlate, self.center, self.target_center)
+        if vanishes(self.size, spread).any():
+            raise overflowed(model)
         far = 0.0 if centered else self.weight * self.summary.mean**2
         self.lengths = np.sqrt(self.summary.deviation + far)
 
@@ -233,7 +241,7 @@ def _times(block: Block, center: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _correlate(block: Block, center: np.ndarray, target_center: np.ndarray) -> _Sums:
     weight, y = block.weights[:, None], _target(block) - target_center
-    return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0)))
+    return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0), np.abs(y).sum(axis=0)))
 
 
 def _gram_times(block: Block, center: np.ndarray, direction: np.ndarray) -> np.ndarray:

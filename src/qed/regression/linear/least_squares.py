@@ -29,10 +29,11 @@ from qed.linalg.root import factor_rounding
 from qed.optim.least_squares.equations import Equations
 from qed.optim.least_squares.evidence import accuracy_claim
 from qed.optim.least_squares.nonnegative import nonnegative
-from qed.optim.least_squares.problem import LeastSquaresProblem
+from qed.optim.least_squares.problem import LeastSquaresProblem, equations_of
 from qed.regression.linear.linear import LeastSquaresModel
 from qed.stats.factor import Factor
 from qed.stats.inference.coefficients import Inference
+from qed.stats.kept import KeptRows
 from qed.stats.left_out import MOST_ALIKE, left_out_claim
 
 DIGITS_WANTED = 10.0
@@ -191,6 +192,9 @@ class LinearRegression(LeastSquaresModel):
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
         """Go back to the rows for what else the model says of them, and what its inference rests on."""
         found = problem.equations.solve(0.0, DIGITS_WANTED)
+        if self.positive and self.factor_ is None and not isinstance(self.statistic_, KeptRows):
+            # The answer does not depend on them, and sums know them to fewer digits than rows do: these are compared by themselves.
+            found = equations_of(self.statistic_, None, centered=self.fit_intercept).solve(0.0, DIGITS_WANTED)
         off = abs(self.condition_ / found.condition - 1)
         blur = 1e-6 + factor_rounding(self.n_features_in_) * self.n_features_in_ * found.condition
         if off > blur:

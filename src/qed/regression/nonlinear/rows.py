@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.models.checks import overflowed
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.functions.residuals import PROBE, SumOfSquares, second_difference
 from qed.optim.functions.slopes import SLOPE_ERRORS, agree, best_method, slopes
 from qed.optim.functions.tangent import Tangent
+from qed.stats.products import target_summary, vanishes
 
 SAMPLED_ROWS = 64
 NEAR = 1e-5
@@ -126,6 +128,10 @@ class CurveProblem(RowsProblem):
 
     def __init__(self, rows: Rows, model: Any, names: tuple[str, ...], starts: np.ndarray, curve: Curve) -> None:
         super().__init__(rows, model)
+        target = rows.fold(target_summary)
+        square = target.deviation + target.weight * target.mean**2
+        if vanishes(square, np.maximum(np.abs(target.low), np.abs(target.high))).any():
+            raise overflowed(model)
         self.names, self.starts, self.curve = names, starts, curve
 
     @property

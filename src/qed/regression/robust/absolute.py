@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.attributes import floats
-from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
 from qed.base.numbers import EPS, TINY
@@ -146,9 +146,9 @@ class LeastAbsoluteDeviations(LinearPredictor, Iterative):
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
         smooth = Plane(np.asarray(self.smooth_coef_, dtype=np.float64), float(self.smooth_intercept_))
         proof = Proof(design, plane, smooth, float(self.delta_))
-        says = "objective above its minimum, at most (relative)"
-        claim = Claim.within(says, proof.relative, self.tol, proof.rounding, proof.most_rounding)
-        return [claim, *design.columns.claims(design.rows)]
+        left_out = design.columns.claims(design.rows)
+        says = f"objective above its minimum, at most (relative){ALIKE if left_out else ''}"
+        return [Claim.within(says, proof.relative, self.tol, proof.rounding, proof.most_rounding), *left_out]
 
 
 def _step(smooth: Smoothed, plane: Plane, objective: float, gap: float, ahead: Plane, ahead_delta: float) -> Step:

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.attributes import booleans, floats
-from qed.base.certificate import Claim
+from qed.base.certificate import ALIKE, Claim
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.ways import takes
@@ -149,9 +149,9 @@ class HuberRegressor(LinearPredictor, Iterative):
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))
         point = problem.at(plane, float(self.scale_), curved=False)
         relative, rounding = problem.gap(point)
-        says = "objective above its minimum, at most (relative)"
-        claim = Claim.within(says, relative, self.tol, rounding, problem.most_rounding(point))
-        return [claim, *problem.design.columns.claims(problem.rows)]
+        left_out = problem.design.columns.claims(problem.rows)
+        says = f"objective above its minimum, at most (relative){ALIKE if left_out else ''}"
+        return [Claim.within(says, relative, self.tol, rounding, problem.most_rounding(point)), *left_out]
 
     def _restate(self, problem: HuberProblem) -> list[Claim]:
         plane = Plane(np.asarray(self.coef_, dtype=np.float64), float(self.intercept_))

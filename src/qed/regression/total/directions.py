@@ -41,7 +41,10 @@ class Directions:
         length = _lengths(table[:, :d])
         _, found, vector = np.linalg.svd(table[:, :d] / length, full_matrices=False)
         size = np.ones(d) if offset is None else np.hypot(1.0, offset / length)
-        known = found > tol * np.linalg.norm(vector * size, axis=1)
+        part = np.where(
+            np.abs(vector) <= 2 * d * EPS, 0.0, vector
+        )  # of columns that are nothing but rounding of a direction
+        known = found > tol * np.linalg.norm(part * size, axis=1)
         basis = np.eye(d) if known.all() else np.linalg.qr((vector[known] * length).T)[0]
         reduced = np.hstack([table[:, :d] @ basis, table[:, d:]])
         values, vectors = graded_svd(reduced)

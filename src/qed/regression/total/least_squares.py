@@ -224,8 +224,8 @@ class TotalLeastSquares(LinearModel):
         ]
         if problem.directions.rank < d:
             lost = np.linalg.norm(coef - problem.directions.basis @ (problem.directions.basis.T @ coef))
-            share = lost / (np.linalg.norm(coef) or 1.0)
-            claims.append(Claim("solution is the shortest of many", float(share), 1e-6))
+            share = float(lost / (np.linalg.norm(coef) or 1.0)) if problem.knows_rank else np.inf
+            claims.append(Claim("solution is the shortest of many", share, 1e-6))
         if self.fit_intercept:
             off = float(np.sqrt(seen.weight) * np.abs(r_mean).max()) / reach
             claims.append(Claim("residuals sum to zero", off, bound))
@@ -251,6 +251,9 @@ class TotalLeastSquares(LinearModel):
     def _claims_said(self, problem: TotalProblem) -> list[Claim]:
         """Compare what the model says of singular values with what they are, up to what rounding does to them."""
         found, blur = problem.directions, problem.blur
+        own = TotalProblem(self, None, self.statistic_)
+        if np.allclose(self.singular_values_, own.directions.all_values, rtol=1e-9, atol=0.0):
+            blur = own.blur  # they are those of the sums, and as right as these
         rest = found.values[found.rank :]
         error, slack = float((rest**2).sum()), float((2 * rest * blur(rest) + blur(rest) ** 2).sum())
         said, true = np.atleast_1d(self.singular_values_), found.all_values
@@ -311,6 +314,13 @@ class TotalProblem(LinearProblem):
         )
         least = float((found.values[found.rank :] ** 2).sum()) * (1 + float(np.linalg.norm(coef)) ** 2)
         return self.rounding**2 * float(reach) ** 2 > 100 * TOLERANCE * least
+
+    @property
+    def knows_rank(self) -> bool:
+        """Whether rows were looked at, or are too few, before columns were taken for dependent: sums do not tell them from nearly so."""
+        varying = int((np.diagonal(self.statistic.xx) > 0).sum())
+        most = min(varying, int(self.statistic.count) - self.model.fit_intercept)
+        return self.by_factor or self.directions.rank >= most
 
     @property
     def rounding(self) -> float:

@@ -29,6 +29,7 @@ class Sums:
         "total": floats("columns"),
         "squares": floats("columns", low=0),
         "bulk": floats("columns", low=0),
+        "heft": floats(low=0),
     }
     count: int
     weight: float
@@ -37,10 +38,13 @@ class Sums:
     squares: np.ndarray
     # (p,): the sizes of all sums that were added, and of those that were taken away again: rounding is a few units of their last digits.
     bulk: np.ndarray = None  # type: ignore[assignment]
+    heft: float = None  # type: ignore[assignment]  # the same for the weight
 
     def __post_init__(self) -> None:
         if self.bulk is None:
             object.__setattr__(self, "bulk", np.abs(self.total))
+        if self.heft is None:
+            object.__setattr__(self, "heft", self.weight)
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(
@@ -49,6 +53,7 @@ class Sums:
             self.total + other.total,
             self.squares + other.squares,
             self.bulk + other.bulk,
+            self.heft + other.heft,
         )
 
     def __sub__(self, other: Sums) -> Sums:
@@ -58,6 +63,7 @@ class Sums:
             self.total - other.total,
             np.maximum(self.squares - other.squares, 0.0),
             self.bulk + other.bulk,
+            self.heft + other.heft,
         )
 
     @property
@@ -87,10 +93,11 @@ class Sums:
             return np.inf
         rounding = (other.count + 64) * EPS
         return max(
-            largest_share([self.weight], [other.weight], rounding * other.weight + TINY),
+            largest_share([self.weight], [other.weight], rounding * max(other.weight, self.heft) + TINY),
             largest_share(
                 self.total, other.total, rounding * (np.sqrt(other.squares * other.weight) + self.bulk) + TINY
             ),
             largest_share(self.squares, other.squares, rounding * (other.squares + self._behind()) + TINY),
             0.0 if (self.bulk >= np.abs(other.total) * (1 - 1e-9)).all() and np.isfinite(self.bulk).all() else np.inf,
+            0.0 if other.weight * (1 - 1e-9) <= self.heft < np.inf else np.inf,
         )
