@@ -111,7 +111,8 @@ def score(strips: np.ndarray, half: np.ndarray, Q: np.ndarray, best: np.ndarray,
         strip = strips[s]
         for i in range(len(Q)):
             q, sizes, names = Q[i], best[i], rows[i]
-            found[:] = half[s]
+            for r in range(STRIP):
+                found[r] = half[s, r]
             for j in range(0, whole, 4):
                 a, b, c, d = q[j], q[j + 1], q[j + 2], q[j + 3]
                 A, B, C, D = strip[j], strip[j + 1], strip[j + 2], strip[j + 3]

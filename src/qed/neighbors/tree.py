@@ -238,7 +238,9 @@ def visit(
                 # The far child takes this place in the pile, and the near one is gone on with from the next.
                 j, cut, middle = column[node - 1], value[node - 1], (low + high) // 2
                 gap, after = query[j] - cut, waiting + 1
-                offsets[after], bounds[after] = offsets[waiting], bounds[waiting]
+                for column_of in range(p):
+                    offsets[after, column_of] = offsets[waiting, column_of]
+                bounds[after] = bounds[waiting]
                 if power == np.inf:
                     bounds[waiting] = max(bounds[waiting], abs(gap))
                 else:

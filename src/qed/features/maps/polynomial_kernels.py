@@ -56,7 +56,9 @@ def expand(X: Any, lead: Any, lowest: int, skip: int, bias: int, out: Any) -> No
                 after += len(source)
             before += lead[k - 1, p]
         if dropped:
-            out[i, bias:] = scratch[dropped:]
+            kept = out[i, bias:]
+            for m in range(len(kept)):
+                kept[m] = scratch[dropped + m]
 
 
 def expand_sparse(X: Any, lead: np.ndarray, lowest: int, skip: int, bias: int, columns: int) -> Any:

@@ -111,7 +111,9 @@ def _search(triangle: Any, most: int, errors: Any, found: Any) -> int:
     stack = np.zeros((p, p + 1, p + 1))
     columns = np.zeros((p, p), dtype=np.int64)
     following = np.zeros(p, dtype=np.int64)
-    stack[0] = triangle
+    for r in range(p + 1):
+        for c in range(p + 1):
+            stack[0, r, c] = triangle[r, c]
     for c in range(p):
         columns[0, c] = c
     _note(stack[0], columns[0], p, 1, most, errors, found)
