@@ -183,12 +183,17 @@ class WideSystem:
         return Solution(coef, V.shape[1], condition, float(-np.log10(EPS * condition)))
 
     @cached_property
-    def directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Singular vectors and values for columns of length one, without those that rounding can not tell from zero."""
+    def _decomposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Singular vectors and values for columns of length one, and which of them rounding can tell from zero."""
         U, values, V = np.linalg.svd(self.design.rows / self.scale, full_matrices=False)
         size = np.hypot(1.0, self.offset / self.scale)
         known = values > 16 * V.shape[1] * EPS * np.linalg.norm(V * size, axis=1)
-        known &= np.arange(len(values)) < self.most
+        return U, values, V, known & (np.arange(len(values)) < self.most)
+
+    @cached_property
+    def directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Those of them that rounding can tell from zero."""
+        U, values, V, known = self._decomposed
         return U[:, known], values[known], V[known]
 
     @cached_property
@@ -207,7 +212,10 @@ class WideSystem:
     @cached_property
     def _null(self) -> np.ndarray:
         """What is left out of columns of length one, those that vary: an orthonormal basis, in rows."""
-        V = self.directions[2][:, self.lengths > 0]
+        told = self.lengths > 0
+        if told.all() and len(self.design.rows) == len(told):
+            return self._decomposed[2][~self._decomposed[3]]
+        V = self.directions[2][:, told]
         return np.asarray(np.linalg.svd(V, full_matrices=True)[2][len(V) :])
 
     def _in_row_space(self, coef: np.ndarray) -> np.ndarray:
