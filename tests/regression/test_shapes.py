@@ -1,20 +1,25 @@
 """Least squares on tables of every shape: the same answer by every way, and claims that exact arithmetic does not contradict."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import gammaincinv
 
 import qed
-from qed.base.errors import DegenerateWarning
+from qed.base.errors import DegenerateWarning, UnprovenWarning
 from qed.base.random import generator as keyed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows
 from qed.linalg.design import SparseDesign
+from qed.linalg.iterative.dependent import DependentColumns
 from qed.linalg.iterative.least_eigenvalue import CHANCE, VECTORS, least_eigenvalue
+from qed.linalg.normal import Standing
 from qed.optim.least_squares import problem as choices
 from qed.optim.least_squares.equations import GramEquations, RowEquations
 from qed.optim.least_squares.iterative import IterativeEquations
+from qed.stats.factor import Factor
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 from tests.regression.exact import Exact
@@ -401,8 +406,92 @@ def test_sparse_least_squares_with_constant_or_equal_columns(monkeypatch):
     twice = sparse.csr_array(sparse.hstack([X, X[:, [3]]]))
     with pytest.warns(DegenerateWarning, match="number 3, number 70"):
         model = qed.LinearRegression().fit(twice, y)
-    assert not model.solver_.startswith("conjugate") and model.rank_ == 70
-    assert model.certificate_ and abs(model.coef_[3] - model.coef_[70]) < 1e-9 * np.abs(model.coef_).max()
+    assert model.solver_.startswith("conjugate") and model.rank_ == 70
+    assert model.certificate_ and qed.certify(model, twice, y)
+    assert abs(model.coef_[3] - model.coef_[70]) < 1e-9 * np.abs(model.coef_).max()
+
+
+def _with_dependent_columns(seed=0, near=0.0):
+    generator = np.random.default_rng(seed)
+    X = sparse.random_array((900, 90), density=0.05, random_state=seed, format="csc")
+    X.data -= 0.3
+    more = [
+        X[:, [0]],
+        -2 * X[:, [1]],
+        X[:, [2]] + X[:, [3]],
+        X[:, [4]] - 0.5 * X[:, [5]] + X[:, [6]],
+        sparse.csc_array((900, 1)),
+    ]
+    X = sparse.csr_array(sparse.hstack([X, *more]) * 10.0 ** generator.integers(-3, 4, 95))
+    if near:
+        X[X[:, [92]].nonzero()[0][0], 92] *= 1 + near
+    return X, generator.standard_normal((900, 2)) + X[:, [1, 2]].toarray() / 10
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_dependent_sparse_columns_give_the_shortest_solution_without_a_dense_table(monkeypatch, intercept, weighted):
+    monkeypatch.setattr(choices, "FEW_ITERATIONS", 0)
+    monkeypatch.setattr(IterativeEquations, "_most", lambda self: 400)
+    monkeypatch.setattr(Factor, "of", lambda block: pytest.fail("a dense factor was formed"))
+    X, Y = _with_dependent_columns()
+    weight = np.random.default_rng(1).integers(1, 4, 900).astype(float) if weighted else None
+    with pytest.warns(DegenerateWarning, match="5 of 95 columns"):
+        model = qed.LinearRegression(fit_intercept=intercept).fit(X, Y, sample_weight=weight)
+    assert "shortest" in model.solver_ and model.rank_ == 90
+    again = qed.certify(model, X, Y, sample_weight=weight)
+    assert model.certificate_ and again, f"{model.certificate_}\n{again}"
+    root = np.ones(900) if weight is None else np.sqrt(weight)
+    A, B = X.toarray(), Y
+    if intercept:
+        A, B = A - np.average(A, axis=0, weights=weight), B - np.average(B, axis=0, weights=weight)
+    A, B = A * root[:, None], B * root[:, None]
+    length = np.where(np.linalg.norm(A, axis=0) > 0, np.linalg.norm(A, axis=0), 1.0)
+    U, values, V = np.linalg.svd(A / length, full_matrices=False)
+    exact = V[:90].T / values[:90] @ (U[:, :90].T @ B) / length[:, None]
+    null = np.linalg.qr(np.vstack([V[90:] / length]).T)[0]
+    exact -= null @ (null.T @ exact)
+    claimed = next(claim.value for claim in model.certificate_ if claim.says.startswith("relative error"))
+    # The oracle rounds, too: by the condition number, below a hundred, and by what units that differ by 1e6 make of the null space.
+    assert np.linalg.norm(model.coef_.T - exact) <= (claimed + 1e-9) * np.linalg.norm(exact)
+    assert claimed < 1e-4
+
+
+@pytest.mark.parametrize("near", [1e-9, 1e-5])
+def test_nearly_dependent_sparse_columns_are_not_taken_for_dependent(monkeypatch, near):
+    monkeypatch.setattr(choices, "FEW_ITERATIONS", 0)
+    monkeypatch.setattr(IterativeEquations, "_most", lambda self: 400)
+    X, Y = _with_dependent_columns(near=near)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (DegenerateWarning, UnprovenWarning))
+        model = qed.LinearRegression().fit(X, Y)
+    assert "QR" in model.solver_ and model.rank_ == 91
+
+
+def test_bounds_of_dependent_columns_are_never_below_the_truth():
+    X, Y = _with_dependent_columns(3)
+    kept = KeptRows.of_table(X, Y, None)
+    design, target, A = kept.design(), kept.target(), kept.design().dense().rows
+    found = DependentColumns.of(design, target, 400, kept.moments().xx)
+    scaled = A / found.scale
+    assert found.rank == 90 and found.left >= 0.5 * np.linalg.norm(scaled @ found.basis, 2)
+    values = np.linalg.eigvalsh(scaled.T @ scaled)[5:]
+    assert (
+        1e-3 * values[0] < found.least.bound <= values[0]
+        and found.least.condition <= (1 + 1e-6) * values[-1] / values[0]
+    )
+    best = found.solve().coef
+    assert found.outside(best) < 1e-10 and found.shortest_error(best, np.linalg.norm(target - A @ best, axis=0)) < 1e-4
+    generator = np.random.default_rng(3)
+    for size in (1e-8, 1e-4, 1.0):
+        coef = best + size * generator.standard_normal(best.shape) / found.scale[:, None] * design.told[:, None]
+        gradient, missed = A.T @ (target - A @ coef), ((A @ (coef - best)) ** 2).sum(axis=0)
+        at = Standing(coef, gradient, np.zeros_like(coef), np.zeros(2), np.ones(2), np.zeros(2), 90)
+        assert (found.excess(at) >= (1 - 1e-6) * missed).all()
+        share = np.linalg.norm(found.left_out.T @ coef) / np.linalg.norm(coef)
+        assert found.outside(coef) >= share
+        far = (np.linalg.norm(coef - best, axis=0) / np.linalg.norm(coef, axis=0)).max()
+        assert found.shortest_error(coef, np.linalg.norm(target - A @ coef, axis=0)) >= far
 
 
 def test_least_eigenvalue_is_never_above_the_truth():

@@ -122,6 +122,17 @@ class Normal:
             self._spectra[alpha] = Spectrum(value, vector, length)
         return self._spectra[alpha]
 
+    def vanishing(self, rank: int) -> np.ndarray:
+        """Give the combinations of columns that are left out with a rank, of shape (p, m), constant columns apart."""
+        told = self.gram.diagonal() > 0
+        seen = self.spectrum() if told.all() else Normal(self.gram[np.ix_(told, told)]).spectrum()
+        m = max(len(seen.value) - rank, 0)
+        # What rounding put into a combination is no part of it: rows where nothing else is would be nothing but that.
+        rounding = 64 * len(seen.value) * EPS / seen.value[m:].min(initial=1.0)
+        found = np.zeros((len(told), m))
+        found[told] = np.where(np.abs(seen.vector[:, :m]) > rounding, seen.vector[:, :m], 0.0) / seen.length[:, None]
+        return found
+
     @cached_property
     def lengths(self) -> np.ndarray:
         """The lengths of the columns of X, where the matrix is X'X."""

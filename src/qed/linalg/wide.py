@@ -183,12 +183,17 @@ class WideSystem:
         return Solution(coef, V.shape[1], condition, float(-np.log10(EPS * condition)))
 
     @cached_property
-    def directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Singular vectors and values for columns of length one, without those that rounding can not tell from zero."""
+    def _decomposed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Singular vectors and values for columns of length one, and which of them rounding can tell from zero."""
         U, values, V = np.linalg.svd(self.design.rows / self.scale, full_matrices=False)
         size = np.hypot(1.0, self.offset / self.scale)
         known = values > 16 * V.shape[1] * EPS * np.linalg.norm(V * size, axis=1)
-        known &= np.arange(len(values)) < self.most
+        return U, values, V, known & (np.arange(len(values)) < self.most)
+
+    @cached_property
+    def directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Those of them that rounding can tell from zero."""
+        U, values, V, known = self._decomposed
         return U[:, known], values[known], V[known]
 
     @cached_property
@@ -207,7 +212,10 @@ class WideSystem:
     @cached_property
     def _null(self) -> np.ndarray:
         """What is left out of columns of length one, those that vary: an orthonormal basis, in rows."""
-        V = self.directions[2][:, self.lengths > 0]
+        told = self.lengths > 0
+        if told.all() and len(self.design.rows) == len(told):
+            return self._decomposed[2][~self._decomposed[3]]
+        V = self.directions[2][:, told]
         return np.asarray(np.linalg.svd(V, full_matrices=True)[2][len(V) :])
 
     def _in_row_space(self, coef: np.ndarray) -> np.ndarray:
@@ -316,31 +324,33 @@ class WideSystem:
         missed = np.linalg.norm(U.T @ (self.target - self.design.times(coef)), axis=0) / values[-1]
         off = missed + 2 * tilt * (2 * within + residual / values[-1])
         size, outside = (np.linalg.norm(one, axis=0) for one in (coef, coef - self._in_row_space(coef)))
-        gain, turn = self._levers(tilt)
+        gain, turn = levers(self._null, self.scale[told], tilt, V[:, told])
         return np.asarray(2 * gain * (off + tilt * (within + beyond)) + turn * size + outside)
 
-    def _levers(self, tilt: float) -> tuple[float, float]:
-        r"""Bound what errors of columns of length one, in directions known up to `tilt`, mean in the units of the coefficients.
 
-        With the lengths :math:`D`, the shortest coefficients of what is known, :math:`V z`, are those of the pseudoinverse of :math:`V^\top
-        D`: an error of :math:`z` grows by no more than one over its least singular value, the gain. What is left out, :math:`D^{-1} Q`,
-        turns by the angle whose sine is ``tilt * gain`` over the least singular value of that.
-        """
-        told = self.lengths > 0
-        scale, null = self.scale[told], self._null
-        nearest = 1 / float(scale.min())
-        if len(null) == 0:
-            return nearest, 0.0
-        values = np.linalg.svd(self.directions[2][:, told] * scale, compute_uv=False)
+def levers(null: np.ndarray, scale: np.ndarray, tilt: float, known: np.ndarray | None = None) -> tuple[float, float]:
+    r"""Bound what errors of columns of length one, in directions known up to `tilt`, mean in the units of the coefficients.
+
+    With the lengths :math:`D`, the shortest coefficients of what is `known`, :math:`V z`, are those of the pseudoinverse of :math:`V^\top
+    D`: an error of :math:`z` grows by no more than one over its least singular value, the gain, nor by more than one over the shortest
+    length. What is left out, :math:`D^{-1} Q` with the rows of `null` as Q, turns by the angle whose sine is ``tilt * gain`` over the
+    least singular value of that.
+    """
+    nearest = 1 / float(scale.min())
+    if len(null) == 0:
+        return nearest, 0.0
+    gain = nearest
+    if known is not None:
+        values = np.linalg.svd(known * scale, compute_uv=False)
         least = float(values[-1] - 4 * len(scale) * EPS * values[0])
         gain = min(nearest, 1 / least) if least > 0 else nearest
-        values = np.linalg.svd(null / scale, compute_uv=False)
-        slope = float(values[-1] - 4 * len(scale) * EPS * values[0])
-        if not slope > 0:
-            return nearest, np.inf
-        straight = float(np.sqrt(1 - tilt**2)) - tilt * gain * float(scale.max())
-        turn = tilt / slope * (min(nearest, gain / straight) if straight > 0 else nearest)
-        return min(nearest, gain + turn * nearest * (1 + tilt)), turn
+    values = np.linalg.svd(null / scale, compute_uv=False)
+    slope = float(values[-1] - 4 * len(scale) * EPS * values[0])
+    if not slope > 0:
+        return nearest, np.inf
+    straight = float(np.sqrt(1 - tilt**2)) - tilt * gain * float(scale.max())
+    turn = tilt / slope * (min(nearest, gain / straight) if straight > 0 else nearest)
+    return min(nearest, gain + turn * nearest * (1 + tilt)), turn
 
 
 def _least(factor: Cholesky) -> float:

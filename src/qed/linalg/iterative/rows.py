@@ -18,7 +18,7 @@ from qed.base.numbers import EPS
 from qed.linalg.design import SparseDesign
 from qed.linalg.iterative.conjugate import conjugate_gradients
 from qed.linalg.iterative.least_eigenvalue import LeastEigenvalue, least_eigenvalue
-from qed.linalg.normal import Solution
+from qed.linalg.normal import Solution, Standing
 
 # Conjugate gradients end when their residual is this small, relative to the target.
 NEAR = 1e-12
@@ -101,9 +101,10 @@ class IterativeRows:
             return None
         return Solution(self.design.back(self.dual), self.rank, float(np.sqrt(self.least.condition)), -np.log10(NEAR))
 
-    def excess(self, coef: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    def excess(self, at: Standing) -> np.ndarray:
         """Bound by how much coefficients miss the least error, which is zero."""
-        return np.asarray((np.linalg.norm(self.target - self.design.times(coef), axis=0) + self._noise(reach)) ** 2)
+        away = np.linalg.norm(self.target - self.design.times(at.coef), axis=0)
+        return np.asarray((away + self._noise(at.reach)) ** 2)
 
     def outside(self, coef: np.ndarray) -> float:
         """Bound the share of the coefficients that lies outside the span of the rows."""

@@ -50,6 +50,10 @@ class Equations(ABC):
     def by_columns(self) -> GramEquations:
         """The same with as many equations as columns, for what the other ways can not settle."""
 
+    def left_out(self, rank: int) -> np.ndarray:
+        """Give the combinations of columns that are left out with a rank, of shape (p, m), constant columns apart."""
+        return self.by_columns.normal.vanishing(rank)
+
     @property
     @abstractmethod
     def metric(self) -> Metric:

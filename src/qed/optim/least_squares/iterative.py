@@ -5,14 +5,15 @@ r"""Least squares without any matrix: conjugate gradients on the sparse rows.
 in coordinates in which all columns have length one: :math:`O(\mathrm{nnz})` for each of some twenty products. With a penalty, strong
 convexity proves how near the end is, :math:`\|g\|^2 / \alpha`. Without one the least eigenvalue of the scaled products does, which
 a few random vectors bound from below (:mod:`qed.linalg.iterative.least_eigenvalue`); for that some of the rows are enough, as all
-together can only have larger ones. Where the columns are so alike that this would take longer than to form the equations, another way
-takes over.
+together can only have larger ones. Columns that follow from others are found and left out of that
+(:mod:`qed.linalg.iterative.dependent`). Where columns are so alike that this would take longer than to form the equations, another
+way takes over.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,14 @@ from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.linalg.design import SparseDesign
 from qed.linalg.iterative.conjugate import conjugate_gradients
-from qed.linalg.iterative.least_eigenvalue import Distance, LeastEigenvalue, least_eigenvalue
+from qed.linalg.iterative.dependent import DependentColumns, least_of_columns
+from qed.linalg.iterative.least_eigenvalue import Distance, LeastEigenvalue
 from qed.linalg.iterative.rows import IterativeRows
 from qed.linalg.normal import Solution, Standing
 from qed.linalg.root import Root
 from qed.optim.least_squares.equations import GramEquations, KeptEquations, RowEquations
 from qed.optim.least_squares.evidence import ENOUGH, NO_SHARE, Evidence, Metric, means_of
+from qed.optim.least_squares.precise import DIGITS_WANTED
 from qed.stats.kept import KeptRows
 
 # Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed.
@@ -36,8 +39,6 @@ NEAR = 1e-11
 FIRST_TRIED = 64
 # A number that is looked up somewhere in memory takes as long as so many operations on dense matrices.
 LOOKED_UP = 16.0
-# So many rows for each column are enough to bound eigenvalues.
-ROWS_PER_COLUMN = 12
 
 
 class IterativeEquations(KeptEquations):
@@ -59,6 +60,14 @@ class IterativeEquations(KeptEquations):
         kept = self.statistic
         return RowEquations(kept, centered=self.centered) if kept.count <= kept.n_features else self.by_columns
 
+    @property
+    def _exact_metric(self) -> Metric:
+        """What that knows: of columns that are too much alike for their products, by the QR factor of the rows."""
+        found = self.exact
+        if isinstance(found, GramEquations) and not self.penalised and found.factor is None:
+            found = found.looking_closer(0.0, DIGITS_WANTED)
+        return found.metric
+
     @cached_property
     def by_rows(self) -> IterativeRows | None:
         """The equations for the rows, which find the shortest solution where there are fewer of them than columns."""
@@ -66,18 +75,30 @@ class IterativeEquations(KeptEquations):
             return None
         return IterativeRows(self.design, self.target, self._most(), centered=self.centered)
 
-    def _rows_tell(self, rank: int | None) -> IterativeRows | None:
-        """Give the same where they tell that a rank is right."""
-        found = self.by_rows
+    @cached_property
+    def dependent(self) -> DependentColumns | None:
+        """The same where columns follow from others, though there are rows enough."""
+        if self.statistic.count <= self.statistic.n_features or not self._is_near or self.least.bound > 0:
+            return None
+        return DependentColumns.of(self.design, self.target, self._most(), self.by_columns.normal.gram)
+
+    def _many_tell(self, rank: int | None) -> IterativeRows | DependentColumns | None:
+        """Give what tells that a rank is right with which there are many solutions."""
+        found = self.by_rows or self.dependent
         return found if found is not None and rank == found.rank and found.least.bound > 0 else None
+
+    def left_out(self, rank: int) -> np.ndarray:
+        found = self.dependent
+        if found is None or rank != found.rank:
+            return super().left_out(rank)
+        return found.combinations / found.scale[:, None]
 
     def solve(self, alpha: float, digits_wanted: float) -> Solution:
         found = None
-        if alpha == 0 and self.by_rows is not None:
-            found = self.by_rows.solve()
-            self.way = (
-                f"conjugate gradients on the sparse rows for the shortest solution, {self.by_rows.products} products"
-            )
+        if alpha == 0 and (many := self.by_rows or self.dependent) is not None:
+            found = many.solve()
+            found = found if found is None or many is self.by_rows or self._is_shortest(found) else None
+            self.way = f"conjugate gradients on the sparse rows for the shortest solution, {many.products} products"
         elif self._is_near and (alpha > 0 or self.least.bound > 0):
             found = self._by_iterations(alpha)
             found = found if found is None or alpha > 0 or self._is_proven(found) else None
@@ -93,6 +114,11 @@ class IterativeEquations(KeptEquations):
         far = Distance(self.lengths[told], self.least.bound).far(seen.xr[told], seen.noise[told])
         return bool((far <= 0.5 * ENOUGH * NO_SHARE * (np.sqrt(seen.yy) + self.lengths @ np.abs(found.coef))).all())
 
+    def _is_shortest(self, found: Solution) -> bool:
+        """Say the same of the shortest of many."""
+        seen = self.evidence(found.coef, np.zeros(found.coef.shape[1]))
+        return self.shortest_error(found.coef, np.sqrt(seen.rr), found.rank) <= 0.5 * ENOUGH
+
     @property
     def _is_near(self) -> bool:
         """Whether no column is so far from zero that taking away its mean in every product would cost digits."""
@@ -102,21 +128,10 @@ class IterativeEquations(KeptEquations):
     @cached_property
     def least(self) -> LeastEigenvalue:
         """What is known of the eigenvalues of the products of columns of length one."""
-        design, n, p = self.design, *self.design.X.shape
+        n, p = self.design.X.shape
         if n <= p or not self._is_near:
             return LeastEigenvalue(0.0, np.inf, 0)
-        scale = np.where(design.told, design.lengths, 1.0)[:, None]
-
-        def product(vectors: np.ndarray, every: int) -> np.ndarray:
-            return np.asarray(design.gram_times_four(vectors / scale, every) / scale)
-
-        most, found = self._most() // 2, LeastEigenvalue(0.0, np.inf, 0)
-        for every in sorted({max(1, n // (ROWS_PER_COLUMN * p)), 1}, reverse=True):
-            with one_blas_thread:
-                found = least_eigenvalue(partial(product, every=every), design.told, most)
-            if found.bound > 0:
-                break
-        return found
+        return least_of_columns(self.design, self._most() // 2)
 
     def _by_iterations(self, alpha: float) -> Solution | None:
         """Solve by conjugate gradients; columns of a wide table keep their lengths first.
@@ -189,43 +204,44 @@ class IterativeEquations(KeptEquations):
             bound = (np.linalg.norm(at.gradient, axis=0) + np.linalg.norm(at.noise, axis=0)) ** 2 / at.alphas
             if (bound <= at.enough).all():
                 return np.asarray(bound)
-        elif not at.alphas.any() and (rows := self._rows_tell(at.rank)) is not None:
-            return rows.excess(at.coef, at.reach)
+        elif not at.alphas.any() and (many := self._many_tell(at.rank)) is not None:
+            return many.excess(at)
         elif not at.alphas.any() and self.least.bound > 0:
             told, least = self.design.told, self.least.bound
             bound = Distance(self.lengths[told], least).far(at.gradient[told], at.noise[told]) ** 2 * least
             if (bound <= at.enough).all():
                 return np.asarray(bound)
-        return self.exact.metric.excess(at)
+        return self._exact_metric.excess(at)
 
     def root(self) -> tuple[np.ndarray, Root | Distance | None]:
         told = self.design.told
-        if self.by_rows is not None and self.by_rows.least.bound > 0:
+        many = self.by_rows or self.dependent
+        if many is not None and many.least.bound > 0:
             return told, None
         if not self.least.bound > 0:
-            return self.exact.metric.root()
+            return self._exact_metric.root()
         return told, Distance(self.lengths[told], self.least.bound)
 
     def outside(self, coef: np.ndarray, rank: int) -> float:
         told = self.design.told
-        if (rows := self._rows_tell(rank)) is not None:
-            return rows.outside(coef)
+        if (many := self._many_tell(rank)) is not None:
+            return many.outside(coef)
         if self.least.bound > 0 and rank == told.sum():
             size = float(np.linalg.norm(coef))
             return float(np.linalg.norm(coef[~told])) / size if size > 0 else 0.0
-        return self.exact.metric.outside(coef, rank)
+        return self._exact_metric.outside(coef, rank)
 
     def condition(self, rank: int) -> float | None:
-        if (rows := self._rows_tell(rank)) is not None:
-            return float(np.sqrt(rows.least.condition))
+        if (many := self._many_tell(rank)) is not None:
+            return float(np.sqrt(many.least.condition))
         if self.least.bound > 0 and rank == self.design.told.sum():
             return float(np.sqrt(self.least.condition))
-        return self.exact.metric.condition(rank)
+        return self._exact_metric.condition(rank)
 
     def shortest_error(self, coef: np.ndarray, residual: np.ndarray, rank: int) -> float:
-        if (rows := self._rows_tell(rank)) is not None:
-            return rows.shortest_error(coef, residual)
-        return self.exact.metric.shortest_error(coef, residual, rank)
+        if (many := self._many_tell(rank)) is not None:
+            return many.shortest_error(coef, residual)
+        return self._exact_metric.shortest_error(coef, residual, rank)
 
 
 def products_worth(X: csr_array) -> int:

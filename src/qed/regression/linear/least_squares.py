@@ -23,8 +23,6 @@ from qed.base.errors import DegenerateWarning, NotAvailableError, level_of_user
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.proof import whole
 from qed.base.models.ways import takes, with_default
-from qed.base.numbers import EPS
-from qed.linalg.normal import equilibrate
 from qed.linalg.root import factor_rounding
 from qed.optim.least_squares.equations import Equations
 from qed.optim.least_squares.evidence import accuracy_claim
@@ -152,9 +150,11 @@ class LinearRegression(LeastSquaresModel):
 
     def _dependent_columns(self, equations: Equations) -> list[str]:
         """Name the columns that are constant, or else take part in the strongest dependency."""
-        involved = np.flatnonzero(equations.metric.lengths == 0)
+        lengths = equations.metric.lengths
+        involved = np.flatnonzero(lengths == 0)
         if len(involved) == 0:
-            share = np.abs(equations.by_columns.normal.spectrum().vector[:, 0])
+            share = np.abs(equations.left_out(min(self.rank_, len(lengths) - 1))[:, 0]) * lengths
+            share = share if share.any() else np.abs(equations.by_columns.normal.spectrum().vector[:, 0])
             involved = np.flatnonzero(share > 0.3 * share.max())
         names = getattr(self, "feature_names_in_", None)
         shown = [repr(names[j]) if names is not None else f"number {j}" for j in involved[:4]]
@@ -176,17 +176,9 @@ class LinearRegression(LeastSquaresModel):
         rows = problem.rows
         if rows is None or not self.rank_ < self.n_features_in_ < self.statistic_.count:
             return []
-        gram = problem.equations.by_columns.normal.gram
-        told = np.flatnonzero(gram.diagonal() > 0)
-        left_out = np.zeros((len(gram), max(len(told) - self.rank_, 0)))
+        left_out = problem.equations.left_out(self.rank_)
         if left_out.size == 0:
             return []
-        scaled, length = equilibrate(gram[np.ix_(told, told)])
-        value, vector = np.linalg.eigh(scaled)
-        vector = vector[:, : left_out.shape[1]]
-        # What rounding put into a combination is no part of it: rows where nothing else is would be nothing but that.
-        vector[np.abs(vector) <= 64 * len(value) * EPS / value[left_out.shape[1] :].min(initial=1.0)] = 0.0
-        left_out[told] = vector / length[:, None]
         return [left_out_claim(rows, left_out, MOST_ALIKE, centered=self.fit_intercept)]
 
     def _prove_remembered(self, problem: LeastSquaresProblem) -> list[Claim]:
