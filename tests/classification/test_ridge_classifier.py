@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold
 
 import qed
-from qed.base.errors import InputError
+from qed.base.errors import InputError, ParameterError
 from tests.regression.exact import Exact
 
 LETTERS = np.array(["a", "b", "c", "d"])
@@ -150,3 +150,80 @@ def test_few_scores_are_held_at_a_time(monkeypatch):
     monkeypatch.setattr("qed.classification.ridge.MOST_SCORES", 1)
     parts = qed.Search(qed.RidgeClassifier(), grid, cv=3).fit(X, y).cv_results_["mean_test_score"]
     assert whole.tolist() == parts.tolist()
+
+
+def labelled(n=80, p=4, k=3, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, p)) + np.arange(p)
+    score = X @ random.standard_normal((p, k)) + random.standard_normal((n, k))
+    return X, (score > score.mean(axis=0)).astype(int)
+
+
+@pytest.mark.parametrize("settings", SETTINGS[:3], ids=str)
+@pytest.mark.parametrize(("n", "p", "k"), [(80, 4, 2), (80, 4, 3), (20, 30, 3)])
+@pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
+def test_a_row_may_have_several_labels_as_in_scikit_learn(n, p, k, settings, is_sparse):
+    X, Y = labelled(n, p, k)
+    given = sparse.csr_array(X) if is_sparse else X
+    model, peer = qed.RidgeClassifier(**settings).fit(given, Y), Peer(**settings, solver="svd").fit(X, Y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_ * np.ones(k), rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(given), peer.decision_function(X), rtol=1e-7, atol=1e-8)
+    assert model.predict(given).tolist() == peer.predict(X).tolist() and model.predict(given).shape == (n, k)
+    assert model.classes_.tolist() == peer.classes_.tolist() == list(range(k))
+    assert model.score(given, Y) == pytest.approx(peer.score(X, Y), rel=1e-15)
+    assert model.certificate_ and qed.certify(model, given, Y)
+    other = Y.copy()
+    other[0, 0] = 1 - other[0, 0]
+    assert not qed.certify(model, given, other)
+
+
+@pytest.mark.parametrize("kind", [bool, np.float32, np.int8])
+def test_labels_of_any_type_of_zeros_and_ones_are_the_same(kind):
+    X, Y = labelled()
+    model, plain = qed.RidgeClassifier().fit(X, Y.astype(kind)), qed.RidgeClassifier().fit(X, Y)
+    assert model.coef_.tolist() == plain.coef_.tolist() and model.multilabel_
+    assert (
+        qed.RidgeClassifier().fit(X.astype(np.float32), Y).decision_function(X.astype(np.float32)).dtype == np.float32
+    )
+
+
+def test_labels_that_all_rows_have_and_weights_are_repetitions():
+    X, Y = labelled()
+    Y = np.column_stack([Y, np.ones(len(Y), dtype=int), np.zeros(len(Y), dtype=int)])
+    model = qed.RidgeClassifier(class_weight="balanced").fit(X, Y)
+    assert (model.predict(X)[:, 3:] == [1, 0]).all() and model.certificate_
+    times = 1 + (np.arange(len(Y)) % 3)
+    repeated = qed.RidgeClassifier().fit(np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0))
+    # Rows of unit spread and a penalty of one: a condition number of some hundreds.
+    np.testing.assert_allclose(qed.RidgeClassifier().fit(X, Y, times).coef_, repeated.coef_, rtol=1e-11, atol=1e-13)
+
+
+def test_what_no_labels_are_and_other_shapes_are_refused():
+    X, Y = labelled()
+    with pytest.raises(InputError, match="zeros and ones"):
+        qed.RidgeClassifier().fit(X, Y + 1)
+    with pytest.raises(InputError, match="zeros and ones"):
+        qed.RidgeClassifier().fit(X, np.where(Y == 1, "yes", "no"))
+    with pytest.raises(ParameterError, match="several labels"):
+        qed.RidgeClassifier(class_weight={0: 2.0}).fit(X, Y)
+    for target in (Y[:, 0], Y[:, :2]):
+        with pytest.raises(InputError, match="as in fit"):
+            qed.RidgeClassifier().fit(X, Y).score(X, target)
+    with pytest.raises(InputError, match="predicts one column"):
+        qed.LogisticRegression().fit(X, Y)
+    model = qed.RidgeClassifier().fit(X, Y)
+    model.multilabel_ = False
+    with pytest.raises(InputError, match="as in fit"):
+        qed.certify(model, X, Y)
+
+
+def test_models_of_several_labels_are_searched_and_saved(tmp_path):
+    X, Y = labelled()
+    grid, folds = {"alpha": [0.1, 10.0]}, KFold(3)
+    search = qed.Search(qed.RidgeClassifier(), grid, cv=folds).fit(X, Y)
+    plain = GridSearchCV(qed.RidgeClassifier(), grid, cv=folds).fit(X, Y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], rtol=1e-12)
+    qed.save(search.best_estimator_, tmp_path / "labels.qed")
+    loaded = qed.load(tmp_path / "labels.qed")
+    assert loaded.predict(X).tolist() == search.best_estimator_.predict(X).tolist()

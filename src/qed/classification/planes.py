@@ -22,7 +22,7 @@ class LinearClassifier(Classifier):
     def _decide(self, block: Block) -> np.ndarray:
         scores = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
         scores = scores + self.intercept_.astype(block.X.dtype, copy=False)
-        return np.asarray(scores[:, 0] if len(self.classes_) == 2 else scores)
+        return np.asarray(scores[:, 0] if len(self.coef_) == 1 else scores)
 
     def _disagreement(self) -> str:
         return planes_disagree(self.coef_, self.classes_)

@@ -8,7 +8,8 @@ a ridge regression for each class, and a single one for two classes, whose score
 that is wrong by far, which is what is wrong with it, and why there are logistic regression and support vector machines. Where a class
 lies between two others its plane may win nowhere (it is masked). In return it has a closed form: one pass of :math:`O(np^2)` for any number
 of classes, and all penalties of a search from one decomposition for each fold. With ``alpha=0`` it is the plain least-squares classifier;
-with a penalty it is also called a least-squares support vector machine.
+with a penalty it is also called a least-squares support vector machine. Labels of which a row may have several (a column of zeros and ones
+for each) are a plane each, whose sign decides.
 
 Suykens and Vandewalle (1999), Least squares support vector machine classifiers; Hastie, Tibshirani and Friedman (2009), The Elements of
 Statistical Learning, section 4.2.
@@ -23,9 +24,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.attributes import text
+from qed.base.attributes import booleans, text
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread, work
+from qed.base.errors import InputError, ParameterError
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.parameters import Parameter, boolean, choice, number
 from qed.base.models.problem import Source
@@ -49,9 +51,14 @@ class SignedProblem(LeastSquaresProblem):
     """Least squares towards the signs of the classes of some rows, each class with its weight."""
 
     def __init__(self, model: RidgeClassifier, rows: Rows, *, source: Source = "statistics") -> None:
-        rows = rows.cached()
-        self.classes, totals = learn_classes(rows, type(model).__name__)
-        super().__init__(model, signed(rows, self.classes, model.class_weight, totals), source=source)
+        rows, name = rows.cached(), type(model).__name__
+        self.multilabel = rows.target_ndim == 2
+        if self.multilabel:
+            self.classes, signs = np.arange(rows.n_targets), signed_labels(rows, model.class_weight, name)
+        else:
+            self.classes, totals = learn_classes(rows, name)
+            signs = signed(rows, self.classes, model.class_weight, totals)
+        super().__init__(model, signs, source=source)
 
 
 @takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
@@ -65,16 +72,19 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
     fit_intercept : bool, default=True
         Whether to fit constants, which are not penalised.
     class_weight : None, "balanced" or dict, default=None
-        By how much the rows of each class weigh more; "balanced" makes all classes weigh the same.
+        By how much the rows of each class weigh more; "balanced" makes all classes weigh the same. Where rows have several labels,
+        the factors of having or not having each are multiplied, and there is no dict.
     positive : bool, default=False
         Whether coefficients must not be negative (:mod:`qed.optim.least_squares.nonnegative`).
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        The classes; the numbers of the columns, where `y` has several.
+    multilabel_ : bool
+        Whether `y` was a matrix of zeros and ones, a column for each label; then ``predict`` gives such a matrix.
     coef_ : ndarray of shape (1, p) or (n_classes, p)
-        Coefficients of the scores: of the second of two classes, or of each of more.
+        Coefficients of the scores: of the second of two classes, or of each of more, and of each label.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The constants; zero without ``fit_intercept``.
     n_iter_ : int
@@ -108,10 +118,16 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
     >>> model = qed.RidgeClassifier(alpha=0).fit([*X, [10.0]], [*y, "right"])
     >>> round(float(-model.intercept_[0] / model.coef_[0, 0]), 4), model.predict([[0.5]])
     (0.5196, array(['left'], dtype='<U5'))
+
+    A row may have several labels, or none:
+
+    >>> qed.RidgeClassifier(alpha=0).fit(X, [[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 0]]).predict([[-2.0], [0.1]])
+    array([[1, 0],
+           [0, 1]])
     """
 
     passes = "two"
-    attributes: ClassVar = {"solver_": text()}
+    attributes: ClassVar = {"solver_": text(), "multilabel_": booleans()}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "fit_intercept": boolean(),
@@ -138,8 +154,25 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
 
     def _solve(self, problem: SignedProblem) -> None:
         coef, seen = self._minimum(problem), problem.statistic
-        self.classes_, self.coef_ = problem.classes, np.ascontiguousarray(coef.T)
+        self.classes_, self.multilabel_, self.coef_ = problem.classes, problem.multilabel, np.ascontiguousarray(coef.T)
         self.intercept_ = seen.y_mean - seen.x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1])
+
+    def _choose(self, block: Block) -> np.ndarray:
+        return (self._decide(block) > 0).astype(np.int64) if self.multilabel_ else super()._choose(block)
+
+    def _predicted_shape(self) -> tuple[int, ...]:
+        return self.classes_.shape if self.multilabel_ else ()
+
+    def _disagreement(self) -> str:
+        if not self.multilabel_:
+            return super()._disagreement()
+        same = len(self.coef_) == len(self.classes_)
+        return "" if same else f"coef_ has {len(self.coef_)} rows for {len(self.classes_)} labels"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
     @property
     def n_iter_(self) -> int:
@@ -149,7 +182,9 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
 
     def _prove(self, problem: SignedProblem) -> list[Claim]:
         others = set(self.classes_.tolist()) ^ set(problem.classes.tolist())
-        off = len(others) or int((self.classes_ != problem.classes).sum())
+        off = (
+            len(others) or int((self.classes_ != problem.classes).sum()) or int(self.multilabel_ != problem.multilabel)
+        )
         classes = Claim("classes are those of the target, in order (others)", float(off), 0.0)
         if off:
             return [classes]
@@ -158,7 +193,11 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
 
     def _search(self, question: Question[Self]) -> Answer | None:
         scorers = question.asking(self, "predict", "decision_function")
-        if not scorers or any(one.positive or one.class_weight is not None for one in question.models):
+        if (
+            not scorers
+            or question.rows.target_ndim == 2
+            or any(one.positive or one.class_weight is not None for one in question.models)
+        ):
             return None
         words = ""
         if is_wide(question.rows):
@@ -265,3 +304,52 @@ def _with_signs(block: Block, planes: int, factors: np.ndarray | None) -> Block:
     own = code[:, None] == np.arange(planes) if planes > 1 else code[:, None] == 1
     weight = block.weight if factors is None else block.weights * factors[code]
     return replace(block, y=np.where(own, 1.0, -1.0), weight=weight)
+
+
+def signed_labels(rows: Rows, class_weight: Any, name: str) -> Rows:
+    """Give rows whose targets are signs, from a matrix of zeros and ones.
+
+    >>> from qed.base.sources.open import rows
+    >>> signed_labels(rows([[0.0], [1.0]], [[1, 0], [1, 1]]), None, "Model").array().y
+    array([[ 1., -1.],
+           [ 1.,  1.]])
+    """
+    if isinstance(class_weight, Mapping):
+        raise ParameterError(f"{name}: class_weight is None or 'balanced' where rows have several labels, not a dict.")
+    factors = None if class_weight is None else rows.fold(_label_weights, name)
+    if factors is not None:
+        # A label that all rows have, or none has, tells them apart in nothing.
+        kinds = (factors > 0).sum(axis=0)
+        factors = factors.sum(axis=0) / (kinds * np.where(factors > 0, factors, 1.0))
+    return rows.through(
+        _with_label_signs,
+        name,
+        factors,
+        target_dtype=np.dtype(np.float64),
+        has_weight=rows.has_weight or factors is not None,
+    )
+
+
+def _label_weights(block: Block, name: str) -> np.ndarray:
+    """Give the weight of the rows without each label, and of those with it, of shape (2, q)."""
+    has = _has_label(block, name)
+    return np.array([block.weights @ ~has, block.weights @ has])
+
+
+def _has_label(block: Block, name: str) -> np.ndarray:
+    y = np.asarray(block.y)
+    strange = (y != 0) & (y != 1)
+    if block.weight is not None:
+        strange &= block.weight[:, None] > 0
+    if strange.any():
+        raise InputError(
+            f"{name} takes labels in several columns as zeros and ones (has a row the label or not), "
+            f"but y holds {y[strange].tolist()[0]!r}."
+        )
+    return np.asarray(y == 1)
+
+
+def _with_label_signs(block: Block, name: str, factors: np.ndarray | None) -> Block:
+    has = _has_label(block, name)
+    weight = block.weight if factors is None else block.weights * np.where(has, factors[1], factors[0]).prod(axis=1)
+    return replace(block, y=np.where(has, 1.0, -1.0), weight=weight)

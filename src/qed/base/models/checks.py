@@ -99,7 +99,7 @@ def _checked(model: object, source: Rows, target: str | None, *, reset: bool) ->
         return source
     wanted = Wanted.by(model, target, source)
     wanted.refuse_from(source)
-    if not reset and target == "number":
+    if not reset and target is not None:
         _check_outputs(model, source)
     facts: dict[str, object] = {} if target is None or wanted.several else {"target_shape": ()}
     if target == "number" and source.target_dtype not in FLOATS:
@@ -111,11 +111,18 @@ def _check_outputs(model: object, source: Rows) -> None:
     """Compare the columns of the target with those that a fitted model predicts."""
     known: tuple[int, ...] = getattr(model, "_predicted_shape", tuple)()
     given = source.target_shape
-    if (known or (1,)) != (given or (1,)) and get_tags(model).target_tags.multi_output:
+    if (known or (1,)) != (given or (1,)) and _takes_several(model):
         words = " and ".join(f"{shape[0] if shape else 1}" for shape in (known, given))
         raise InputError(
             f"{_name(model)} was fitted to another number of target columns than y has: {words}. Give y as in fit."
         )
+
+
+def _takes_several(model: object) -> bool:
+    """Say whether a model predicts several numbers, or tells several labels."""
+    tags = get_tags(model)
+    several = tags.target_tags.multi_output or tags.target_tags.two_d_labels
+    return bool(several or (tags.classifier_tags is not None and tags.classifier_tags.multi_label))
 
 
 def complete(source: Rows, model: object, *, once: bool = False) -> Rows:
@@ -174,8 +181,9 @@ class Wanted:
     @classmethod
     def by(cls, model: object, kind: str | None, source: Rows) -> Wanted:
         """Say what a model wants of the target of these rows."""
-        tags = None if kind is None or source.target_ndim == 1 else get_tags(model).target_tags
-        return cls(_name(model), kind, tags is not None and (tags.multi_output or tags.two_d_labels))
+        # A single column of labels says which class a row has, not whether it has a label.
+        fitting = kind is not None and source.target_ndim == 2 and (kind == "number" or source.n_targets > 1)
+        return cls(_name(model), kind, fitting and _takes_several(model))
 
     def refuse_from(self, source: Rows) -> None:
         """Refuse what can be told from the facts of rows, before the first of them is read."""

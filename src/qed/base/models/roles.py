@@ -235,7 +235,9 @@ def _cheapest(block: Block, probabilities: Any, classes: np.ndarray, costs: np.n
 
 
 def _count_right(block: Block, choose: Any) -> np.ndarray:
-    hit = choose(block) == block.y
+    said, y = choose(block), np.asarray(block.y)
+    # A row with several labels is right where all of them are.
+    hit = said == y if y.ndim == 1 else (said == y).all(axis=1)
     return np.array([block.weights @ hit, block.weights.sum()])
 
 
