@@ -16,21 +16,23 @@ import numpy as np
 COMPILED: list[Any] = []
 
 
-def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, **options: Any) -> Any:
     """Compile `function` with Numba: no GIL held, cached on disk, NumPy's rules for division.
 
-    It sees arrays and numbers only. Options, such as ``fastmath={"contract"}``, are passed to ``numba.njit``.
+    It sees arrays and numbers only. Options, such as ``fastmath={"contract"}``, are passed to ``numba.njit``. One that is called
+    `within` other kernels alone is part of what is kept of them, and is compiled sooner without a way in from Python.
     """
     if function is None:
-        return lambda inner: kernel(inner, **options)
+        return lambda inner: kernel(inner, within=within, **options)
     from numba import njit
 
     # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
     settings: dict[str, Any] = {
         "nogil": True,
-        "cache": True,
+        "cache": not within,
         "error_model": "numpy",
         "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": within,
         **options,
     }
     try:
