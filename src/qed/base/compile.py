@@ -16,21 +16,23 @@ import numpy as np
 COMPILED: list[Any] = []
 
 
-def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, **options: Any) -> Any:
     """Compile `function` with Numba: no GIL held, cached on disk, NumPy's rules for division.
 
-    It sees arrays and numbers only. Options, such as ``fastmath={"contract"}``, are passed to ``numba.njit``.
+    It sees arrays and numbers only. Options, such as ``fastmath={"contract"}``, are passed to ``numba.njit``. One that is called
+    `within` other kernels alone is part of what is kept of them, and is compiled sooner without a way in from Python.
     """
     if function is None:
-        return lambda inner: kernel(inner, **options)
+        return lambda inner: kernel(inner, within=within, **options)
     from numba import njit
 
     # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
     settings: dict[str, Any] = {
         "nogil": True,
-        "cache": True,
+        "cache": not within,
         "error_model": "numpy",
         "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": within,
         **options,
     }
     try:
@@ -54,14 +56,14 @@ def _forgiving(compiled: Any) -> Any:
 
 
 @cache
-def interpreted(compiled: Any) -> Callable[..., Any]:
-    """Give a kernel as plain Python, with all the kernels that it calls: for tables so small that compiling would take the longest.
+def interpreted(compiled: Any, *kept: Any) -> Callable[..., Any]:
+    """Give a kernel as plain Python, with all the kernels that it calls but the `kept` ones: where compiling would take the longest.
 
     >>> half = kernel(lambda values: values[0] / 2)
     >>> interpreted(half)(np.array([3.0])).item(), half.signatures
     (1.5, [])
     """
-    plain = _plain(compiled)
+    plain = _plain(compiled, *kept)
 
     @wraps(plain)
     def run(*args: Any) -> Any:
@@ -72,9 +74,10 @@ def interpreted(compiled: Any) -> Callable[..., Any]:
 
 
 @cache
-def _plain(compiled: Any) -> FunctionType:
+def _plain(compiled: Any, *kept: Any) -> FunctionType:
     """Give the function behind a kernel, such that it calls the functions behind other kernels."""
     function = compiled.py_func
     called = {name: function.__globals__.get(name) for name in function.__code__.co_names}
-    inner = {name: _plain(value) for name, value in called.items() if hasattr(value, "py_func")}
+    others = {name: value for name, value in called.items() if hasattr(value, "py_func") and value not in kept}
+    inner = {name: _plain(value, *kept) for name, value in others.items()}
     return FunctionType(function.__code__, {**function.__globals__, **inner}, function.__name__, function.__defaults__)

@@ -17,30 +17,50 @@ from qed.base.compile import kernel
 TILE_COLUMNS = 128
 
 
-@kernel
-def summarise(X: Any, weight: Any, tile_rows: int) -> Any:
-    """Give weighted mean, sum of squared deviations, minimum and maximum of each column.
+def summarise(X: np.ndarray, weight: np.ndarray, tile_rows: int) -> np.ndarray:
+    """Give weighted mean, sum of squared deviations, minimum and maximum of each column, as four rows.
 
     A NaN or an infinity shows as a mean that is not finite.
     """
-    p = X.shape[1]
-    mean, deviation, low, high = np.zeros(p), np.zeros(p), np.full(p, np.inf), np.full(p, -np.inf)
-    for first in range(0, p, TILE_COLUMNS):
-        panel = slice(first, min(first + TILE_COLUMNS, p))
-        _summarise_panel(X, weight, tile_rows, first, mean[panel], deviation[panel], low[panel], high[panel])
-    return mean, deviation, low, high
+    panels = []
+    for first in range(0, X.shape[1], TILE_COLUMNS):
+        room = np.zeros((8, min(TILE_COLUMNS, X.shape[1] - first)))
+        room[2:4] = [[np.inf], [-np.inf]]
+        _summarise_panel(X, weight, tile_rows, first, room)
+        panels.append(room[:4])
+    return np.concatenate(panels, axis=1) if panels else np.empty((4, 0))
 
 
 @kernel
-def _summarise_panel(X, weight, tile_rows, first, mean, deviation, low, high):  # type: ignore[no-untyped-def]
-    """Do so for the columns from `first` on; `mean` and `deviation` are zero before."""
-    p = len(mean)
-    base, center, drift, square = np.zeros(p), np.empty(p), np.empty(p), np.empty(p)
+def _summarise_panel(X, weight, tile_rows, first, room):  # type: ignore[no-untyped-def]
+    """Do so for the columns from `first` on: the first rows of `room` take what is found, the others are to work in.
+
+    All loops are here, and no array is made: each function and each kind of array of its own would take as long to compile again.
+    """
+    p = room.shape[1]
+    mean, deviation, low, high = room[0], room[1], room[2], room[3]
+    base, center, drift, square = room[4], room[5], room[6], room[7]
     total = 0.0
     for start in range(0, len(X), tile_rows):
-        tile, w = X[start : start + tile_rows], weight[start : start + tile_rows]
-        inside = _add_up(tile, first, w, center, low, high)
-        _spread(tile, first, w, center, drift, square)
+        stop, inside = min(start + tile_rows, len(X)), 0.0
+        for j in range(p):
+            center[j] = drift[j] = square[j] = 0.0
+        for i in range(start, stop):
+            row, w = X[i, first : first + p], weight[i]
+            inside += w
+            for j in range(p):
+                x = np.float64(row[j])
+                center[j] += w * x
+                low[j] = x if x < low[j] else low[j]
+                high[j] = x if x > high[j] else high[j]
+        for j in range(p):
+            center[j] /= inside
+        for i in range(start, stop):
+            row, w = X[i, first : first + p], weight[i]
+            for j in range(p):
+                gap = np.float64(row[j]) - center[j]
+                drift[j] += w * gap
+                square[j] += w * gap * gap
         share = inside / (total + inside)
         for j in range(p):
             base[j] = center[j] if start == 0 else base[j]
@@ -51,37 +71,6 @@ def _summarise_panel(X, weight, tile_rows, first, mean, deviation, low, high):  
         total += inside
     for j in range(p):
         mean[j] += base[j]
-
-
-@kernel
-def _add_up(tile: Any, first: int, weight: Any, center: Any, low: Any, high: Any) -> Any:
-    """Set `center` to the means of a tile, widen the range, and give the tile's weight."""
-    inside = 0.0
-    center[:] = 0.0
-    for i in range(len(tile)):
-        row, w = tile[i, first : first + len(center)], weight[i]
-        inside += w
-        for j in range(len(center)):
-            x = np.float64(row[j])
-            center[j] += w * x
-            low[j] = x if x < low[j] else low[j]
-            high[j] = x if x > high[j] else high[j]
-    for j in range(len(center)):
-        center[j] /= inside
-    return inside
-
-
-@kernel
-def _spread(tile, first, weight, center, drift, square):  # type: ignore[no-untyped-def]
-    """Sum the weighted deviations from `center`, and their squares."""
-    drift[:] = 0.0
-    square[:] = 0.0
-    for i in range(len(tile)):
-        row, w = tile[i, first : first + len(center)], weight[i]
-        for j in range(len(center)):
-            gap = np.float64(row[j]) - center[j]
-            drift[j] += w * gap
-            square[j] += w * gap * gap
 
 
 @kernel

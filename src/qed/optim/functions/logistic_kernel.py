@@ -24,7 +24,7 @@ LOG2E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.908
 POWERS = 2.0 ** -np.arange(1024.0)
 
 
-@kernel(fastmath={"contract"})
+@kernel(within=True, fastmath={"contract"})
 def falling(a: float) -> float:
     """Give the exponential of minus a number that is not negative; from 708 on, that of minus 708."""
     # The polynomials are written out, for the compiler does not take several rows at once through a loop within.
@@ -39,7 +39,7 @@ def falling(a: float) -> float:
     return total * POWERS[np.int32(k)]
 
 
-@kernel(fastmath={"contract"})
+@kernel(within=True, fastmath={"contract"})
 def log_one_plus(s: float) -> float:
     """Give the logarithm of one plus a number from 0 to 1."""
     u = s / (2.0 + s)
@@ -52,7 +52,7 @@ def log_one_plus(s: float) -> float:
     return total * u
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def _terms(score, codes, weight, pull, bend):  # type: ignore[no-untyped-def]
     """Set the gradient and the curvature of each score; give the sums of losses, missed chances and curvatures."""
     value, missed, bent = 0.0, 0.0, 0.0
@@ -127,7 +127,7 @@ def bent_rows(X, start, stop, bend, shift, vector, constant, out):  # type: igno
             out[j] += part[j]
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def _add_columns(X, first, last, shift, coef, score):  # type: ignore[no-untyped-def]
     """Add the shifted columns of the rows from `first` to `last`, times their coefficients, to the scores."""
     for j in range(X.shape[1]):
@@ -137,7 +137,7 @@ def _add_columns(X, first, last, shift, coef, score):  # type: ignore[no-untyped
                 score[i] += (column[i] - away) * factor
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def _add_products(X, first, last, shift, pull, out):  # type: ignore[no-untyped-def]
     """Add the products of the shifted columns of the rows from `first` to `last` with a pull of each row to `out`; the constant is last."""
     for start in range(first, last, TOGETHER):

@@ -67,7 +67,7 @@ def append(gram: Any, l2: float, factor: Any, order: Any, size: int, j: int, col
     return True
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def remove(factor: Any, order: Any, size: int, place: int) -> None:
     """Take the column at `place` out of the factor, by rotating the rows below it back into a triangle."""
     for r in range(size):
@@ -86,7 +86,7 @@ def remove(factor: Any, order: Any, size: int, place: int) -> None:
             lower[c] = cosine * b - sine * a
 
 
-@kernel
+@kernel(within=True)
 def first_zero(coef: Any, order: Any, size: int, move: Any, sign: Any, most: float) -> Any:
     """Give how far one can go along `move` before a coefficient loses its sign, at most `most`, and which one it is."""
     step, place = most, -1
@@ -97,7 +97,7 @@ def first_zero(coef: Any, order: Any, size: int, move: Any, sign: Any, most: flo
     return step, place
 
 
-@kernel
+@kernel(within=True)
 def solve_signed(
     slope: Any, coef: Any, l1: float, l2: float, factor: Any, order: Any, size: int, sign: Any, work: Any
 ) -> int:
@@ -129,7 +129,7 @@ def solve_signed(
     return size
 
 
-@kernel
+@kernel(within=True)
 def exchange(coef: Any, factor: Any, order: Any, size: int, j: int, sign: Any, column: Any) -> int:
     """Let column j, which follows from the support, take the place of the first coefficient that it drives to zero.
 
@@ -170,7 +170,7 @@ def let_in(gram: Any, coef: Any, l2: float, factor: Any, order: Any, size: int, 
     return left
 
 
-@kernel
+@kernel(within=True)
 def refresh(gram: Any, slope: Any, coef: Any, before: Any) -> bool:
     """Bring `slope` up to date after coefficients were changed from `before`; say whether any was."""
     moved = False

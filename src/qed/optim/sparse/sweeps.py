@@ -63,7 +63,7 @@ def descend(gram: Any, slope: Any, coef: Any, l1: float, l2: float, positive: bo
     return sweeps
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def take_away(total: Any, row: Any, factor: float) -> None:
     """Subtract ``factor * row`` from `total`, in place."""
     for t in range(len(total)):

@@ -21,7 +21,7 @@ from qed.base.numbers import TINY
 from qed.kernels.gram.rows import combined, gram_of
 from qed.kernels.similarity import Similarity
 from qed.optim.svm.decomposition import Part, Place, decomposed, exactly
-from qed.optim.svm.smo import judge, multiply, settle_parts
+from qed.optim.svm.smo import balance, descend, judge, multiply, settle_parts
 
 # Up to so many rows the Gram matrix is held as a whole.
 MOST_WHOLE = 2500
@@ -197,7 +197,11 @@ class DualProblem:
     def _whole(self, state: State, tol: float) -> Iterator[State]:
         count = len(self.starts) - 1
         tasks, aim = min(count, TASKS), min(tol, AIM) if len(self.p) <= FEW else tol
-        for run in chain([self._run(settle_parts)], repeat(settle_parts)):  # what takes long is worth compiling
+        # One problem of all rows is settled by a few long calls, so what only calls them need not be compiled.
+        whole = count == 1 and np.array_equal(self.members, np.arange(len(self.gram)))  # type: ignore[arg-type]
+        long = interpreted(settle_parts, balance, descend, judge, multiply) if whole else settle_parts
+        short = interpreted(settle_parts) if len(self.p) <= SMALLEST else long
+        for run in chain([short], repeat(long)):  # what takes long is worth compiling
             beta, f, products, found = state.beta.copy(), state.f.copy(), np.empty(len(self.p)), np.empty((count, 4))
             given = (self.p, f, beta, self.low, self.high, self.hard, tol, aim, MOVES, products, found)
             parts = (partial(run, self.gram, self.starts, self.members, *given, k, tasks) for k in range(tasks))

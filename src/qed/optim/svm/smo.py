@@ -34,7 +34,7 @@ MORE = 10
 ORDERED = {"contract", "nnan", "nsz", "arcp"}
 
 
-@kernel(fastmath=ORDERED)
+@kernel(within=True, fastmath=ORDERED)
 def first_largest(values: Any) -> tuple[int, float]:
     """Find the first of the largest values: give where it is, and it. Four at a time, because each comparison waits for the last."""
     one, two, three, four = -np.inf, -np.inf, -np.inf, -np.inf
@@ -51,7 +51,7 @@ def first_largest(values: Any) -> tuple[int, float]:
     return -1, most
 
 
-@kernel(fastmath=ORDERED)
+@kernel(within=True, fastmath=ORDERED)
 def gains(f: Any, closed: Any, diagonal: Any, line: Any, own: float, top: float, flat: float, out: Any) -> None:
     """Say by how much (twice) the objective falls with each partner of the variable whose f is `top`."""
     for t in range(len(out)):
@@ -59,7 +59,7 @@ def gains(f: Any, closed: Any, diagonal: Any, line: Any, own: float, top: float,
         out[t] = apart * apart / max(own + diagonal[t] - 2.0 * line[t], flat)
 
 
-@kernel(fastmath=ORDERED)
+@kernel(within=True, fastmath=ORDERED)
 def advance(f: Any, full: Any, step: float, line: Any, other: Any, out: Any) -> None:
     """Let f follow a move of two variables; `out` takes it, far below where a variable may not grow."""
     for t in range(len(out)):
@@ -68,7 +68,7 @@ def advance(f: Any, full: Any, step: float, line: Any, other: Any, out: Any) -> 
         out[t] = value + full[t]
 
 
-@kernel(fastmath=ORDERED)
+@kernel(within=True, fastmath=ORDERED)
 def least(f: Any, closed: Any) -> float:
     """Give the least f of a variable that may shrink."""
     bottom = FAR
@@ -158,7 +158,7 @@ def judge(p: Any, f: Any, beta: Any, low: Any, high: Any, hard: bool) -> tuple[f
     return b, dual, dual + apart, top - bottom
 
 
-@kernel
+@kernel(within=True)
 def settle(
     K: Any, p: Any, f: Any, beta: Any, low: Any, high: Any, hard: bool, tol: float, aim: float, most: int
 ) -> tuple[float, float, float, int]:

@@ -56,44 +56,51 @@ def add_stored_ones(values: Any, places: Any, starts: Any, codes: Any, weight: A
             own[np.uint64(places[k])] += (w if x > above else 0.0) + 0.0 * x
 
 
-@kernel(fastmath={"contract"})
-def spread_by_class(X: Any, codes: Any, weight: Any, n_classes: int, tile_rows: int) -> Any:
+def spread_by_class(
+    X: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int, tile_rows: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Give the weight of each class, and of every column its mean and sum of squared deviations in each class."""
-    p = X.shape[1]
-    total, mean, deviation = np.zeros(n_classes), np.zeros((n_classes, p)), np.zeros((n_classes, p))
-    inside, center = np.empty(n_classes), np.empty((n_classes, p))
-    drift, square, base = np.empty((n_classes, p)), np.empty((n_classes, p)), np.zeros((n_classes, p))
+    total, room = np.zeros(n_classes), np.zeros((6, n_classes, X.shape[1]))
+    _spread_tiles(X, codes, weight, tile_rows, total, np.empty(n_classes), room)
+    return total, room[0], room[1]
+
+
+@kernel(fastmath={"contract"})
+def _spread_tiles(X: Any, codes: Any, weight: Any, tile_rows: int, total: Any, inside: Any, room: Any) -> None:
+    """Do so into `total` and the first two tables of `room`; the others, and `inside`, are to work in.
+
+    No array is made here, because making each kind of array would have to be compiled too.
+    """
+    n_classes, p = len(total), X.shape[1]
+    mean, deviation, base, center, drift, square = room[0], room[1], room[2], room[3], room[4], room[5]
     for start in range(0, len(X), tile_rows):
-        tile, code, w = (
-            X[start : start + tile_rows],
-            codes[start : start + tile_rows],
-            weight[start : start + tile_rows],
-        )
-        inside[:], drift[:], square[:] = 0.0, 0.0, 0.0
-        for i in range(len(tile)):
-            inside[code[i]] += w[i]
-        growing = False
+        stop, growing = min(start + tile_rows, len(X)), False
+        for k in range(n_classes):
+            inside[k] = 0.0
+        for i in range(start, stop):
+            inside[codes[i]] += weight[i]
         for k in range(n_classes):
             growing |= inside[k] > total[k]
+            for j in range(p):
+                center[k, j] = base[k, j] + mean[k, j]
+                drift[k, j] = square[k, j] = 0.0
         if growing:
-            center[:] = 0.0
-            for i in range(len(tile)):
-                row, own = tile[i], center[code[i]]
+            for k in range(n_classes):
                 for j in range(p):
-                    own[j] += w[i] * np.float64(row[j])
+                    center[k, j] = 0.0
+            for i in range(start, stop):
+                row, own, w = X[i], center[codes[i]], weight[i]
+                for j in range(p):
+                    own[j] += w * np.float64(row[j])
             for k in range(n_classes):
                 for j in range(p):
                     center[k, j] /= max(inside[k], TINY)
-        else:
-            for k in range(n_classes):
-                for j in range(p):
-                    center[k, j] = base[k, j] + mean[k, j]
-        for i in range(len(tile)):
-            row, own, off, far = tile[i], center[code[i]], drift[code[i]], square[code[i]]
+        for i in range(start, stop):
+            row, own, off, far, w = X[i], center[codes[i]], drift[codes[i]], square[codes[i]], weight[i]
             for j in range(p):
                 gap = np.float64(row[j]) - own[j]
-                off[j] += w[i] * gap
-                far[j] += w[i] * gap * gap
+                off[j] += w * gap
+                far[j] += w * gap * gap
         for k in range(n_classes):
             if inside[k] > 0.0:
                 share = inside[k] / (total[k] + inside[k])
@@ -107,4 +114,3 @@ def spread_by_class(X: Any, codes: Any, weight: Any, n_classes: int, tile_rows: 
     for k in range(n_classes):
         for j in range(p):
             mean[k, j] += base[k, j]
-    return total, mean, deviation
