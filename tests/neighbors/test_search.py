@@ -1,5 +1,7 @@
 """All ways of searching find the same neighbours, to the bit: those of the plain search, ties by their number."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,3 +156,60 @@ def test_directions():
         [1, 1, 1, 0, 1, 1],
     ]
     np.testing.assert_allclose(found[:4], wanted, atol=4e-16)
+
+
+def nearest_in_fractions(X, query, found):
+    """Say whether the rows found are the nearest ones, up to the roundings of a sum of squares."""
+    rows = [[Fraction(float(value)) for value in row] for row in X]
+    sizes = [sum((a - Fraction(float(b))) ** 2 for a, b in zip(row, query)) for row in rows]
+    slack = 1 + Fraction((X.shape[1] + 8) * 2.0**-51)
+    return all(sizes[i] <= wanted * slack for i, wanted in zip(found, sorted(sizes)))
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-22, 3e-20, 1e19, 3e37])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_single_precision_at_the_ends_of_its_range(scale, make):
+    X = (np.random.default_rng(3).standard_normal((60, 3)) * scale).astype(np.float32)
+    model = qed.NearestNeighbors(n_neighbors=5, algorithm="brute").fit(make(X))
+    assert model.certificate_
+    for row, found in zip(X, model.kneighbors(make(X), return_distance=False)):
+        assert nearest_in_fractions(X, row, found)
+
+
+def test_a_product_that_overflows_on_the_way_hides_no_neighbour():
+    query = np.array([[2e19, 1.7e19, 1.7e19]], dtype=np.float32)
+    near = np.array([[-2e19, 1.7e19, 1.7e19]], dtype=np.float32)
+    far = np.array([[-1e18, -3e19, -4e19]], dtype=np.float32) * np.linspace(1, 1.2, 40, dtype=np.float32)[:, None]
+    X = np.vstack([far, near])
+    same(Search(X, Minkowski(2.0), *frame(X)).nearest(query, 1), plain(X, query, 1))
+    assert plain(X, query, 1).number[0, 0] == 40
+
+
+@pytest.mark.parametrize("scale", [1e-315, 1e-300, 1e-150, 1e90, 1e150, 1e300])
+@pytest.mark.parametrize("way", ["brute", "kd_tree"])
+def test_any_scale(scale, way):
+    X = np.random.default_rng(4).standard_normal((60, 3)) * scale
+    model = qed.NearestNeighbors(n_neighbors=5, algorithm=way).fit(X)
+    assert model.certificate_
+    for row, found in zip(X, model.kneighbors(X, return_distance=False)):
+        assert nearest_in_fractions(X, row, found)
+
+
+def test_rows_beside_one_that_is_far_away():
+    X = np.random.default_rng(5).standard_normal((60, 3))
+    beside = qed.NearestNeighbors(n_neighbors=5).fit(np.vstack([X, [[1e150, 0.0, 0.0]]]))
+    assert beside.certificate_
+    np.testing.assert_array_equal(beside.kneighbors(X, return_distance=False), plain(X, X, 5).number)
+
+
+@pytest.mark.filterwarnings("ignore::qed.base.errors.UnprovenWarning")
+@pytest.mark.parametrize(("near", "power"), [(1e-300, 2), (1e-170, 2), (1e-4, 100)])
+def test_sizes_that_are_no_numbers_any_more_are_not_proven(near, power):
+    X = np.vstack([np.random.default_rng(6).standard_normal((60, 3)) * near, [[1.0, 0.0, 0.0]]])
+    assert not qed.NearestNeighbors(n_neighbors=5, p=power).fit(X).certificate_
+
+
+def test_queries_beyond_all_squares_still_have_an_answer():
+    X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([0.0, 1.0, 2.0, 4.0])
+    model = qed.KNeighborsRegressor(2, weights="distance").fit(X, y)
+    assert np.isfinite(model.predict([[1e200]])).all()

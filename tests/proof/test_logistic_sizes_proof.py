@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qed
-from tests.proof.test_logistic_proof import DIGITS, NASTY, Exact, plain
+from tests.proof.test_logistic_proof import NASTY, plain
+from tests.proof.truth_of_classes import DIGITS, Exact
 
 SHARES = [1.0, 0.5, 0.01]
 PENALTIES = [1e-6, 1e-2, 1.0, 1e3]

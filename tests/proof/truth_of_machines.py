@@ -56,6 +56,8 @@ def machine(model, data):
             square = sum(v * (s - b) for v, s in zip(beta, score)) / 2
         if hasattr(model, "smoothing_"):
             corner = number(float(model.smoothing_[0]))
+            # A corner that was not rounded is as sharp as the digits are.
+            corner = corner or number(10) ** -(mpmath.mp.dps // 2)
             up, down = (
                 [c * min(max(s * (t - v) - epsilon, 0) / corner, 1) for c, t, v in zip(cost, target, score)]
                 for s in (1, -1)

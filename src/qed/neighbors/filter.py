@@ -81,6 +81,8 @@ def _search(
     score(strips, half, small, scores, rows)
     length = np.sqrt((small.astype(np.float64) ** 2).sum(axis=1))
     error = (X.shape[1] + 8) * UNIT * longest * (length + longest / 2) + 2.0**-48 * (length + longest) ** 2
+    # Beside what is near one, the least numbers of single precision are as good as none; rows that are all near zero are made of them.
+    error += (X.shape[1] + 8) * 2.0**-126 * (1 + length + longest)
     least = 2 * (scores[:, -1] - error) + length**2 * (1 - 2.0**-48) - 2 * UNIT * length * (length + longest)
     least = np.where(np.isfinite(error), least, -np.inf) if kept < len(X) else np.full(len(queries), np.inf)
     rounding = 1 + (X.shape[1] + 8) * 2.0**-52

@@ -14,6 +14,7 @@ from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer, number
 from qed.base.models.problem import RowsProblem
 from qed.base.models.ways import way
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.kernels.kernel import Kernel
@@ -25,7 +26,7 @@ from qed.neighbors.tree import Tree
 # Numbers that the proof of a fit may look at, and rows at the most; ``certify`` looks at more.
 SAMPLED_AT_FIT, SAMPLED, MOST = 1 << 20, 1 << 26, 64
 # Beyond this, squares and higher powers leave the range of numbers: rows are scaled first.
-EXTREME = 300
+EXTREME, WIDE = 300, 2.0**256
 
 NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
     "n_neighbors": integer(1, kind="model"),
@@ -60,7 +61,8 @@ class KeptProblem(RowsProblem):
         low, high = self.summary.low, self.summary.high
         with np.errstate(over="ignore"):
             middle, width = low / 2 + high / 2, float((high / 2 - low / 2).max(initial=0.0))
-        return middle, 2.0 ** -int(np.frexp(width)[1]) if 0 < width < np.inf else 1.0
+        # What is narrower than the least normal number is brought as near as a power of two can bring it.
+        return middle, 2.0 ** min(1023, -int(np.frexp(width)[1])) if 0 < width < np.inf else 1.0
 
 
 class Neighbors(Estimator):
@@ -133,7 +135,8 @@ class Neighbors(Estimator):
         """The power of two by which rows of extreme size are multiplied before they are measured; one for all others."""
         if not isinstance(self._measure, Minkowski) or abs(np.log2(self.scale_)) < EXTREME:
             return 1.0
-        return self.scale_
+        # Wide tables become wider than one, so that squares of what is far less than their width are numbers, too.
+        return self.scale_ * (WIDE if self.scale_ < 1 else 1.0)
 
     def _prepared(self, X: Matrix) -> Matrix:
         stretch = self._stretch
@@ -278,11 +281,25 @@ class Neighbors(Estimator):
         if problem.present is not None and self.metric == "precomputed":
             queries = queries[:, problem.present]
         among = Search(self._prepared(problem.block.X[there]), self._measure, self.center_, self.scale_)
-        wanted = among.plainly(queries, k).named(there)
-        if isinstance(self._measure, Minkowski):
-            return float((found.number != wanted.number).sum() + (found.size != wanted.size).sum()), asked
-        # Products of a kernel round otherwise in other blocks: what is as far up to rounding is as near.
-        apart = np.abs(found.size - wanted.size) > 64 * p * np.finfo(float).eps * (
-            1 + np.abs(wanted.size).max(initial=0.0)
-        )
-        return float(apart.sum()), asked
+        near = among.plainly(queries, k)
+        wanted = near.named(there)
+        apart = np.abs(found.size - wanted.size)
+        if not isinstance(self._measure, Minkowski):
+            # Products of a kernel round otherwise in other blocks: what is as far up to rounding is as near.
+            return float((apart > 64 * p * EPS * (1 + np.abs(wanted.size).max(initial=0.0))).sum()), asked
+        if self._measure.power in (1, 2, np.inf):
+            wrong = (found.number != wanted.number) | (found.size != wanted.size)
+        else:
+            # Other powers round otherwise on other processors.
+            wrong = apart > 64 * p * EPS * wanted.size
+        return float((wrong | _faded(near, queries, among)).sum()), asked
+
+
+def _faded(near: Best, queries: Matrix, among: Search) -> np.ndarray:
+    """Say which neighbours have a size that left the range of numbers, so that it ranks them no more."""
+    faded = ~((near.size > TINY / EPS) & (near.size < np.inf))
+    which, place = np.nonzero(faded)
+    other = queries[which] != among.X[near.number[which, place]]
+    # Equal rows are nowhere apart.
+    faded[which, place] = np.asarray(other.sum(axis=1)).ravel() > 0
+    return np.asarray(faded)

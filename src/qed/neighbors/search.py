@@ -102,9 +102,7 @@ class Search:
     @cached_property
     def _lengths(self) -> np.ndarray:
         """The squared length of each row."""
-        if is_sparse(self.X):
-            return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=np.float64).ravel()
-        return np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
+        return _lengths(self.X)
 
     def _by_products(self, Q: Matrix, k: int) -> Best:
         n, p = self.X.shape
@@ -115,17 +113,19 @@ class Search:
             product = Q @ self.X.T
             product = product.toarray() if is_sparse(product) else product
             scores = self._lengths / 2 - product
-        scores[np.isnan(scores)] = -np.inf
+        # What left the range of numbers, if only on the way, says nothing.
+        scores[~np.isfinite(scores)] = -np.inf
         chosen = np.sort(np.argpartition(scores, kept - 1, axis=1)[:, :kept], axis=1)
         limit = np.take_along_axis(scores, chosen, axis=1).max(axis=1)
         found = Best.of(self._pairs(Q, chosen), k)
         near = Best(found.size, np.take_along_axis(chosen, found.number, axis=1))
-        # A product of p terms is off by p + 2 roundings of the lengths' product, in the precision of the table.
-        unit = float(np.finfo(product.dtype).eps)
+        # A product of p terms is off by p + 2 roundings of the lengths' product, in the precision of the table, or of its least numbers.
+        unit, tiny = float(np.finfo(product.dtype).eps), float(np.finfo(product.dtype).tiny)
         own = np.sqrt(_lengths(Q))
         longest = float(np.sqrt(self._lengths.max()))
-        error = (p + 8) * unit * longest * (own + longest) + 8 * EPS * own**2
-        least = 2 * (limit - error) + own**2
+        with np.errstate(over="ignore", invalid="ignore"):
+            error = (p + 8) * unit * longest * (own + longest) + 8 * EPS * own**2 + (p + 8) * tiny
+            least = 2 * (limit - error) + own**2
         doubtful = np.flatnonzero(~(near.size[:, -1] * (1 + (p + 8) * EPS) < least))
         if len(doubtful):
             again = self.plainly(Q[doubtful], k)
@@ -154,8 +154,11 @@ def _strips(Q: Matrix, n: int) -> Iterator[Matrix]:
 
 
 def _lengths(Q: Matrix) -> np.ndarray:
-    squares = Q.multiply(Q) if is_sparse(Q) else np.asarray(Q, dtype=np.float64) ** 2
-    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+    if not is_sparse(Q):
+        return np.asarray(np.einsum("ij,ij->i", Q, Q, dtype=np.float64))
+    wide = Q.astype(np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray(wide.multiply(wide).sum(axis=1)).ravel()
 
 
 def _sparse(X: Matrix) -> Matrix:

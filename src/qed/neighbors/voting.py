@@ -157,9 +157,9 @@ def weigh(weights: Weights, distances: np.ndarray) -> np.ndarray:
         return np.ones(distances.shape)
     if weights == "distance":
         nearest = distances.min(axis=1, keepdims=True)
-        # Relative to the nearest one, so that nothing overflows.
+        # Relative to the nearest one, so that nothing overflows; rows that are all too far for a number are as far as each other.
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(nearest > 0, nearest / distances, (distances == 0).astype(np.float64))
+            return np.where(distances == nearest, 1.0, nearest / distances)
     found = np.asarray(weights(distances), dtype=np.float64)  # type: ignore[operator]
     if found.shape != distances.shape or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(
