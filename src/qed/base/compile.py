@@ -39,8 +39,20 @@ def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, 
         compiled = _forgiving(njit(**settings)(function))
     except RuntimeError:
         compiled = njit(**{**settings, "cache": False})(function)
+    if within:
+        _close(compiled)
     COMPILED.append(compiled)
     return compiled
+
+
+def _close(compiled: Any) -> None:
+    """Let a call from Python fail with a sentence where there is no way in: Numba would jump to nowhere."""
+
+    def refuse(*args: object, **named: object) -> None:
+        raise TypeError(f"{compiled.py_func.__name__} is called by other kernels alone.")
+
+    compiled._insert = lambda *entry, **named: None
+    compiled._compile_for_args = refuse
 
 
 def _forgiving(compiled: Any) -> Any:

@@ -67,7 +67,7 @@ def append(gram: Any, l2: float, factor: Any, order: Any, size: int, j: int, col
     return True
 
 
-@kernel(within=True, fastmath=FAST)
+@kernel(fastmath=FAST)
 def remove(factor: Any, order: Any, size: int, place: int) -> None:
     """Take the column at `place` out of the factor, by rotating the rows below it back into a triangle."""
     for r in range(size):
@@ -86,7 +86,7 @@ def remove(factor: Any, order: Any, size: int, place: int) -> None:
             lower[c] = cosine * b - sine * a
 
 
-@kernel(within=True)
+@kernel
 def first_zero(coef: Any, order: Any, size: int, move: Any, sign: Any, most: float) -> Any:
     """Give how far one can go along `move` before a coefficient loses its sign, at most `most`, and which one it is."""
     step, place = most, -1
