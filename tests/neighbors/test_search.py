@@ -241,3 +241,10 @@ def test_weights_that_are_no_numbers_are_refused():
     model = qed.KNeighborsRegressor(1, weights=str).fit([[0.0], [1.0]], [0.0, 1.0])
     with pytest.raises(qed.base.errors.ParameterError, match="make numbers"):
         model.predict([[0.5]])
+
+
+def test_another_distance_after_the_fit_asks_no_tree():
+    X = np.random.default_rng(9).standard_normal((100, 3))
+    model = qed.NearestNeighbors(n_neighbors=3, algorithm="kd_tree").fit(X).set_params(metric="cosine")
+    wanted = qed.NearestNeighbors(n_neighbors=3, metric="cosine").fit(X).kneighbors(X[:9], return_distance=False)
+    np.testing.assert_array_equal(model.kneighbors(X[:9], return_distance=False), wanted)
