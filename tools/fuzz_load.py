@@ -335,7 +335,7 @@ def run(title: str | None, fuzz: Callable[[int, float, int, int | None], Outcome
     outcomes = fuzz(given.files, given.seconds, given.seed, given.only)
     for name, count in sorted(outcomes.counts.items()):
         print(f"{name:24}{count:>10}")
-    print(f"slowest call {outcomes.slowest:.2f} s, memory {megabytes()} MiB")
+    print(f"slowest call {outcomes.slowest:.2f} s, memory of the whole process {megabytes()} MiB")
     print("\n".join(outcomes.faults[:200]))
     return 1 if outcomes.faults else 0
 

@@ -213,3 +213,38 @@ def test_queries_beyond_all_squares_still_have_an_answer():
     X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([0.0, 1.0, 2.0, 4.0])
     model = qed.KNeighborsRegressor(2, weights="distance").fit(X, y)
     assert np.isfinite(model.predict([[1e200]])).all()
+
+
+@pytest.mark.parametrize("name", ["points", "numbers", "column", "value"])
+def test_a_file_with_another_tree_is_refused(name, tmp_path):
+    X = np.random.default_rng(7).standard_normal((10 * LEAF, 3))
+    whole = {one: getattr(Tree.of(X), one) for one in ("points", "numbers", "column", "value")}
+    others = [
+        whole[name][None],
+        whole[name][..., :-1],
+        whole[name].astype(np.float16 if name in ("points", "value") else np.int8),
+    ]
+    for other in others:
+        model = qed.NearestNeighbors(algorithm="kd_tree").fit(X)
+        model.tree_ = Tree(**{**whole, name: other})
+        qed.save(model, tmp_path / "model.qed")
+        with pytest.raises(qed.base.errors.SavingError):
+            qed.load(tmp_path / "model.qed")
+
+
+def test_leaves_that_are_too_large_are_refused():
+    tree = Tree.of(np.random.default_rng(8).standard_normal((10 * LEAF, 3)))
+    assert Tree(tree.points, tree.numbers, tree.column[:0], tree.value[:0]).misplaced() > 0
+
+
+def test_weights_that_are_no_numbers_are_refused():
+    model = qed.KNeighborsRegressor(1, weights=str).fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.raises(qed.base.errors.ParameterError, match="make numbers"):
+        model.predict([[0.5]])
+
+
+def test_another_distance_after_the_fit_asks_no_tree():
+    X = np.random.default_rng(9).standard_normal((100, 3))
+    model = qed.NearestNeighbors(n_neighbors=3, algorithm="kd_tree").fit(X).set_params(metric="cosine")
+    wanted = qed.NearestNeighbors(n_neighbors=3, metric="cosine").fit(X).kneighbors(X[:9], return_distance=False)
+    np.testing.assert_array_equal(model.kneighbors(X[:9], return_distance=False), wanted)

@@ -150,7 +150,9 @@ class Neighbors(Estimator):
         if X.shape[1] != len(center):
             # As directions, rows lie within a ball of radius one.
             center, scale = np.zeros(X.shape[1]), 1.0
-        return Search(X, measure, center, scale, getattr(self, "tree_", None))
+        # A tree serves the distances it was grown for, not one that was asked for since.
+        tree = getattr(self, "tree_", None) if isinstance(measure, Minkowski) else None
+        return Search(X, measure, center, scale, tree)
 
     def _nearest(self, X: Matrix, k: int, own: np.ndarray | None = None) -> Best:
         """Give the k nearest rows of each query, without its `own` number where that is given, by what ranks them."""

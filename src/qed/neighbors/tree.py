@@ -15,9 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
+from qed.base.attributes import floats, integers
 from qed.base.compile import kernel
 from qed.base.engine import work
 from qed.base.numbers import EPS
@@ -33,6 +35,12 @@ LEAF, LEVELS, TASK = 32, 48, 256
 class Tree:
     """Rows in the order of the leaves, and where their boxes are cut."""
 
+    attributes: ClassVar = {
+        "points": floats("features", "rows"),
+        "numbers": integers("rows", below="rows"),
+        "column": integers("nodes", below="features"),
+        "value": floats("nodes"),
+    }
     points: np.ndarray  # (p, n): the features, column by column
     numbers: np.ndarray  # (n,): which row each is
     column: np.ndarray  # (nodes,): the column in which a node is cut
@@ -42,9 +50,7 @@ class Tree:
     def of(cls, X: np.ndarray) -> Tree:
         """Grow the tree of some rows."""
         n = len(X)
-        leaves = 1
-        while n > LEAF * leaves:
-            leaves *= 2
+        leaves = _leaves(n)
         points, numbers = np.ascontiguousarray(X.T), np.arange(n)
         column, value = np.zeros(leaves - 1, dtype=np.intp), np.zeros(leaves - 1)
         # The first cuts are made one after the other, and the trees below them side by side.
@@ -77,7 +83,10 @@ class Tree:
         """Count the rows that lie on the wrong side of a cut, and the cuts that are none."""
         p, n = self.points.shape
         leaves = len(self.column) + 1
-        wrong = int(leaves & (leaves - 1) != 0 or not (self.column >= 0).all() or not (self.column < p).all())
+        # Kernels trust the sizes of leaves and the types of numbers.
+        wrong = int(leaves != _leaves(n) or not (self.column >= 0).all() or not (self.column < p).all())
+        wrong += int(self.points.dtype not in (np.float32, np.float64) or self.value.dtype != np.float64)
+        wrong += int(self.numbers.dtype != np.intp or self.column.dtype != np.intp)
         wrong += int(not np.array_equal(np.sort(self.numbers), np.arange(n)))
         if wrong:
             return wrong
@@ -89,6 +98,14 @@ class Tree:
             wrong += int((values[low:middle] > cut).sum() + (values[middle:high] < cut).sum())
             wrong += int(middle < high and not (values[middle:high] == cut).any())
         return wrong
+
+
+def _leaves(n: int) -> int:
+    """Give how many leaves the tree of n rows has."""
+    leaves = 1
+    while n > LEAF * leaves:
+        leaves *= 2
+    return leaves
 
 
 def _range(n: int, parts: int, which: int) -> tuple[int, int]:

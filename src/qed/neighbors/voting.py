@@ -160,7 +160,10 @@ def weigh(weights: Weights, distances: np.ndarray) -> np.ndarray:
         # Relative to the nearest one, so that nothing overflows; rows that are all too far for a number are as far as each other.
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(distances == nearest, 1.0, nearest / distances)
-    found = np.asarray(weights(distances), dtype=np.float64)  # type: ignore[operator]
+    try:
+        found = np.asarray(weights(distances), dtype=np.float64)  # type: ignore[operator]
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"weights must make numbers of an array of distances ({error}).") from error
     if found.shape != distances.shape or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(
             f"weights must give a finite number >= 0 for each of the distances of shape {distances.shape}."
