@@ -11,7 +11,7 @@ from qed.base.sources.rows import ArrayRows
 from qed.regression.sparse import problem as lasso_problem
 from tests.property.nasty import regression_problems
 
-QUICK = settings(max_examples=30, deadline=None)
+QUICK = settings(max_examples=60, deadline=None)
 SHARES = st.sampled_from([1e-6, 1e-3, 0.1, 0.6, 1.0, 2.0])
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import qed
@@ -38,6 +38,7 @@ def test_the_median_minimises_the_absolute_error(y):
 @given(values)
 @settings(max_examples=25, deadline=None)
 def test_the_models_of_a_constant_are_mean_and_median(y):
+    assume(not ((y != 0) & (np.abs(y) < 1e-150)).any())  # numbers whose squares vanish are refused in a sentence
     nothing = np.zeros((len(y), 1))
     assert qed.MeanRegressor().fit(nothing, y).predict(nothing)[0] == pytest.approx(y.mean(), abs=1e-9)
     model = qed.LeastAbsoluteDeviations().fit(nothing, y)

@@ -12,7 +12,7 @@ ones are taken, and of classes with as many votes the first. Cost: see :mod:`qed
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,9 +83,6 @@ class KNeighborsClassifier(Classifier, Voting):
 
     attributes: ClassVar = {"y_fit_": integers("rows", below="classes")}
     parameters: ClassVar[Mapping[str, Parameter]] = VOTING_PARAMETERS
-    compare_grid: ClassVar[Mapping[str, Any]] = {"n_neighbors": [1, 3, 5, 9, 15, 25, 45]}
-    compare_name: ClassVar[str] = "k nearest neighbours"
-    compare_most_rows: ClassVar[int] = 50_000
     _has_scores: ClassVar[bool] = False
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "right": lambda y, said: (y == said) + 0.0

@@ -19,10 +19,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from qed.base.errors import ParameterError
+from qed.base.models.parameters import choice, number
 from qed.base.sources.block import is_sparse
 from qed.kernels.kernel import Kernel
 
 NAMED = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
+POWER = number(1, kind="model") | choice(np.inf, kind="model")
 NAMES = ("minkowski", *NAMED, "cosine", "precomputed")
 Array = np.ndarray
 # A table of rows: an array, or a sparse one.
@@ -155,11 +157,11 @@ def measure_of(metric: Metric, p: float) -> Measure:
     """
     if isinstance(metric, Kernel):
         return InFeatures(metric)
-    if callable(metric):
+    if callable(metric) and not isinstance(metric, type):
         return Custom(metric)
     if metric == "minkowski":
-        return Minkowski(float(p))
-    if metric in NAMED:
+        return Minkowski(float(POWER.checked("p", p)))
+    if isinstance(metric, str) and metric in NAMED:
         return Minkowski(NAMED[metric])
     if metric in ("cosine", "precomputed"):
         return Cosine() if metric == "cosine" else Given()

@@ -11,7 +11,7 @@ from qed.base.attributes import floats, maybe, of, size
 from qed.base.certificate import Claim
 from qed.base.errors import InputError
 from qed.base.models.estimator import Estimator
-from qed.base.models.parameters import Parameter, choice, integer, number
+from qed.base.models.parameters import Parameter, choice, integer
 from qed.base.models.problem import RowsProblem
 from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
@@ -19,7 +19,7 @@ from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.kernels.kernel import Kernel
 from qed.neighbors.best import Best
-from qed.neighbors.measures import NAMES, Matrix, Measure, Metric, Minkowski, measure_of
+from qed.neighbors.measures import NAMES, POWER, Matrix, Measure, Metric, Minkowski, measure_of
 from qed.neighbors.search import Search, grows
 from qed.neighbors.tree import Tree
 
@@ -31,10 +31,14 @@ EXTREME, WIDE = 300, 2.0**256
 NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
     "n_neighbors": integer(1, kind="model"),
     "algorithm": choice("auto", "brute", "kd_tree", "ball_tree"),
-    "p": number(1, kind="model") | choice(np.inf, kind="model"),
+    "p": POWER,
     "metric": Parameter(
         f"a kernel, a function of two rows, or one of {', '.join(map(repr, NAMES))}",
-        lambda value: value in NAMES if isinstance(value, str) else isinstance(value, Kernel) or callable(value),
+        lambda value: (
+            value in NAMES
+            if isinstance(value, str)
+            else isinstance(value, Kernel) or (callable(value) and not isinstance(value, type))
+        ),
         "model",
     ),
 }

@@ -75,9 +75,6 @@ class KNeighborsRegressor(Regressor, Voting):
 
     attributes: ClassVar = {"y_fit_": floats("rows", "outputs?")}
     parameters: ClassVar[Mapping[str, Parameter]] = VOTING_PARAMETERS
-    compare_grid: ClassVar[Mapping[str, Any]] = {"n_neighbors": [1, 3, 5, 9, 15, 25, 45]}
-    compare_name: ClassVar[str] = "k nearest neighbours"
-    compare_most_rows: ClassVar[int] = 50_000
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "squared error": lambda y, said: ((y - said) ** 2).reshape(len(y), -1).mean(axis=1),
         "absolute error": lambda y, said: np.abs(y - said).reshape(len(y), -1).mean(axis=1),

@@ -108,7 +108,9 @@ class Evidence:
         lost = moments.y_mean - moments.x_mean @ coef - intercept
         yy = seen.yy.diagonal()
         offset = Offset.of(lost, seen.weight, far[used], seen.y_mean, yy)
-        return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, noise(seen.count))
+        # Columns far from zero are known to the rounding of their values.
+        rounding = noise(seen.count) * (1 + min(far.max(), FAR))
+        return cls(used, length, seen.xx[:, used], seen.xy, yy, offset, rounding)
 
     @property
     def bound(self) -> float:
@@ -224,18 +226,21 @@ def claim_of_end(seen: Evidence, paths: Sequence[Path], wanted: int, tol: float 
 
 def claim_of_excess(seen: Evidence, coefs: Sequence[np.ndarray], *, centered: bool) -> Claim:
     """Claim that no other coefficients of the same columns, and no other constant, leave a smaller residual."""
-    value = 0.0
+    value = hidden = 0.0
     for output, coef in enumerate(coefs):
         chosen = coef.nonzero()[0]
         places, weights = seen.used[chosen], coef[chosen]
         gram, right = seen.xx[places][:, chosen], seen.xy[places, output]
         gradient = right - gram @ weights
         gain = abs(float(gradient @ _solved(gram, gradient))) if len(chosen) else 0.0
-        # A constant that is off, if only by the rounding of large means, adds to the squares as well.
-        gain += centered * float(seen.offset.size[output] + EPS * seen.offset.far * seen.reach_of(output, coef)) ** 2
+        # A constant that is off, if only by the rounding of large means, adds to the squares as well; so much may be left by rounding.
+        reach = seen.reach_of(output, coef)
+        slip = centered * EPS * seen.offset.far * reach
+        gain += centered * float(seen.offset.size[output] + slip) ** 2
         error = seen.yy[output] - weights @ (right + gradient)
-        value = max(value, gain / (max(error, 0.0) + 1e-8 * seen.reach_of(output, coef) ** 2))
-    return Claim("excess over the least error with these columns", value, seen.bound)
+        size = max(error, 0.0) + 1e-8 * reach**2
+        value, hidden = max(value, gain / size), max(hidden, (4 * slip) ** 2 / size)
+    return Claim("excess over the least error with these columns", value, seen.bound + min(hidden, MOST_ROUNDING))
 
 
 def _solved(gram: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -177,7 +177,7 @@ class TableModel(Estimator):
         return f"{found}, or they are encoded otherwise" if found and "columns" in found else found
 
     def _predicted_shape(self) -> tuple[int, ...]:
-        found: tuple[int, ...] = self.model_._predicted_shape()
+        found: tuple[int, ...] = getattr(self.model_, "_predicted_shape", tuple)()
         return found
 
     def encoded(self, X: Any) -> Rows:
