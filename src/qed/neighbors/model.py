@@ -245,17 +245,18 @@ class Neighbors(Estimator):
         moved = float(not np.array_equal(self.center_, middle)) + float(self.scale_ != scale)
         claims.append(Claim("centre and scale are those of the rows' box", moved, 0.0))
         if hasattr(self, "tree_") or grows(self._measure, self.X_fit_, self.algorithm):
-            claims.append(Claim("rows on the wrong side of a cut of the tree", self._misplaced(problem), 0.0))
+            claims.append(Claim("cuts of the tree with rows on the wrong side", self._misplaced(problem), 0.0))
+            if not claims[-1].holds:
+                return claims  # kernels trust the tree that they are given
         wrong, asked = self._judged(problem, SAMPLED_AT_FIT)
         return [*claims, Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0)]
 
     def _restate(self, problem: KeptProblem) -> list[Claim]:
+        count = Claim("n_samples_fit_ counts the rows", float(self.n_samples_fit_ != len(problem.block)), 0.0)
+        if hasattr(self, "tree_") and self._misplaced(problem):
+            return [count]
         wrong, asked = self._judged(problem, SAMPLED)
-        count = float(self.n_samples_fit_ != len(problem.block))
-        return [
-            Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0),
-            Claim("n_samples_fit_ counts the rows", count, 0.0),
-        ]
+        return [count, Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0)]
 
     def _other_values(self, problem: KeptProblem) -> float:
         kept, given = self.X_fit_, problem.block.X
@@ -271,9 +272,7 @@ class Neighbors(Estimator):
         X = self._prepared(problem.block.X if present is None else problem.block.X[present])
         if tree is None or tree.points.shape != X.T.shape:
             return float("inf")
-        if tree.misplaced():
-            return float(tree.misplaced())
-        return float((tree.points != X[tree.numbers].T).sum())
+        return float(tree.misplaced() or (tree.points != X[tree.numbers].T).sum())
 
     def _judged(self, problem: KeptProblem, budget: int) -> tuple[float, int]:
         """Compare what is found for some rows with what the definition of the distance gives; count the differences."""

@@ -80,7 +80,7 @@ class Tree:
         return found
 
     def misplaced(self) -> int:
-        """Count the rows that lie on the wrong side of a cut, and the cuts that are none."""
+        """Count the cuts that rows lie on the wrong side of, and what else a tree can not be."""
         p, n = self.points.shape
         leaves = len(self.column) + 1
         # Kernels trust the sizes of leaves and the types of numbers.
@@ -90,13 +90,15 @@ class Tree:
         wrong += int(not np.array_equal(np.sort(self.numbers), np.arange(n)))
         if wrong:
             return wrong
-        for node in range(1, leaves):
-            level = 1 << (node.bit_length() - 1)
-            low, high = _range(n, level, node - level)
-            values, middle, cut = self.points[self.column[node - 1]], (low + high) // 2, self.value[node - 1]
-            # The cut is one of the rows, and no row is beyond it.
-            wrong += int((values[low:middle] > cut).sum() + (values[middle:high] < cut).sum())
-            wrong += int(middle < high and not (values[middle:high] == cut).any())
+        edges, node = np.array([0, n]), 1
+        while node < leaves:
+            # The cut is the least row of the upper half, and no row of the lower one is beyond it.
+            level, cut = slice(node - 1, 2 * node - 1), self.value[node - 1 : 2 * node - 1]
+            values = self.points[np.repeat(self.column[level], np.diff(edges)), np.arange(n)]
+            edges = np.sort(np.concatenate([edges, (edges[:-1] + edges[1:]) // 2]))
+            most, least = (extreme.reduceat(values, edges[:-1]) for extreme in (np.maximum, np.minimum))
+            wrong += int((most[::2] > cut).sum() + (least[1::2] != cut).sum())
+            node *= 2
         return wrong
 
 
