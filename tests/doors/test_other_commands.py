@@ -148,7 +148,16 @@ def test_warmup_compiles_every_kernel_that_stands_alone(run):
 
     found = run.json("warmup")
     assert {"Ridge", "KMeans", "ColumnEncoder"} <= {one["model"] for one in found["models"]}
-    entered = {"_sum_tiles", "summarise", "expand", "affine_kernel", "dense_squares", "hash_dense", "add_rows"}
+    entered = {
+        "visit",
+        "_sum_tiles",
+        "_summarise_panel",
+        "expand",
+        "affine_kernel",
+        "dense_squares",
+        "hash_dense",
+        "add_rows",
+    }
     ready = {kernel.py_func.__name__ for kernel in COMPILED if kernel.signatures}
     assert entered <= ready
 

@@ -59,6 +59,7 @@ def _models() -> Iterator[tuple[str, Any]]:
                 needed = [p for p in inspect.signature(kind).parameters.values() if p.default is p.empty]
                 if not needed:
                     yield name, kind()
+    yield "NearestNeighbors, tree", qed.NearestNeighbors(algorithm="kd_tree")
     yield "SimpleImputer, medians", qed.SimpleImputer(strategy="median")
     yield "Search, leave one out", qed.Search(qed.Ridge(), {"alpha": [1.0, 10.0]}, cv="loo")
 
