@@ -22,6 +22,9 @@ COLUMNS = ["a", "b", "c", "d"]
 # Other blocks add the same n terms in another order, which moves a sum by n u at most, and equations in X'X answer with the square of
 # the condition of X. Rounding the table itself to single precision moves the answers by the condition of the table with a constant.
 ROUNDING = len(X) * 2.0**-53 * np.linalg.cond(X - X.mean(axis=0)) ** 2
+# Steps end where the objective is within 1e-10 of its minimum, relative, which leaves the root of that to coefficients: other rounding
+# on the way ends elsewhere in there.
+STOPPED = {"GradientRidge": 1e-5}
 SINGLE = 2.0**-23 * np.linalg.cond(np.column_stack([np.ones(len(X)), X]))
 
 
@@ -95,7 +98,7 @@ def check_source(name, kind, folder):
     """Give what two threads learn from a source, which is what one learns from an array, but for rounding."""
     with qed.threads(2):
         found = learned(fit(name, kind, folder))
-    compare(from_an_array(name), found, rtol=SINGLE if kind == "float32" else ROUNDING)
+    compare(from_an_array(name), found, rtol=SINGLE if kind == "float32" else STOPPED.get(name, ROUNDING))
     return found
 
 
@@ -127,7 +130,7 @@ def test_no_source_minds_the_number_of_threads(name, kind, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cluster_gives_the_same_model(name, cluster, tmp_path):
-    compare(from_an_array(name), learned(fit(name, "dask", tmp_path)), rtol=ROUNDING)
+    compare(from_an_array(name), learned(fit(name, "dask", tmp_path)), rtol=STOPPED.get(name, ROUNDING))
 
 
 def compare(expected, found, rtol):
