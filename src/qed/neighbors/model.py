@@ -51,8 +51,9 @@ NEIGHBOR_WAYS = {
 class KeptProblem(RowsProblem):
     """Rows that are kept as they are."""
 
-    def __init__(self, rows: Rows, model: Neighbors) -> None:
+    def __init__(self, rows: Rows, model: Neighbors, *, again: bool = False) -> None:
         super().__init__(rows.cached(), model)
+        self.again = again  # whether a model is certified, whose tree may be any
         self.block: Block = self.rows.array()
         weight = self.block.weight
         # Rows without weight are not there.
@@ -114,6 +115,9 @@ class Neighbors(Estimator):
 
     def _problem(self, rows: Rows) -> KeptProblem:
         return KeptProblem(rows, self)
+
+    def _evidence(self, rows: Rows) -> KeptProblem:
+        return KeptProblem(rows, self, again=True)
 
     def _solve(self, problem: KeptProblem) -> None:
         X = problem.block.X
@@ -244,7 +248,7 @@ class Neighbors(Estimator):
         middle, scale = problem.frame
         moved = float(not np.array_equal(self.center_, middle)) + float(self.scale_ != scale)
         claims.append(Claim("centre and scale are those of the rows' box", moved, 0.0))
-        if hasattr(self, "tree_") or grows(self._measure, self.X_fit_, self.algorithm):
+        if problem.again and (hasattr(self, "tree_") or grows(self._measure, self.X_fit_, self.algorithm)):
             claims.append(Claim("cuts of the tree with rows on the wrong side", self._misplaced(problem), 0.0))
             if not claims[-1].holds:
                 return claims  # kernels trust the tree that they are given
