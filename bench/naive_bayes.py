@@ -21,7 +21,11 @@ def words(n: int, p: int, filled: float):
     """Sparse binary rows of two classes that use columns a little differently."""
     generator = np.random.default_rng(0)
     y = generator.integers(0, 2, n)
-    X = sparse.random(n, p, filled, format="csr", random_state=0, data_rvs=np.ones)
+    # Drawn row by row: to draw places of the whole table without repeating one takes minutes.
+    many = round(filled * p)
+    places = np.sort(generator.integers(0, p, (n, many)), axis=1)
+    X = sparse.csr_matrix((np.ones(n * many), places.ravel(), np.arange(0, n * many + 1, many)), shape=(n, p))
+    X.sum_duplicates()
     X.data[:] = generator.random(X.nnz) < 0.5 + 0.2 * (X.indices % 3 == np.repeat(y, np.diff(X.indptr)))
     X.eliminate_zeros()
     return X, y
