@@ -6,6 +6,7 @@ and the last one counts with what is left.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
@@ -48,9 +49,9 @@ class Voting(Neighbors):
     # How scores of single rows follow from what is known and what is said, for rows that are left out one by one.
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {}
 
+    @abstractmethod
     def _answers(self, heard: Heard) -> dict[str, np.ndarray]:
         """Give the answers of the model's methods for queries whose neighbours were heard."""
-        raise NotImplementedError
 
     def _heard(self, X: Matrix, own: np.ndarray | None = None) -> Heard:
         """Find the neighbours of queries, and how much each of them counts."""
@@ -132,14 +133,13 @@ class Voting(Neighbors):
         return Answer(how, {name: Scores.of(values) for name, values in each.items()})
 
     def _prove(self, problem: KeptProblem) -> list[Claim]:
-        other = float(
-            "inf" if self.y_fit_.shape != self._known(problem).shape else (self.y_fit_ != self._known(problem)).sum()
-        )
+        known = self._known(problem)
+        other = float("inf" if self.y_fit_.shape != known.shape else (self.y_fit_ != known).sum())
         return [*super()._prove(problem), Claim("targets kept that are not those of the rows", other, 0.0)]
 
+    @abstractmethod
     def _known(self, problem: KeptProblem) -> np.ndarray:
         """Give what is known of the rows: their targets, as they are kept."""
-        raise NotImplementedError
 
     def _told(self, block: Block, method: str) -> np.ndarray:
         found = self._answers(self._heard(block.X))[method]
