@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import neighbors as peer
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import qed
@@ -54,6 +55,73 @@ def test_rows_within_a_radius():
         for k in range(len(found[0])):
             np.testing.assert_array_equal(found[1][k], wanted[1][k])
             np.testing.assert_allclose(found[0][k], wanted[0][k], rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["connectivity", "distance"])
+def test_graphs_of_rows_within_a_radius(mode):
+    ours, theirs = qed.NearestNeighbors().fit(X), peer.NearestNeighbors().fit(X)
+    radii = np.linspace(0.1, 2.0, len(Q))
+    for given, radius in ((Q, 0.8), (None, 0.8), (Q, np.inf)):
+        found, wanted = (m.radius_neighbors_graph(given, radius, mode=mode) for m in (ours, theirs))
+        np.testing.assert_allclose(found.toarray(), wanted.toarray(), rtol=1e-12)
+    # A radius for each query.
+    each = ours.radius_neighbors(Q, radii, return_distance=False)
+    for query, radius, found in zip(Q, radii, each):
+        np.testing.assert_array_equal(found, ours.radius_neighbors([query], radius, return_distance=False)[0])
+    with pytest.raises(InputError, match="radii"):
+        ours.radius_neighbors(Q, radii[:-1])
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("algorithm", ["brute", "kd_tree"])
+def test_without_queries_each_row_is_told_by_the_others(weights, algorithm):
+    given = {"n_neighbors": 5, "weights": weights, "algorithm": algorithm}
+    for model, y in ((qed.KNeighborsClassifier(**given), LABEL), (qed.KNeighborsRegressor(**given), NUMBER)):
+        model.fit(X, y)
+        said = model.predict(None)
+        for i in range(0, len(X), 40):
+            rest = np.arange(len(X)) != i
+            assert said[i] == clone(model).fit(X[rest], y[rest]).predict(X[[i]])[0]
+        score = np.mean(said == y) if y is LABEL else 1 - ((said - y) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+        assert model.score(None, y) == pytest.approx(score, rel=1e-12)
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abcd"))
+    named = qed.KNeighborsRegressor(**given).fit(frame, NUMBER)
+    np.testing.assert_array_equal(named.predict(None), said)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_several_columns_have_a_vote_each(weights, tmp_path):
+    several = np.column_stack([LABEL, np.where(NUMBER > 0.5, "high", "low"), np.full(len(X), "same")])
+    model = qed.KNeighborsClassifier(7, weights=weights).fit(X, several)
+    for j, (known, shares) in enumerate(zip(model.classes_, model.predict_proba(Q))):
+        if j < 2:
+            one = qed.KNeighborsClassifier(7, weights=weights).fit(X, several[:, j])
+            np.testing.assert_array_equal(known, one.classes_)
+            np.testing.assert_array_equal(shares, one.predict_proba(Q))
+            np.testing.assert_array_equal(model.predict(Q)[:, j], one.predict(Q))
+    assert (model.predict(Q)[:, 2] == "same").all()
+    assert model.score(X, several) == np.mean((model.predict(X) == several).all(axis=1))
+    assert model.certificate_ and qed.certify(model, X, several)
+    qed.save(model, tmp_path / "votes.qed")
+    again = qed.load(tmp_path / "votes.qed")
+    np.testing.assert_array_equal(again.predict(Q), model.predict(Q))
+    with pytest.raises(qed.base.errors.NotAvailableError, match="one column"):
+        model.decide(Q, np.eye(3))
+    with pytest.raises(InputError, match="columns"):
+        model.score(X, several[:, :2])
+    for damage in (lambda m: m.classes_.pop(), lambda m: m.y_fit_.__setitem__((0, 0), 1 - m.y_fit_[0, 0] % 2)):
+        broken = qed.load(tmp_path / "votes.qed")
+        damage(broken)
+        assert not qed.certify(broken, X, several)
+
+
+def test_labels_of_which_a_row_may_have_several():
+    several = np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int)
+    ours, theirs = (kind(5).fit(X, several) for kind in (qed.KNeighborsClassifier, peer.KNeighborsClassifier))
+    np.testing.assert_array_equal(ours.predict(Q), theirs.predict(Q))
+    assert ours.score(Q, ours.predict(Q)) == 1
+    search = qed.Search(qed.KNeighborsClassifier(), {"n_neighbors": [1, 9]}, cv=3).fit(X, several)
+    assert search.best_score_ > 0.5
 
 
 def test_distances_that_are_given():

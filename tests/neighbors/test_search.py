@@ -141,7 +141,7 @@ def test_measures_by_name():
     assert isinstance(measure_of(qed.kernels.RBF(1.0), 2), InFeatures)
     assert isinstance(measure_of("precomputed", 2), Given) and isinstance(measure_of(max, 2), Custom)
     with pytest.raises(qed.base.errors.ParameterError, match="no distance called"):
-        measure_of("hamming", 2)
+        measure_of("great circle", 2)
 
 
 def test_directions():

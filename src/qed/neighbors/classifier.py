@@ -6,23 +6,28 @@ r"""Classes by the vote of the nearest rows.
 with :math:`N_k(x)` the k nearest rows and votes :math:`v_i` of one, or of one over the distance. Nothing is learned but the rows, so the
 model grows with them. As there are ever more rows, the nearest one errs at most twice as often as the best rule there is (Cover and Hart
 1967), and k of them, k growing more slowly than the rows, no more often than that (Fix and Hodges 1951). Of equally far rows the first
-ones are taken, and of classes with as many votes the first. Cost: see :mod:`qed.neighbors.search`.
+ones are taken, and of classes with as many votes the first. A target of several columns has a vote on each, by the same neighbours. Cost:
+see :mod:`qed.neighbors.search`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.attributes import integers
+from qed.base.attributes import each, integers, labels
 from qed.base.certificate import Claim
+from qed.base.errors import NotAvailableError
 from qed.base.models.labels import encode, learn_classes
 from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Classifier
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.neighbors.measures import Metric
 from qed.neighbors.model import NEIGHBOR_WAYS, KeptProblem
 from qed.neighbors.voting import VOTING_PARAMETERS, Heard, Voting, Weights
@@ -41,18 +46,22 @@ class KNeighborsClassifier(Classifier, Voting):
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How neighbours are looked for; all ways find the same. Trees are k-d trees.
     p : float, default=2
-        The exponent of Minkowski's distance, at least one; infinity for the largest difference.
+        The exponent of Minkowski's distance, above zero; infinity for the largest difference.
     metric : str, Kernel or callable, default="minkowski"
-        The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "precomputed", a function of two rows, or a
-        kernel, in whose features the distance then is.
+        The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "haversine", a function of two rows, a kernel, in
+        whose features the distance then is, or another name that SciPy has, such as "canberra" or "jaccard". With "precomputed" the
+        rows are distances from the rows of the fit; a sparse matrix holds those that are known.
+    metric_params : dict, optional
+        What else a distance has to know: weights ``w`` of the columns for "minkowski", ``V`` for "seuclidean", ``VI`` for
+        "mahalanobis", or arguments of the function.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    classes_ : ndarray of shape (n_classes,) or list of them
+        The classes; of each column, where the target has several.
     X_fit_ : ndarray or sparse array of shape (n, p)
         The rows.
-    y_fit_ : ndarray of shape (n,)
+    y_fit_ : ndarray of shape (n,) or (n, n_outputs)
         The number of each row's class.
     weight_fit_ : ndarray of shape (n,)
         Their weights, where they have some.
@@ -79,14 +88,24 @@ class KNeighborsClassifier(Classifier, Voting):
     >>> search = qed.Search(qed.KNeighborsClassifier(), {"n_neighbors": range(1, 31)}, cv="loo").fit(X, y)
     >>> search.how_
     'each of 150 rows judged by its neighbours among the others, all numbers of them from one search'
+
+    A row may have several labels:
+
+    >>> qed.KNeighborsClassifier(1).fit([[0.0], [1.0], [2.0]], [[1, 0], [1, 1], [0, 1]]).predict([[0.2], [1.1]])
+    array([[1, 0],
+           [1, 1]])
     """
 
-    attributes: ClassVar = {"y_fit_": integers("rows", below="classes")}
+    attributes: ClassVar = {
+        "classes_": labels("classes") | each(labels("_"), "outputs"),
+        "y_fit_": integers("rows", "outputs?", below="classes"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = VOTING_PARAMETERS
     _has_scores: ClassVar[bool] = False
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "right": lambda y, said: (y == said) + 0.0
     }
+    classes_: Any  # a list, where the target has several columns
 
     def __init__(
         self,
@@ -96,30 +115,54 @@ class KNeighborsClassifier(Classifier, Voting):
         algorithm: str = "auto",
         p: float = 2,
         metric: Metric = "minkowski",
+        metric_params: dict[str, Any] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.algorithm = algorithm
         self.p = p
         self.metric = metric
+        self.metric_params = metric_params
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = tags.classifier_tags.multi_label = True
+        return tags
 
     def _solve(self, problem: KeptProblem) -> None:
         super()._solve(problem)
-        self.classes_, _ = learn_classes(problem.rows, type(self).__name__)
+        self.classes_ = self._learned(problem.rows)
         self.y_fit_ = self._known(problem)
 
-    def _known(self, problem: KeptProblem) -> np.ndarray:
-        return encode(problem.block.y, self.classes_, problem.block.weight)
+    def _learned(self, rows: Rows) -> np.ndarray | list[np.ndarray]:
+        """Give the classes of the target, or of each of its columns; a label that all rows have is none to refuse there."""
+        name = type(self).__name__
+        if rows.target_ndim < 2:
+            return learn_classes(rows, name)[0]
+        columns = (rows.through(_column, j, target_only=True, target_shape=()) for j in range(rows.n_targets))
+        return [learn_classes(column, name, least=1)[0] for column in columns]
 
-    def _answers(self, heard: Heard) -> dict[str, np.ndarray]:
-        m, count = len(heard.number), len(self.classes_)
-        places = np.arange(m)[:, None] * count + self.y_fit_[heard.number]
-        share = np.broadcast_to(heard.share, places.shape)
-        votes = np.bincount(places.ravel(), share.ravel(), minlength=m * count).reshape(m, count)
-        total = votes.sum(axis=1, keepdims=True)
-        # Where no neighbour counts, all classes are as likely.
-        shares = np.divide(votes, total, out=np.full(votes.shape, 1 / count), where=total > 0)
-        return {"predict": self.classes_[votes.argmax(axis=1)], "predict_proba": shares, "classes_": self.classes_}
+    def _known(self, problem: KeptProblem) -> np.ndarray:
+        y, weight = np.asarray(problem.block.y), problem.block.weight
+        if isinstance(self.classes_, list):
+            return np.column_stack([encode(column, known, weight) for column, known in zip(y.T, self.classes_)])
+        return encode(y, self.classes_, weight)
+
+    def _predicted_shape(self) -> tuple[int, ...]:
+        return np.shape(self.y_fit_)[1:]
+
+    def _disagreement(self) -> str:
+        if isinstance(self.classes_, list) and (self.y_fit_ >= [len(known) for known in self.classes_]).any():
+            return "y_fit_ holds numbers of classes that there are not"
+        return super()._disagreement()
+
+    def _answers(self, heard: Heard) -> dict[str, Any]:
+        if not isinstance(self.classes_, list):
+            shares, most = _votes(heard, self.y_fit_, len(self.classes_))
+            return {"predict": self.classes_[most], "predict_proba": shares, "classes_": self.classes_}
+        votes = [_votes(heard, codes, len(known)) for codes, known in zip(self.y_fit_.T, self.classes_)]
+        said = [known[most] for known, (_, most) in zip(self.classes_, votes)]
+        return {"predict": np.column_stack(said), "predict_proba": np.hstack([shares for shares, _ in votes])}
 
     def _decide(self, block: Block) -> np.ndarray:
         return self._probabilities(block)
@@ -130,7 +173,68 @@ class KNeighborsClassifier(Classifier, Voting):
     def _probabilities(self, block: Block) -> np.ndarray:
         return self._told(block, "predict_proba")
 
+    def predict_proba(self, X: Any) -> Any:
+        """Give the share of each class in the votes, for every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (m, n_classes) or list of them
+            The shares; a list of those of each column, where the target has several.
+        """
+        return self._by_column(super().predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Give the logarithm of what ``predict_proba`` gives.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._by_column(super().predict_log_proba(X))
+
+    def _by_column(self, found: np.ndarray) -> Any:
+        if not isinstance(self.classes_, list):
+            return found
+        return np.split(found, np.cumsum([len(known) for known in self.classes_])[:-1], axis=1)
+
+    def decide(self, X: Any, costs: Any) -> np.ndarray:
+        """Choose the class with the least expected cost for every row: Bayes' rule for any loss.
+
+        Parameters
+        ----------
+        X, costs
+            As for every classifier with probabilities; the target is one column.
+        """
+        if isinstance(getattr(self, "classes_", None), list):
+            raise NotAvailableError("Costs are those of one column of classes, but the target had several.")
+        return super().decide(X, costs)
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return None if question.rows.target_ndim == 2 else super()._search(question)
+
     def _prove(self, problem: KeptProblem) -> list[Claim]:
-        found, _ = learn_classes(problem.rows, type(self).__name__)
-        others = float(not np.array_equal(found, self.classes_))
+        found = self._learned(problem.rows)
+        same = type(found) is type(self.classes_) and len(found) == len(self.classes_)
+        others = float(not (same and all(map(np.array_equal, found, self.classes_))))
         return [*super()._prove(problem), Claim("classes are those of the target, in order (others)", others, 0.0)]
+
+
+def _column(block: Block, j: int) -> Block:
+    return replace(block, y=np.asarray(block.y)[:, j])
+
+
+def _votes(heard: Heard, codes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Give the share of each of so many classes in the votes on each row, and which has the most."""
+    m = len(heard.number)
+    places = np.arange(m)[:, None] * count + codes[heard.number]
+    share = np.broadcast_to(heard.share, places.shape)
+    votes = np.bincount(places.ravel(), share.ravel(), minlength=m * count).reshape(m, count)
+    total = votes.sum(axis=1, keepdims=True)
+    # Where no neighbour counts, all classes are as likely.
+    return np.divide(votes, total, out=np.full(votes.shape, 1 / count), where=total > 0), votes.argmax(axis=1)

@@ -3,8 +3,9 @@ r"""How far two rows are apart.
 .. math:: D_q(x, z) = \Bigl(\sum_j |x_j - z_j|^q\Bigr)^{1/q},\quad D_\infty(x, z) = \max_j |x_j - z_j|,\qquad
           D_k(x, z)^2 = k(x, x) - 2 k(x, z) + k(z, z) .
 
-Minkowski's distances for :math:`q \ge 1` (1: Manhattan, 2: Euclid, :math:`\infty`: Chebyshev), the angle between rows, the distance in
-the features of a kernel, a function of the user's, or a matrix of distances. What ranks the neighbours is the *size*, before the root is
+Minkowski's distances (1: Manhattan, 2: Euclid, :math:`\infty`: Chebyshev; for :math:`q < 1` a detour may be shorter, but rows are ranked
+all the same), the angle between rows, the distance in the features of a kernel, on the globe, what SciPy knows by name, a function of
+the user's, or a matrix of distances. What ranks the neighbours is the *size*, before the root is
 taken, so that no two distances become equal by taking it. Sizes of Minkowski are added feature by feature in their order, by NumPy and by
 every kernel alike: all ways of searching give the same bits, and equal distances are equal in all of them.
 """
@@ -12,20 +13,24 @@ every kernel alike: all ways of searching give the same bits, and equal distance
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from qed.base.errors import ParameterError
-from qed.base.models.parameters import choice, number
+from qed.base.errors import InputError, ParameterError
+from qed.base.models.parameters import choice, number, numbers
 from qed.base.sources.block import is_sparse
 from qed.kernels.kernel import Kernel
 
 NAMED = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
-POWER = number(1, kind="model") | choice(np.inf, kind="model")
-NAMES = ("minkowski", *NAMED, "cosine", "precomputed")
+# Distances that SciPy works out, with what has to be given; and those of rows of yes and no, where what is not zero is a yes.
+BY_SCIPY = {"braycurtis": "", "canberra": "", "correlation": "", "hamming": "", "sqeuclidean": ""}
+BY_SCIPY |= {"seuclidean": "V", "mahalanobis": "VI"}
+YES_OR_NO = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+POWER = number(0, above=True, kind="model") | choice(np.inf, kind="model")
+NAMES = ("minkowski", *NAMED, "cosine", "haversine", *BY_SCIPY, *YES_OR_NO, "precomputed")
 Array = np.ndarray
 # A table of rows: an array, or a sparse one.
 Matrix: TypeAlias = Any
@@ -51,7 +56,7 @@ class Measure(ABC):
 
 @dataclass(frozen=True)
 class Minkowski(Measure):
-    """Minkowski's distance with an exponent of at least one.
+    """Minkowski's distance.
 
     >>> [Minkowski(q).between([0.0, 0.0], [3.0, 4.0]) for q in (1.0, 2.0, np.inf)]
     [7.0, 5.0, 4.0]
@@ -65,7 +70,7 @@ class Minkowski(Measure):
         return float(self.distances(self.sizes(first, second))[0, 0])
 
     def sizes(self, Q: Matrix, X: Matrix) -> Array:
-        left, right = (one.toarray() if is_sparse(one) else one for one in (Q, X))
+        left, right = (_dense(one) for one in (Q, X))
         found = np.zeros((len(left), len(right)))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for j in range(left.shape[1]):
@@ -100,8 +105,7 @@ class Cosine(Measure):
     """
 
     def prepared(self, X: Matrix) -> Array:
-        dense = X.toarray() if is_sparse(X) else np.asarray(X)
-        dense = dense.astype(np.float64)
+        dense = _dense(X).astype(np.float64)
         largest = np.abs(dense).max(axis=1, initial=0.0, keepdims=True)
         nothing = largest == 0
         dense = dense / np.where(nothing, 1.0, largest)
@@ -131,38 +135,114 @@ class InFeatures(Measure):
 
 @dataclass(frozen=True)
 class Given(Measure):
-    """Distances that are known: the rows hold them."""
+    """Distances that are known: the rows hold them. What a sparse matrix does not hold is not known, and no neighbour."""
+
+    def prepared(self, X: Matrix) -> Matrix:
+        if (X.data if is_sparse(X) else np.asarray(X)).min(initial=0.0) < 0:
+            raise InputError("Negative values in data: a matrix of distances has none.")
+        return X
 
     def sizes(self, Q: Matrix, X: Matrix) -> Array:
-        return np.asarray(Q.toarray() if is_sparse(Q) else Q, dtype=np.float64)
+        if not is_sparse(Q):
+            return np.asarray(Q, dtype=np.float64)
+        found, known = np.full(Q.shape, np.nan), Q.tocoo()
+        found[known.coords if hasattr(known, "coords") else (known.row, known.col)] = known.data
+        return found
 
 
 @dataclass(frozen=True)
-class Custom(Measure):
-    """A function of two rows."""
+class Haversine(Measure):
+    """The way along the surface of a globe of radius one; rows are latitude and longitude, in radians."""
 
-    function: Callable[[Array, Array], float]
+    def prepared(self, X: Matrix) -> Matrix:
+        if X.shape[1] != 2:
+            raise InputError(
+                f"The haversine distance is of latitude and longitude, two columns; these are {X.shape[1]}."
+            )
+        return X
 
     def sizes(self, Q: Matrix, X: Matrix) -> Array:
-        left, right = (one.toarray() if is_sparse(one) else np.asarray(one) for one in (Q, X))
-        found = np.array([[float(self.function(x, z)) for z in right] for x in left])
+        left, right = (_dense(one).astype(np.float64) for one in (Q, X))
+        half = np.sin((left[:, None] - right) / 2) ** 2
+        return np.asarray(half[..., 0] + np.cos(left[:, :1]) * np.cos(right[:, 0]) * half[..., 1])
+
+    def distances(self, sizes: Array) -> Array:
+        return np.asarray(2 * np.arcsin(np.sqrt(np.minimum(sizes, 1.0))))
+
+
+@dataclass(frozen=True, eq=False)
+class Named(Measure):
+    """What SciPy calls by this name; where it is not defined, rows are as far apart as can be."""
+
+    name: str
+    params: Mapping[str, Any]
+
+    def prepared(self, X: Matrix) -> Matrix:
+        # SciPy reads beyond the end of what is too short.
+        for name in {"w", "V", "VI"} & self.params.keys():
+            shape = (X.shape[1], X.shape[1]) if name == "VI" else (X.shape[1],)
+            value = self.params[name]
+            if not (numbers().accepts(value) and np.shape(value) == shape and (name == "VI" or np.min(value) >= 0)):
+                kind = "finite" if name == "VI" else "finite, not negative"
+                raise ParameterError(f"metric_params: {name} must be {kind} and of the shape {shape}, not {value!r}.")
+        return _dense(X) != 0 if self.name in YES_OR_NO else X
+
+    def sizes(self, Q: Matrix, X: Matrix) -> Array:
+        from scipy.spatial.distance import cdist
+
+        left, right = (_dense(one) for one in (Q, X))
+        try:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return np.asarray(cdist(left, right, self.name, **self.params), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"metric_params do not fit to {self.name!r} and the rows ({error}).") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Custom(Measure):
+    """A function of two rows, and of what else it wants to know."""
+
+    function: Callable[..., float]
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def sizes(self, Q: Matrix, X: Matrix) -> Array:
+        left, right = (_dense(one) for one in (Q, X))
+        found = np.array([[float(self.function(x, z, **self.params)) for z in right] for x in left])
         return found.reshape(len(left), len(right))
 
 
-def measure_of(metric: Metric, p: float) -> Measure:
-    """Give the measure that scikit-learn's two parameters stand for.
+def _dense(X: Matrix) -> Array:
+    return np.asarray(X.toarray() if is_sparse(X) else X)
+
+
+def measure_of(metric: Metric, p: float, params: Mapping[str, Any] | None = None) -> Measure:
+    """Give the measure that scikit-learn's parameters stand for.
 
     >>> measure_of("minkowski", 2), measure_of("manhattan", 2)
     (Minkowski(power=2.0), Minkowski(power=1.0))
     """
-    if isinstance(metric, Kernel):
-        return InFeatures(metric)
-    if callable(metric) and not isinstance(metric, type):
-        return Custom(metric)
+    more = dict(params or {})
+    if callable(metric) and not isinstance(metric, (type, Kernel)):
+        return Custom(metric, more)
+    if isinstance(metric, str):
+        _check_params(metric, more)
     if metric == "minkowski":
-        return Minkowski(float(POWER.checked("p", p)))
+        power = float(POWER.checked("p", more.pop("p", p)))
+        return Named("minkowski", {"p": power, **more}) if more else Minkowski(power)
     if isinstance(metric, str) and metric in NAMED:
         return Minkowski(NAMED[metric])
-    if metric in ("cosine", "precomputed"):
-        return Cosine() if metric == "cosine" else Given()
+    if isinstance(metric, str) and metric in (*BY_SCIPY, *YES_OR_NO):
+        return Named(metric, more)
+    if metric in ("cosine", "haversine", "precomputed"):
+        return {"cosine": Cosine, "haversine": Haversine, "precomputed": Given}[metric]()
+    if isinstance(metric, Kernel):
+        return InFeatures(metric)
     raise ParameterError(f"There is no distance called {metric!r}: use one of {', '.join(map(repr, NAMES))}.")
+
+
+def _check_params(metric: str, given: Mapping[str, Any]) -> None:
+    needed = {BY_SCIPY[metric]} - {""} if metric in BY_SCIPY else set()
+    known = needed | ({"p", "w"} if metric == "minkowski" else set())
+    if needed - given.keys() or given.keys() - known:
+        wanted = f"{', '.join(sorted(known))}" if known else "nothing"
+        raise ParameterError(f"metric_params of {metric!r} take {wanted}, not {', '.join(given) or 'nothing'}.")

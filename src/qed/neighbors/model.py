@@ -9,17 +9,18 @@ import numpy as np
 
 from qed.base.attributes import floats, maybe, of, size
 from qed.base.certificate import Claim
-from qed.base.errors import InputError
+from qed.base.errors import InputError, KindError
 from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer
 from qed.base.models.problem import RowsProblem
 from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
-from qed.base.sources.rows import Rows
+from qed.base.sources.open import rows
+from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.kernel import Kernel
 from qed.neighbors.best import Best
-from qed.neighbors.measures import NAMES, POWER, Matrix, Measure, Metric, Minkowski, measure_of
+from qed.neighbors.measures import NAMES, POWER, Given, Matrix, Measure, Metric, Minkowski, measure_of
 from qed.neighbors.search import Search, grows
 from qed.neighbors.tree import Tree
 
@@ -41,11 +42,9 @@ NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
         ),
         "model",
     ),
+    "metric_params": choice(None, kind="model") | Parameter("a dict", lambda value: isinstance(value, dict)),
 }
-NEIGHBOR_WAYS = {
-    "leaf_size": way(integer(1), 30, "leaves hold about thirty rows"),
-    "metric_params": way(choice(None), None),
-}
+NEIGHBOR_WAYS = {"leaf_size": way(integer(1), 30, "leaves hold about thirty rows")}
 
 
 class KeptProblem(RowsProblem):
@@ -88,6 +87,7 @@ class Neighbors(Estimator):
     algorithm: str
     p: float
     metric: Metric
+    metric_params: dict[str, Any] | None
     X_fit_: Matrix
     n_samples_fit_: int
     center_: np.ndarray
@@ -111,7 +111,25 @@ class Neighbors(Estimator):
 
     @property
     def _measure(self) -> Measure:
-        return measure_of(self.metric, self.p)
+        return measure_of(self.metric, self.p, self.metric_params)
+
+    def _open(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
+    ) -> Rows:
+        if X is None and not reset:
+            # The rows of the fit, numbered from below zero: by that they are known to be no neighbours of their own.
+            own, names = rows(self.X_fit_, y, sample_weight=sample_weight), getattr(self, "feature_names_in_", None)
+            X, y, sample_weight = ArrayRows(own.X, own.y, own.weight, names, first=-self.n_samples_fit_), None, None
+        if self.metric == "precomputed" and getattr(X, "format", "") in ("bsr", "dok") and is_sparse(X):
+            raise KindError(
+                f"A sparse matrix of distances holds those that are known, also zeros, which the format {X.format!r} can not "
+                "tell from others: give it as CSR, with X.tocsr()."
+            )
+        return super()._open(X, y, sample_weight, reset=reset, target=target)
+
+    def _own(self, block: Block) -> np.ndarray | None:
+        """Give the numbers of a block's rows where they are those of the fit."""
+        return None if block.start >= 0 else self.n_samples_fit_ + block.start + np.arange(len(block))
 
     def _problem(self, rows: Rows) -> KeptProblem:
         return KeptProblem(rows, self)
@@ -164,6 +182,17 @@ class Neighbors(Estimator):
 
     def _nearest(self, X: Matrix, k: int, own: np.ndarray | None = None) -> Best:
         """Give the k nearest rows of each query, without its `own` number where that is given, by what ranks them."""
+        found = self._ranked(X, k, own)
+        if self.metric == "precomputed" and np.isinf(found.size).any():
+            least = int(np.isfinite(found.size).sum(axis=1).min())
+            raise InputError(
+                f"{k} neighbours are needed for each row, but the sparse matrix of distances holds only {least} for some: "
+                "make it of more neighbours."
+            )
+        return found
+
+    def _ranked(self, X: Matrix, k: int, own: np.ndarray | None = None) -> Best:
+        """Give them also where distances of some are not known, which are infinite then."""
         present = self._present
         there = self.n_samples_fit_ if present is None else len(present)
         if k > there - (own is not None):
@@ -182,10 +211,9 @@ class Neighbors(Estimator):
     def _distances(self, sizes: np.ndarray) -> np.ndarray:
         return self._measure.distances(sizes) / self._stretch
 
-    def _pair(self, block: Block, k: int, alone: bool) -> np.ndarray:
-        """Give distances and, beside them, numbers of the neighbours of a block; `alone` for those of training rows."""
-        own = block.start + np.arange(len(block)) if alone else None
-        found = self._nearest(block.X, k, own)
+    def _pair(self, block: Block, k: int) -> np.ndarray:
+        """Give distances and, beside them, numbers of the neighbours of a block."""
+        found = self._nearest(block.X, k, self._own(block))
         return np.hstack([self._distances(found.size), found.number])
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
@@ -209,8 +237,7 @@ class Neighbors(Estimator):
         """
         self._check_fitted()
         k = integer(1).checked("n_neighbors", self.n_neighbors if n_neighbors is None else n_neighbors)
-        given = self.X_fit_ if X is None else X
-        found = self._apply(self._pair, given, k, X is None)
+        found = self._apply(self._pair, X, k)
         numbers = found[:, k:].astype(np.intp)
         return (found[:, :k], numbers) if return_distance else numbers
 
@@ -224,13 +251,18 @@ class Neighbors(Estimator):
         mode : {"connectivity", "distance"}, default="connectivity"
             What the matrix holds.
         """
-        from scipy import sparse
-
         choice("connectivity", "distance").checked("mode", mode)
         distances, numbers = self.kneighbors(X, n_neighbors)
-        values = distances.ravel() if mode == "distance" else np.ones(numbers.size)
-        starts = np.arange(0, numbers.size + 1, numbers.shape[1])
-        return sparse.csr_matrix((values, numbers.ravel(), starts), shape=(len(numbers), self.n_samples_fit_))
+        return self._graph(list(distances), list(numbers), mode)
+
+    def _graph(self, distances: list[np.ndarray], numbers: list[np.ndarray], mode: str) -> Any:
+        """Make a sparse matrix of neighbours."""
+        from scipy import sparse
+
+        places = np.concatenate(numbers)
+        values = np.concatenate(distances) if mode == "distance" else np.ones(len(places))
+        starts = np.cumsum([0, *map(len, numbers)])
+        return sparse.csr_matrix((values, places, starts), shape=(len(numbers), self.n_samples_fit_))
 
     def _disagreement(self) -> str:
         weight, tree = getattr(self, "weight_fit_", None), getattr(self, "tree_", None)
@@ -285,23 +317,28 @@ class Neighbors(Estimator):
         asked = int(np.clip(budget // max(1, n * p), 1, min(MOST, len(there))))
         chosen = there[np.linspace(0, len(there) - 1, asked).astype(int)]
         k = min(self.n_neighbors, len(there))
-        found = self._nearest(self.X_fit_[chosen], k)
+        found = self._ranked(self.X_fit_[chosen], k)
         queries = self._prepared(problem.block.X[chosen])
         if problem.present is not None and self.metric == "precomputed":
             queries = queries[:, problem.present]
         among = Search(self._prepared(problem.block.X[there]), self._measure, self.center_, self.scale_)
         near = among.plainly(queries, k)
         wanted = near.named(there)
-        apart = np.abs(found.size - wanted.size)
-        if not isinstance(self._measure, Minkowski):
-            # Products of a kernel round otherwise in other blocks: what is as far up to rounding is as near.
-            return float((apart > 64 * p * EPS * (1 + np.abs(wanted.size).max(initial=0.0))).sum()), asked
-        if self._measure.power in (1, 2, np.inf):
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(found.size - wanted.size)
+        measure = self._measure
+        if isinstance(measure, Given) or (isinstance(measure, Minkowski) and measure.power in (1, 2, np.inf)):
             wrong = (found.number != wanted.number) | (found.size != wanted.size)
-        else:
+        elif isinstance(measure, Minkowski):
             # Other powers round otherwise on other processors.
             wrong = apart > 64 * p * EPS * wanted.size
-        return float((wrong | _faded(near, queries, among)).sum()), asked
+        else:
+            # So do products and functions in other blocks: what is as far up to rounding is as near.
+            largest = np.abs(wanted.size).max(initial=0.0, where=np.isfinite(wanted.size))
+            wrong = apart > 64 * p * EPS * (1 + largest)
+        if isinstance(measure, Minkowski):
+            wrong |= _faded(near, queries, among)
+        return float(wrong.sum()), asked
 
 
 def _faded(near: Best, queries: Matrix, among: Search) -> np.ndarray:

@@ -10,13 +10,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import finite
-from qed.base.models.parameters import Parameter, number
+from qed.base.models.parameters import Parameter, choice, number, numbers
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.neighbors.measures import Metric
 from qed.neighbors.model import NEIGHBOR_PARAMETERS, NEIGHBOR_WAYS, Neighbors
 from qed.neighbors.search import AT_ONCE
+
+RADIUS = number(0, kind="model") | choice(np.inf)
 
 
 @takes("n_jobs", **NEIGHBOR_WAYS)
@@ -32,10 +35,14 @@ class NearestNeighbors(Neighbors):
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How neighbours are looked for; all ways find the same. Trees are k-d trees.
     metric : str, Kernel or callable, default="minkowski"
-        The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "precomputed", a function of two rows, or a
-        kernel, in whose features the distance then is.
+        The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "haversine", a function of two rows, a kernel, in
+        whose features the distance then is, or another name that SciPy has, such as "canberra" or "jaccard". With "precomputed" the
+        rows are distances from the rows of the fit; a sparse matrix holds those that are known.
     p : float, default=2
-        The exponent of Minkowski's distance, at least one; infinity for the largest difference.
+        The exponent of Minkowski's distance, above zero; infinity for the largest difference.
+    metric_params : dict, optional
+        What else a distance has to know: weights ``w`` of the columns for "minkowski", ``V`` for "seuclidean", ``VI`` for
+        "mahalanobis", or arguments of the function.
 
     Attributes
     ----------
@@ -58,7 +65,7 @@ class NearestNeighbors(Neighbors):
     (array([[0.1, 0.9]]), array([[1, 0]]))
     """
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {**NEIGHBOR_PARAMETERS, "radius": number(0, kind="model")}
+    parameters: ClassVar[Mapping[str, Parameter]] = {**NEIGHBOR_PARAMETERS, "radius": RADIUS}
 
     def __init__(
         self,
@@ -68,12 +75,14 @@ class NearestNeighbors(Neighbors):
         algorithm: str = "auto",
         metric: Metric = "minkowski",
         p: float = 2,
+        metric_params: dict[str, Any] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.algorithm = algorithm
         self.metric = metric
         self.p = p
+        self.metric_params = metric_params
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Keep the rows.
@@ -96,12 +105,12 @@ class NearestNeighbors(Neighbors):
         ----------
         X : array-like, sparse matrix, frame, path, Dask collection or Rows, optional
             The queries; without them the rows of the fit, each of which is no neighbour of its own.
-        radius : float, optional
-            How far they may be; the default is the model's.
+        radius : float or array-like of shape (m,), optional
+            How far they may be, one number for all or one for each query; the default is the model's.
         return_distance : bool, default=True
             Whether to give distances too.
         sort_results : bool, default=False
-            Whether to order them by distance; else they come in the order of the rows.
+            Whether to order them by distance; else they come in the order of the rows. Distances are then asked for, too.
 
         Returns
         -------
@@ -111,26 +120,48 @@ class NearestNeighbors(Neighbors):
             The numbers of the rows.
         """
         self._check_fitted()
-        limit = number(0).checked("radius", self.radius if radius is None else radius)
-        rows = finite(self._open(self.X_fit_ if X is None else X, reset=False), self)
-        found = [pair for part in rows.each(self._within, limit, X is None, sort_results) for pair in part]
+        if sort_results and not return_distance:
+            raise ParameterError("return_distance must be True where results are to be ordered by distance.")
+        limit = np.asarray(
+            (RADIUS | numbers()).checked("radius", self.radius if radius is None else radius), dtype=np.float64
+        )
+        queries = finite(self._open(X, reset=False), self)
+        if limit.ndim and limit.shape != (queries.count(),):
+            raise InputError(
+                f"There are {queries.count()} queries, but {limit.shape} radii: give one, or one for each."
+            )
+        found = [pair for part in queries.each(self._within, limit, sort_results) for pair in part]
         both = np.empty((2, len(found)), dtype=object)
         for place, pair in enumerate(found):
             both[0, place], both[1, place] = pair
         return (both[0], both[1]) if return_distance else both[1]
 
-    def _within(self, block: Block, limit: float, alone: bool, ordered: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    def radius_neighbors_graph(
+        self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
+    ) -> Any:
+        """Give the rows within a radius as a sparse matrix: ones, or distances, where a row is within it of a query.
+
+        Parameters
+        ----------
+        X, radius, sort_results
+            As in ``radius_neighbors``.
+        mode : {"connectivity", "distance"}, default="connectivity"
+            What the matrix holds.
+        """
+        choice("connectivity", "distance").checked("mode", mode)
+        return self._graph(*map(list, self.radius_neighbors(X, radius, sort_results=sort_results)), mode)
+
+    def _within(self, block: Block, limit: np.ndarray, ordered: bool) -> list[tuple[np.ndarray, np.ndarray]]:
         """Give distances and numbers of the rows within a radius of each row of a block."""
-        search, present = self._search_among(), self._present
+        search, own = self._search_among(), self._own(block)
         step, found = max(1, AT_ONCE // max(1, self.n_samples_fit_)), []
-        queries = self._prepared(block.X)
+        queries, start = self._prepared(block.X), block.start if own is None else own[0]
+        radius = np.broadcast_to(limit if limit.ndim == 0 else limit[start : start + len(block)], len(block))
         for first in range(0, len(block), step):
             sizes = search.measure.sizes(queries[first : first + step], search.X)
-            for place, each in enumerate(self._distances(sizes)):
-                near = np.flatnonzero(each <= limit)
-                numbers = near if present is None else present[near]
-                stays = numbers != block.start + first + place if alone else np.ones(len(near), dtype=bool)
-                near, numbers = near[stays], numbers[stays]
+            for place, each in enumerate(self._distances(sizes), first):
+                near = np.flatnonzero(each <= radius[place])
+                near = near if own is None else near[near != own[place]]
                 order = np.argsort(each[near], kind="stable") if ordered else slice(None)
-                found.append((each[near][order], numbers[order]))
+                found.append((each[near][order], near[order]))
         return found

@@ -39,10 +39,14 @@ class KNeighborsRegressor(Regressor, Voting):
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How neighbours are looked for; all ways find the same. Trees are k-d trees.
     p : float, default=2
-        The exponent of Minkowski's distance, at least one; infinity for the largest difference.
+        The exponent of Minkowski's distance, above zero; infinity for the largest difference.
     metric : str, Kernel or callable, default="minkowski"
-        The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "precomputed", a function of two rows, or a
-        kernel, in whose features the distance then is.
+        The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "haversine", a function of two rows, a kernel, in
+        whose features the distance then is, or another name that SciPy has, such as "canberra" or "jaccard". With "precomputed" the
+        rows are distances from the rows of the fit; a sparse matrix holds those that are known.
+    metric_params : dict, optional
+        What else a distance has to know: weights ``w`` of the columns for "minkowski", ``V`` for "seuclidean", ``VI`` for
+        "mahalanobis", or arguments of the function.
 
     Attributes
     ----------
@@ -88,12 +92,14 @@ class KNeighborsRegressor(Regressor, Voting):
         algorithm: str = "auto",
         p: float = 2,
         metric: Metric = "minkowski",
+        metric_params: dict[str, Any] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.algorithm = algorithm
         self.p = p
         self.metric = metric
+        self.metric_params = metric_params
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

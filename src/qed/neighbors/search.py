@@ -65,7 +65,8 @@ class Search:
     def nearest(self, Q: Matrix, k: int) -> Best:
         """Give the k nearest rows of each query, which are prepared like the rows."""
         if self.tree is not None:
-            return self.tree.nearest(Q, k, self.measure.power)  # type: ignore[attr-defined]
+            dense = Q.toarray() if is_sparse(Q) else Q
+            return self.tree.nearest(dense, k, self.measure.power)  # type: ignore[attr-defined]
         n, p = self.X.shape
         # Of rows that are not in memory, some are at a time.
         step = n if isinstance(self.measure, Given) else max(LEAST_ROWS, k, HELD // max(1, p))

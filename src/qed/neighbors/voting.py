@@ -142,7 +142,7 @@ class Voting(Neighbors):
         """Give what is known of the rows: their targets, as they are kept."""
 
     def _told(self, block: Block, method: str) -> np.ndarray:
-        found = self._answers(self._heard(block.X))[method]
+        found = self._answers(self._heard(block.X, self._own(block)))[method]
         return found.astype(block.X.dtype, copy=False) if found.dtype.kind == "f" and method != "predict" else found
 
 

@@ -15,8 +15,8 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
 
-def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Give the classes of the rows' target, in order, and the weight of each; a class without weight is none.
+def learn_classes(rows: Rows, name: str, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Give the classes of the rows' target, `least` so many, in order, and the weight of each; a class without weight is none.
 
     >>> from qed.base.sources.open import rows
     >>> learn_classes(rows([[0.0], [1.0], [2.0]], ["no", "yes", "no"]), "Model")
@@ -26,7 +26,7 @@ def learn_classes(rows: Rows, name: str) -> tuple[np.ndarray, np.ndarray]:
     labels = counts.values()
     if None in labels:
         raise InputError(f"The target of {name} has missing labels: drop those rows.")
-    if len(labels) < 2:
+    if len(labels) < least:
         raise InputError(
             f"{name} needs at least two classes, but the target has only one class, {labels[0]!r}: "
             "give rows of another class too."
