@@ -8,7 +8,7 @@ from sklearn import neighbors as peer
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.neighbors.measures import BY_SCIPY, YES_OR_NO
+from qed.neighbors.measures import BY_SCIPY, YES_OR_NO, Minkowski
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((150, 4))
@@ -18,7 +18,7 @@ NEEDED = {"seuclidean": {"V": SPREAD}, "mahalanobis": {"VI": np.diag(SPREAD) + 0
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", [*BY_SCIPY, *YES_OR_NO])
+@pytest.mark.parametrize("name", [*BY_SCIPY, *YES_OR_NO, "seuclidean", "sqeuclidean"])
 def test_what_scipy_knows_by_name(name, dtype):
     rows, queries = (table.astype(dtype) for table in (X, Q))
     if name in YES_OR_NO:
@@ -31,7 +31,8 @@ def test_what_scipy_knows_by_name(name, dtype):
     wanted = cdist(*((table != 0 if name in YES_OR_NO else table) for table in (queries, rows)), name, **given)
     order = np.argsort(wanted, axis=1, kind="stable")[:, :5]
     np.testing.assert_array_equal(number, order)
-    np.testing.assert_array_equal(distance, np.take_along_axis(wanted, order, axis=1))
+    # Up to the roundings of a sum of four terms.
+    np.testing.assert_allclose(distance, np.take_along_axis(wanted, order, axis=1), rtol=16 * 2.0**-52)
     thin = qed.NearestNeighbors(n_neighbors=5, metric=name, metric_params=given).fit(sparse.csr_array(rows))
     np.testing.assert_array_equal(thin.kneighbors(sparse.csr_array(queries))[1], number)
 
@@ -55,6 +56,31 @@ def test_weights_of_columns():
     assert qed.NearestNeighbors(metric_params={"p": 1}).fit(X).effective_metric_ == "manhattan"
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_weighted_sizes_beyond_squares(scale):
+    for given in ({"metric_params": {"w": SPREAD}}, {"metric": "seuclidean", "metric_params": {"V": SPREAD}}):
+        plain, large = (qed.NearestNeighbors(**given).fit(table) for table in (X, X * scale))
+        np.testing.assert_array_equal(large.kneighbors(Q * scale)[1], plain.kneighbors(Q)[1])
+        assert large.certificate_
+
+
+@pytest.mark.parametrize("name", ["mahalanobis", "correlation"])
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_what_left_the_range_of_numbers_is_not_proven(name, scale):
+    with pytest.warns(qed.base.errors.UnprovenWarning):
+        model = qed.NearestNeighbors(metric=name, metric_params=NEEDED.get(name)).fit(X * scale)
+    assert not qed.certify(model, X * scale)
+
+
+def test_columns_without_weight_tell_nothing_apart():
+    table = np.column_stack([np.arange(30) % 3, np.arange(30)]).astype(float)
+    assert qed.NearestNeighbors(metric_params={"w": [1.0, 0.0]}).fit(table).certificate_
+    assert qed.NearestNeighbors(metric="mahalanobis", metric_params={"VI": np.diag([1.0, 0.0])}).fit(table).certificate_
+    # Weights are of differences, not of values, which may lie far from zero.
+    far = 1e8 + np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0 + 2.0**-20]])
+    assert Minkowski(2.0, (1.0, 1.0)).sizes(far[:1], far).tolist() == [[0.0, 1.0, (1.0 + 2.0**-20) ** 2]]
+
+
 def test_arguments_of_a_function():
     def apart(x, z, column):
         return abs(x[column] - z[column])
@@ -74,6 +100,7 @@ def test_arguments_of_a_function():
         ("minkowski", {"w": SPREAD[:3]}),
         ("mahalanobis", {"VI": np.eye(3)}),
         ("mahalanobis", {"VI": "one"}),
+        ("minkowski", {"p": np.inf, "w": SPREAD}),
     ],
 )
 def test_what_a_distance_has_to_know_is_said(metric, params):

@@ -105,7 +105,7 @@ class KNeighborsClassifier(Classifier, Voting):
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "right": lambda y, said: (y == said) + 0.0
     }
-    classes_: Any  # a list, where the target has several columns
+    classes_: np.ndarray | list[np.ndarray]  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class KNeighborsClassifier(Classifier, Voting):
         algorithm: str = "auto",
         p: float = 2,
         metric: Metric = "minkowski",
-        metric_params: dict[str, Any] | None = None,
+        metric_params: dict[str, object] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -156,7 +156,7 @@ class KNeighborsClassifier(Classifier, Voting):
             return "y_fit_ holds numbers of classes that there are not"
         return super()._disagreement()
 
-    def _answers(self, heard: Heard) -> dict[str, Any]:
+    def _answers(self, heard: Heard) -> dict[str, np.ndarray]:
         if not isinstance(self.classes_, list):
             shares, most = _votes(heard, self.y_fit_, len(self.classes_))
             return {"predict": self.classes_[most], "predict_proba": shares, "classes_": self.classes_}
@@ -173,7 +173,7 @@ class KNeighborsClassifier(Classifier, Voting):
     def _probabilities(self, block: Block) -> np.ndarray:
         return self._told(block, "predict_proba")
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: object) -> np.ndarray | list[np.ndarray]:  # type: ignore[override]
         """Give the share of each class in the votes, for every row.
 
         Parameters
@@ -188,7 +188,7 @@ class KNeighborsClassifier(Classifier, Voting):
         """
         return self._by_column(super().predict_proba(X))
 
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: object) -> np.ndarray | list[np.ndarray]:  # type: ignore[override]
         """Give the logarithm of what ``predict_proba`` gives.
 
         Parameters
@@ -198,12 +198,12 @@ class KNeighborsClassifier(Classifier, Voting):
         """
         return self._by_column(super().predict_log_proba(X))
 
-    def _by_column(self, found: np.ndarray) -> Any:
+    def _by_column(self, found: np.ndarray) -> np.ndarray | list[np.ndarray]:
         if not isinstance(self.classes_, list):
             return found
         return np.split(found, np.cumsum([len(known) for known in self.classes_])[:-1], axis=1)
 
-    def decide(self, X: Any, costs: Any) -> np.ndarray:
+    def decide(self, X: object, costs: object) -> np.ndarray:
         """Choose the class with the least expected cost for every row: Bayes' rule for any loss.
 
         Parameters

@@ -24,13 +24,22 @@ from qed.base.models.parameters import choice, number, numbers
 from qed.base.sources.block import is_sparse
 from qed.kernels.kernel import Kernel
 
-NAMED = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
-# Distances that SciPy works out, with what has to be given; and those of rows of yes and no, where what is not zero is a yes.
-BY_SCIPY = {"braycurtis": "", "canberra": "", "correlation": "", "hamming": "", "sqeuclidean": ""}
-BY_SCIPY |= {"seuclidean": "V", "mahalanobis": "VI"}
+NAMED = {
+    "euclidean": 2.0,
+    "l2": 2.0,
+    "sqeuclidean": 2.0,
+    "manhattan": 1.0,
+    "cityblock": 1.0,
+    "l1": 1.0,
+    "chebyshev": np.inf,
+}
+# Distances that SciPy works out; and those of rows of yes and no, where what is not zero is a yes.
+BY_SCIPY = ("braycurtis", "canberra", "correlation", "hamming", "mahalanobis")
 YES_OR_NO = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 POWER = number(0, above=True, kind="model") | choice(np.inf, kind="model")
-NAMES = ("minkowski", *NAMED, "cosine", "haversine", *BY_SCIPY, *YES_OR_NO, "precomputed")
+NAMES = ("minkowski", *NAMED, "seuclidean", "cosine", "haversine", *BY_SCIPY, *YES_OR_NO, "precomputed")
+# What distances take in metric_params, and whether they need it.
+TAKEN = {"minkowski": ({"p", "w"}, False), "seuclidean": ({"V"}, True), "mahalanobis": ({"VI"}, True)}
 Array = np.ndarray
 # A table of rows: an array, or a sparse one.
 Matrix: TypeAlias = Any
@@ -53,16 +62,32 @@ class Measure(ABC):
         """Turn sizes into distances."""
         return sizes
 
+    def faded(self, sizes: Array, Q: Matrix, X: Matrix) -> Array:
+        """Say which sizes of pairs of rows rank no more, of those that are all but zero or not finite."""
+        return ~np.isfinite(sizes)
+
 
 @dataclass(frozen=True)
 class Minkowski(Measure):
-    """Minkowski's distance.
+    """Minkowski's distance, in which columns may have weights.
 
     >>> [Minkowski(q).between([0.0, 0.0], [3.0, 4.0]) for q in (1.0, 2.0, np.inf)]
     [7.0, 5.0, 4.0]
     """
 
     power: float
+    weights: tuple[float, ...] | None = None
+    squared: bool = False  # whether the size itself is the distance
+
+    @property
+    def is_euclid(self) -> bool:
+        """Whether it ranks rows as their products do."""
+        return self.power == 2 and self.weights is None
+
+    def prepared(self, X: Matrix) -> Matrix:
+        if self.weights is not None and len(self.weights) != X.shape[1]:
+            raise ParameterError(f"metric_params weigh {len(self.weights)} columns, but there are {X.shape[1]}.")
+        return X
 
     def between(self, x: Matrix, z: Matrix) -> float:
         """Give the distance of two rows."""
@@ -75,10 +100,10 @@ class Minkowski(Measure):
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for j in range(left.shape[1]):
                 gap = left[:, j, None].astype(np.float64) - right[:, j].astype(np.float64)
-                found = self._with(found, gap)
+                found = self._with(found, gap, 1.0 if self.weights is None else self.weights[j])
         return found
 
-    def _with(self, total: Array, gap: Array) -> Array:
+    def _with(self, total: Array, gap: Array, weight: float) -> Array:
         """Add the differences in one feature."""
         if self.power == 2:
             gap *= gap
@@ -88,13 +113,20 @@ class Minkowski(Measure):
             np.abs(gap, out=gap)
             if self.power != 1:
                 np.power(gap, self.power, out=gap)
+        if weight != 1:
+            gap *= weight
         total += gap
         return total
 
     def distances(self, sizes: Array) -> Array:
-        if self.power in (1, np.inf):
+        if self.power in (1, np.inf) or self.squared:
             return sizes
         return np.sqrt(sizes) if self.power == 2 else sizes ** (1 / self.power)
+
+    def faded(self, sizes: Array, Q: Matrix, X: Matrix) -> Array:
+        # Equal rows are nowhere apart.
+        other = Q != X if self.weights is None else (Q != X)[:, np.array(self.weights) > 0]
+        return np.asarray(np.asarray(other.sum(axis=1)).ravel() > 0)
 
 
 @dataclass(frozen=True)
@@ -149,6 +181,9 @@ class Given(Measure):
         found[known.coords if hasattr(known, "coords") else (known.row, known.col)] = known.data
         return found
 
+    def faded(self, sizes: Array, Q: Matrix, X: Matrix) -> Array:
+        return np.zeros(sizes.shape, dtype=bool)
+
 
 @dataclass(frozen=True)
 class Haversine(Measure):
@@ -175,27 +210,29 @@ class Named(Measure):
     """What SciPy calls by this name; where it is not defined, rows are as far apart as can be."""
 
     name: str
-    params: Mapping[str, Any]
+    VI: Array | None = None  # of Mahalanobis
 
     def prepared(self, X: Matrix) -> Matrix:
-        # SciPy reads beyond the end of what is too short.
-        for name in {"w", "V", "VI"} & self.params.keys():
-            shape = (X.shape[1], X.shape[1]) if name == "VI" else (X.shape[1],)
-            value = self.params[name]
-            if not (numbers().accepts(value) and np.shape(value) == shape and (name == "VI" or np.min(value) >= 0)):
-                kind = "finite" if name == "VI" else "finite, not negative"
-                raise ParameterError(f"metric_params: {name} must be {kind} and of the shape {shape}, not {value!r}.")
+        # SciPy would read beyond the end of a smaller one.
+        if self.VI is not None and self.VI.shape != (X.shape[1], X.shape[1]):
+            raise ParameterError(f"metric_params: VI must have the shape ({X.shape[1]}, {X.shape[1]}).")
         return _dense(X) != 0 if self.name in YES_OR_NO else X
 
     def sizes(self, Q: Matrix, X: Matrix) -> Array:
         from scipy.spatial.distance import cdist
 
         left, right = (_dense(one) for one in (Q, X))
-        try:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return np.asarray(cdist(left, right, self.name, **self.params), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ParameterError(f"metric_params do not fit to {self.name!r} and the rows ({error}).") from error
+        with np.errstate(all="ignore"):
+            if self.VI is None:
+                return np.asarray(cdist(left, right, self.name), dtype=np.float64)  # type: ignore[call-overload]
+            return cdist(left, right, "mahalanobis", VI=self.VI) ** 2
+
+    def distances(self, sizes: Array) -> Array:
+        return sizes if self.VI is None else np.sqrt(sizes)
+
+    def faded(self, sizes: Array, Q: Matrix, X: Matrix) -> Array:
+        whole = self.VI is not None and np.linalg.matrix_rank(self.VI) == len(self.VI)
+        return Minkowski(2.0).faded(sizes, Q, X) if whole else super().faded(sizes, Q, X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,46 +240,60 @@ class Custom(Measure):
     """A function of two rows, and of what else it wants to know."""
 
     function: Callable[..., float]
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
 
     def sizes(self, Q: Matrix, X: Matrix) -> Array:
         left, right = (_dense(one) for one in (Q, X))
         found = np.array([[float(self.function(x, z, **self.params)) for z in right] for x in left])
         return found.reshape(len(left), len(right))
 
+    def faded(self, sizes: Array, Q: Matrix, X: Matrix) -> Array:
+        return np.zeros(sizes.shape, dtype=bool)  # what is infinite is what the function says
+
 
 def _dense(X: Matrix) -> Array:
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
-def measure_of(metric: Metric, p: float, params: Mapping[str, Any] | None = None) -> Measure:
+def measure_of(metric: Metric, p: float, params: Mapping[str, object] | None = None) -> Measure:
     """Give the measure that scikit-learn's parameters stand for.
 
     >>> measure_of("minkowski", 2), measure_of("manhattan", 2)
     (Minkowski(power=2.0), Minkowski(power=1.0))
     """
-    more = dict(params or {})
+    more: dict[str, Any] = dict(params or {})
     if callable(metric) and not isinstance(metric, (type, Kernel)):
         return Custom(metric, more)
-    if isinstance(metric, str):
-        _check_params(metric, more)
+    known, needed = TAKEN.get(metric, (set(), False)) if isinstance(metric, str) else (set(), False)
+    if more.keys() - known or (needed and not more):
+        wanted = f"take {', '.join(sorted(known)) or 'nothing'}"
+        raise ParameterError(f"metric_params of {metric!r} {wanted}, not {', '.join(more) or 'nothing'}.")
     if metric == "minkowski":
-        power = float(POWER.checked("p", more.pop("p", p)))
-        return Named("minkowski", {"p": power, **more}) if more else Minkowski(power)
+        power = float(POWER.checked("p", more.get("p", p)))
+        return Minkowski(power, _column_weights("w", more["w"], power) if more.get("w") is not None else None)
+    if metric == "seuclidean":
+        return Minkowski(2.0, _column_weights("V", more["V"], 2.0))
     if isinstance(metric, str) and metric in NAMED:
-        return Minkowski(NAMED[metric])
+        return Minkowski(NAMED[metric], squared=metric == "sqeuclidean")
     if isinstance(metric, str) and metric in (*BY_SCIPY, *YES_OR_NO):
-        return Named(metric, more)
-    if metric in ("cosine", "haversine", "precomputed"):
-        return {"cosine": Cosine, "haversine": Haversine, "precomputed": Given}[metric]()
+        shape = numbers().checked("metric_params: VI", more["VI"]) if more else None
+        return Named(metric, None if shape is None else np.asarray(shape, dtype=np.float64))
+    others: dict[str, Measure] = {"cosine": Cosine(), "haversine": Haversine(), "precomputed": Given()}
+    if isinstance(metric, str) and metric in others:
+        return others[metric]
     if isinstance(metric, Kernel):
         return InFeatures(metric)
     raise ParameterError(f"There is no distance called {metric!r}: use one of {', '.join(map(repr, NAMES))}.")
 
 
-def _check_params(metric: str, given: Mapping[str, Any]) -> None:
-    needed = {BY_SCIPY[metric]} - {""} if metric in BY_SCIPY else set()
-    known = needed | ({"p", "w"} if metric == "minkowski" else set())
-    if needed - given.keys() or given.keys() - known:
-        wanted = f"{', '.join(sorted(known))}" if known else "nothing"
-        raise ParameterError(f"metric_params of {metric!r} take {wanted}, not {', '.join(given) or 'nothing'}.")
+def _column_weights(name: str, given: Any, power: float) -> tuple[float, ...]:
+    """Give weights of the columns: `w` itself, or one over the variances `V`."""
+    values = np.asarray(numbers().checked(f"metric_params: {name}", given), dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        found = 1 / values if name == "V" else values
+    if found.ndim != 1 or not np.isfinite(found).all() or (found < 0).any() or power == np.inf:
+        raise ParameterError(
+            f"metric_params: {name} must hold a number for each column, {'> 0' if name == 'V' else '>= 0'}, "
+            f"and p must be finite; not {given!r} with p = {power:g}."
+        )
+    return tuple(found.tolist())

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 from qed.base.attributes import floats, maybe, of, size
 from qed.base.certificate import Claim
@@ -87,7 +90,7 @@ class Neighbors(Estimator):
     algorithm: str
     p: float
     metric: Metric
-    metric_params: dict[str, Any] | None
+    metric_params: dict[str, object] | None
     X_fit_: Matrix
     n_samples_fit_: int
     center_: np.ndarray
@@ -105,7 +108,7 @@ class Neighbors(Estimator):
     def effective_metric_(self) -> Metric:
         """The distance by name, where it has one."""
         measure = self._measure
-        if not isinstance(measure, Minkowski):
+        if not isinstance(measure, Minkowski) or measure.weights or measure.squared:
             return self.metric
         return {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(measure.power, "minkowski")
 
@@ -114,15 +117,18 @@ class Neighbors(Estimator):
         return measure_of(self.metric, self.p, self.metric_params)
 
     def _open(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
+        self, X: object, y: object = None, sample_weight: object = None, *, reset: bool, target: str | None = None
     ) -> Rows:
         if X is None and not reset:
             # The rows of the fit, numbered from below zero: by that they are known to be no neighbours of their own.
-            own, names = rows(self.X_fit_, y, sample_weight=sample_weight), getattr(self, "feature_names_in_", None)
+            own, names = (
+                rows(self.X_fit_, y, sample_weight=sample_weight).array(),
+                getattr(self, "feature_names_in_", None),
+            )
             X, y, sample_weight = ArrayRows(own.X, own.y, own.weight, names, first=-self.n_samples_fit_), None, None
-        if self.metric == "precomputed" and getattr(X, "format", "") in ("bsr", "dok") and is_sparse(X):
+        if self.metric == "precomputed" and (form := getattr(X, "format", "")) in ("bsr", "dok") and is_sparse(X):
             raise KindError(
-                f"A sparse matrix of distances holds those that are known, also zeros, which the format {X.format!r} can not "
+                f"A sparse matrix of distances holds those that are known, also zeros, which the format {form!r} can not "
                 "tell from others: give it as CSR, with X.tocsr()."
             )
         return super()._open(X, y, sample_weight, reset=reset, target=target)
@@ -209,7 +215,9 @@ class Neighbors(Estimator):
         return found if own is None else found.without(own)
 
     def _distances(self, sizes: np.ndarray) -> np.ndarray:
-        return self._measure.distances(sizes) / self._stretch
+        measure, stretch = self._measure, self._stretch
+        squared = isinstance(measure, Minkowski) and measure.squared
+        return measure.distances(sizes) / stretch / (stretch if squared else 1.0)
 
     def _pair(self, block: Block, k: int) -> np.ndarray:
         """Give distances and, beside them, numbers of the neighbours of a block."""
@@ -241,7 +249,9 @@ class Neighbors(Estimator):
         numbers = found[:, k:].astype(np.intp)
         return (found[:, :k], numbers) if return_distance else numbers
 
-    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+    def kneighbors_graph(
+        self, X: object = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> csr_matrix:
         """Give the neighbours as a sparse matrix: ones, or distances, where a row is a neighbour of a query.
 
         Parameters
@@ -255,7 +265,7 @@ class Neighbors(Estimator):
         distances, numbers = self.kneighbors(X, n_neighbors)
         return self._graph(list(distances), list(numbers), mode)
 
-    def _graph(self, distances: list[np.ndarray], numbers: list[np.ndarray], mode: str) -> Any:
+    def _graph(self, distances: list[np.ndarray], numbers: list[np.ndarray], mode: str) -> csr_matrix:
         """Make a sparse matrix of neighbours."""
         from scipy import sparse
 
@@ -336,16 +346,7 @@ class Neighbors(Estimator):
             # So do products and functions in other blocks: what is as far up to rounding is as near.
             largest = np.abs(wanted.size).max(initial=0.0, where=np.isfinite(wanted.size))
             wrong = apart > 64 * p * EPS * (1 + largest)
-        if isinstance(measure, Minkowski):
-            wrong |= _faded(near, queries, among)
+        # Sizes at an end of the range of numbers may rank no more.
+        extreme = np.nonzero(~((near.size > TINY / EPS) & (near.size < np.inf)))
+        wrong[extreme] |= measure.faded(near.size[extreme], queries[extreme[0]], among.X[near.number[extreme]])
         return float(wrong.sum()), asked
-
-
-def _faded(near: Best, queries: Matrix, among: Search) -> np.ndarray:
-    """Say which neighbours have a size that left the range of numbers, so that it ranks them no more."""
-    faded = ~((near.size > TINY / EPS) & (near.size < np.inf))
-    which, place = np.nonzero(faded)
-    other = queries[which] != among.X[near.number[which, place]]
-    # Equal rows are nowhere apart.
-    faded[which, place] = np.asarray(other.sum(axis=1)).ravel() > 0
-    return np.asarray(faded)

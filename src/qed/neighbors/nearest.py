@@ -6,9 +6,12 @@ Of equally far rows the first ones are taken. Cost: see :mod:`qed.neighbors.sear
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import finite
@@ -75,7 +78,7 @@ class NearestNeighbors(Neighbors):
         algorithm: str = "auto",
         metric: Metric = "minkowski",
         p: float = 2,
-        metric_params: dict[str, Any] | None = None,
+        metric_params: dict[str, object] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
@@ -137,8 +140,8 @@ class NearestNeighbors(Neighbors):
         return (both[0], both[1]) if return_distance else both[1]
 
     def radius_neighbors_graph(
-        self, X: Any = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
-    ) -> Any:
+        self, X: object = None, radius: float | None = None, mode: str = "connectivity", sort_results: bool = False
+    ) -> csr_matrix:
         """Give the rows within a radius as a sparse matrix: ones, or distances, where a row is within it of a query.
 
         Parameters
@@ -149,7 +152,8 @@ class NearestNeighbors(Neighbors):
             What the matrix holds.
         """
         choice("connectivity", "distance").checked("mode", mode)
-        return self._graph(*map(list, self.radius_neighbors(X, radius, sort_results=sort_results)), mode)
+        distances, numbers = self.radius_neighbors(X, radius, sort_results=sort_results)
+        return self._graph(list(distances), list(numbers), mode)
 
     def _within(self, block: Block, limit: np.ndarray, ordered: bool) -> list[tuple[np.ndarray, np.ndarray]]:
         """Give distances and numbers of the rows within a radius of each row of a block."""

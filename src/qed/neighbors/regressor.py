@@ -92,7 +92,7 @@ class KNeighborsRegressor(Regressor, Voting):
         algorithm: str = "auto",
         p: float = 2,
         metric: Metric = "minkowski",
-        metric_params: dict[str, Any] | None = None,
+        metric_params: dict[str, object] | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights

@@ -30,7 +30,7 @@ LEAST_ROWS = 5000
 
 def grows(measure: Measure, X: Matrix, algorithm: str) -> bool:
     """Say whether a tree is worth its growing: for rows in few dimensions, or for distances that have no product."""
-    if not isinstance(measure, Minkowski) or is_sparse(X) or algorithm == "brute":
+    if not isinstance(measure, Minkowski) or measure.weights or is_sparse(X) or algorithm == "brute":
         return False
     n, p = X.shape
     if isinstance(X, np.memmap) and X.size > HELD:
@@ -83,7 +83,7 @@ class Search:
     def _compared(self, Q: Matrix, k: int) -> Best:
         """Compare all rows with all queries."""
         n = self.X.shape[0]
-        euclid = isinstance(self.measure, Cosine) or self.measure == Minkowski(2.0)
+        euclid = isinstance(self.measure, Cosine) or (isinstance(self.measure, Minkowski) and self.measure.is_euclid)
         thin = is_sparse(self.X) or is_sparse(Q)
         if euclid and not thin and k <= FEW_KEPT and len(Q) * n >= MANY:
             return filtered(self.X, Q, k, self.center, self.scale)
