@@ -458,6 +458,27 @@ class TestProbabilities:
         agree(probable.brier_score_loss, oracle.brier_score_loss, y, p[:, None], scale_by_half=False)
         agree(probable.brier_score_loss, oracle.brier_score_loss, np.ones(30, dtype=int), p)
 
+    @seeded
+    @weighted
+    @pytest.mark.parametrize("k", [2, 3, 5])
+    def test_shares_explained(self, seed, kind, k):
+        random = np.random.default_rng(seed)
+        y = np.array(["e", "a", "b", "d", "c"][:k])[np.r_[np.arange(k), random.integers(k, size=40)]]
+        table = random_probabilities(random, len(y), k)
+        weight = random_weights(random, len(y), kind)
+        for name in ("d2_log_loss_score", "d2_brier_score"):
+            ours, theirs = getattr(probable, name), getattr(oracle, name)
+            agree(ours, theirs, y, table, sample_weight=weight)
+
+    def test_shares_of_a_single_class_or_row(self):
+        y, certain, even = [1, 1, 1], np.ones(3), np.full(3, 0.5)
+        for metric in (probable.d2_log_loss_score, probable.d2_brier_score):
+            assert metric(y, certain, labels=[0, 1]) == 1
+            assert metric(y, even, labels=[0, 1]) == 0
+            with pytest.warns(UndefinedMetricWarning, match="single row"):
+                assert np.isnan(metric([1], [0.5], labels=[0, 1]))
+        agree(probable.d2_brier_score, oracle.d2_brier_score, [0, 1, 0, 1], [0.2, 0.9, 0.4, 0.5], pos_label=0)
+
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     def test_impossible_events_are_clipped(self, dtype):
         table = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], dtype=dtype)

@@ -30,7 +30,7 @@ __getattr__, __dir__, __all__ = room(
             "precision_score",
             "recall_score",
         ],
-        "metrics.probability": ["brier_score_loss", "log_loss"],
+        "metrics.probability": ["brier_score_loss", "d2_brier_score", "d2_log_loss_score", "log_loss"],
         "metrics.ranking": ["average_precision_score", "precision_recall_curve", "roc_auc_score", "roc_curve"],
         "metrics.regression": [
             "explained_variance_score",

@@ -287,6 +287,8 @@ def _named() -> dict[str, Scorer]:
         "average_precision": (by_rank.average_precision_score, "score"),
         "top_k_accuracy": (top_k_accuracy_score, "score"),
         "adjusted_rand_score": (adjusted_rand_score,),
+        "d2_brier_score": (by_probability.d2_brier_score, "predict_proba"),
+        "d2_log_loss_score": (by_probability.d2_log_loss_score, "predict_proba"),
     }
     losses: dict[str, tuple[Any, ...]] = {
         "neg_mean_squared_error": (by_number.mean_squared_error,),

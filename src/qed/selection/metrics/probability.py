@@ -3,7 +3,8 @@
 Log loss is the mean of :math:`-\\log p_{i, y_i}`, the negative log-likelihood of the labels per row; the
 Brier score the mean of :math:`\\sum_c (p_{ic} - [y_i = c])^2`, halved for two classes so that it is the
 squared error of one probability. Both are *proper*: on average, nothing scores better than the true
-probabilities. Cost: O(n k).
+probabilities. :math:`D^2` compares either with that of the shares of the classes, given to every row: it is
+one minus their quotient, as :math:`R^2` is for squared errors and the mean. Cost: O(n k).
 
 References: I. J. Good (1952), Journal of the Royal Statistical Society B 14; G. W. Brier (1950), Monthly
 Weather Review 78.
@@ -24,6 +25,7 @@ from qed.selection.inputs import (
     same_kind,
     same_length,
     total,
+    undefined,
     weights,
 )
 from qed.selection.inputs import labels as as_labels
@@ -116,6 +118,92 @@ def brier_score_loss(
         two = len(classes) == 2
     score = float(mean(losses, weights(sample_weight, len(true))))
     return score / 2 if (two if scale_by_half == "auto" else scale_by_half) else score
+
+
+def d2_log_loss_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+) -> float:
+    """Give the share of the log loss of the classes' shares that is explained.
+
+    Parameters
+    ----------
+    y_true, y_proba, sample_weight, labels
+        As in `log_loss`.
+
+    Returns
+    -------
+    float
+        1 is perfect, 0 no better than the share of each class, below 0 worse. A single class scores 1 when it is
+        predicted for certain and 0 otherwise. One row alone has NaN, with a warning.
+
+    Examples
+    --------
+    >>> round(d2_log_loss_score([0, 1, 1], [0.1, 0.9, 0.6]), 3)
+    0.622
+    """
+    loss = log_loss(y_true, y_proba, sample_weight=sample_weight, labels=labels)
+    true = as_labels(y_true, "y_true")
+    shares = _shares(true, classes_of(true) if labels is None else as_labels(labels, "labels"), sample_weight)
+    return _explained(loss, log_loss(true, shares, sample_weight=sample_weight, labels=labels), len(true))
+
+
+def d2_brier_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Label = None,
+    labels: ArrayLike | None = None,
+) -> float:
+    """Give the share of the Brier score of the classes' shares that is explained.
+
+    Parameters
+    ----------
+    y_true, y_proba, sample_weight, pos_label, labels
+        As in `brier_score_loss`.
+
+    Returns
+    -------
+    float
+        As of `d2_log_loss_score`.
+
+    Examples
+    --------
+    >>> round(d2_brier_score([0, 1, 1], [0.1, 0.9, 0.6]), 2)
+    0.73
+    """
+
+    def loss(table: ArrayLike) -> float:
+        return brier_score_loss(y_true, table, sample_weight=sample_weight, pos_label=pos_label, labels=labels)
+
+    found = loss(y_proba)
+    true, known = as_labels(y_true, "y_true"), None if labels is None else as_labels(labels, "labels")
+    if _probabilities(y_proba, true).shape[1] == 1:
+        came_true = positive(true, pos_label, known)
+        shares = np.full(len(true), mean(came_true, weights(sample_weight, len(true))))
+    else:
+        shares = _shares(true, classes_of(true) if known is None else known, sample_weight)
+    return _explained(found, loss(shares), len(true))
+
+
+def _shares(true: Labels, classes: Labels, sample_weight: ArrayLike | None) -> Floats:
+    """Give every row the share that each class has of all rows, by weight."""
+    outcome = positions(true, classes)[:, None] == np.arange(len(classes))
+    return np.tile(mean(outcome, weights(sample_weight, len(true))), (len(true), 1))
+
+
+def _explained(loss: float, baseline: float, n: int) -> float:
+    if n < 2:
+        undefined("D² of a single row is not defined: NaN was returned. Score at least two rows.")
+        return float("nan")
+    # Logarithms are clipped, so the loss of what is certain is not quite zero.
+    if baseline <= 2 * np.finfo(np.float64).eps:
+        return float(loss <= baseline)
+    return 1 - loss / baseline
 
 
 def scored(
