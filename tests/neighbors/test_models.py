@@ -212,6 +212,13 @@ def test_rows_left_out_one_by_one(kind):
         np.testing.assert_allclose(score, np.mean(each), rtol=1e-10)
 
 
+def test_a_model_is_no_proof_of_itself():
+    for form in (X, sparse.csr_array(X)):
+        for model, y in ((qed.KNeighborsClassifier(), LABEL), (qed.NearestNeighbors(), None)):
+            with pytest.raises(InputError, match="no proof of itself"):
+                qed.certify(model.fit(form, y), None, y)
+
+
 def test_the_proof_notices():
     model = qed.KNeighborsClassifier(algorithm="kd_tree").fit(X, LABEL)
     assert qed.certify(model, X, LABEL)

@@ -57,6 +57,8 @@ class KeptProblem(RowsProblem):
         super().__init__(rows.cached(), model)
         self.again = again  # whether a model is certified, whose tree may be any
         self.block: Block = self.rows.array()
+        if self.block.start < 0:
+            raise InputError("A model is no proof of itself: give the data it was fitted on.")
         weight = self.block.weight
         # Rows without weight are not there.
         self.present = None if weight is None or (weight > 0).all() else np.flatnonzero(weight > 0)
