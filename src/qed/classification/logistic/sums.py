@@ -11,8 +11,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from qed.base.engine import add_pairwise, work
+from qed.base.sources.block import block_rows
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.linalg.design import column_sums, gram_times
+from qed.linalg.sharing import products_of_rows
 from qed.optim.functions.logistic_kernel import (
     PAGE_ROWS,
     bent_columns,
@@ -67,6 +69,10 @@ class Sums:
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Give the diagonal of the Hessian, of shape (m, q)."""
         return self.curve(theta, "diagonal").diagonal
+
+    def blocks(self, theta: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+        """Give the block of the Hessian that belongs to each class."""
+        return dict(self.rows.fold(self.loss.of, theta, "blocks").blocks)
 
     def flattest(self, theta: np.ndarray) -> np.ndarray:
         """Give a matrix that the Hessian is at least, for every class; see `SoftmaxLoss.flattest`."""
@@ -169,6 +175,19 @@ class TwoClassSums(Sums):
         p, bend = len(self.loss.scale), self._bend(theta)
         square: np.ndarray = add_pairwise(work(partial(self._squares, part, bend) for part in self.parts))
         return self._scaled(np.append(square / self.loss.scale, bend.sum()))[:, : p + 1]
+
+    def blocks(self, theta: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+        p, q, bend = len(self.loss.scale), self.loss.shape[1], self._bend(theta)
+        if self.rows.is_sparse or len(bend) > block_rows(p):
+            return super().blocks(theta)
+        # What one block holds is multiplied out in tiles that threads share.
+        bent = slice(None) if bend.all() else bend > 0
+        root, Z = np.sqrt(bend[bent]), np.empty((np.count_nonzero(bend), q))
+        np.subtract(self.rows.X[bent], self.loss.shift, out=Z[:, :p])
+        Z[:, :p] /= self.loss.scale
+        Z[:, p:] = 1.0
+        Z *= root[:, None]
+        return {(1, 1): products_of_rows(Z.T)}
 
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         p = len(self.loss.scale)
