@@ -52,8 +52,8 @@ def inverted(lower: np.ndarray, enough: float) -> tuple[float, np.ndarray | None
     """
     p = len(lower)
     # A first part of the rows has no larger sums: of many, a quarter may tell that it is too much.
-    for size in (p // 4, p) if p >= MANY else (p,):
-        bound = _compared(lower[:size, :size], enough)
+    for first in (p // 4, p) if p >= MANY else (p,):
+        bound = _compared(lower[:first, :first], enough)
         if bound == np.inf:
             break
     else:

@@ -182,7 +182,8 @@ class TwoClassSums(Sums):
             return super().blocks(theta)
         # What one block holds is multiplied out in tiles that threads share.
         bent = slice(None) if bend.all() else bend > 0
-        root, Z = np.sqrt(bend[bent]), np.empty((np.count_nonzero(bend), q))
+        root = np.sqrt(bend[bent])
+        Z = np.empty((len(root), q))
         np.subtract(self.rows.X[bent], self.loss.shift, out=Z[:, :p])
         Z[:, :p] /= self.loss.scale
         Z[:, p:] = 1.0
