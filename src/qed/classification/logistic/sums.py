@@ -221,9 +221,8 @@ class TwoClassSums(Sums):
         if not self.rows.is_sparse:
             bent = bend[start:stop]
             rows = self.table[0][start:stop] if bent.all() else self.table[0][start + np.flatnonzero(bent)]
-            shifted = rows - self.loss.shift
-            shifted *= shifted
-            return np.asarray(bent[bent > 0] @ shifted)
+            shifted = rows - self.loss.shift if self.loss.shift.any() else rows.astype(np.float64, copy=False)
+            return np.asarray(bent[bent > 0] @ (shifted * shifted))
         data, indices, indptr = self.table
         square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
         column_sums(data, indices, indptr[start : stop + 1], bend[start:stop], self.loss.shift, square, filled, counts)
