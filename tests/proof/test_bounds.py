@@ -34,6 +34,22 @@ def test_the_norm_of_an_inverse_is_never_underestimated(seed, enough):
     assert inverse is None or bound <= norm * np.sqrt(p) * (1 + 1e-6)
 
 
+@pytest.mark.parametrize("alike", [0.01, 1.0])
+@pytest.mark.parametrize("enough", [0.0, 30.0, np.inf])
+def test_the_norm_of_a_large_inverse_is_never_underestimated(alike, enough):
+    # The first quarter of the rows is as good as orthogonal: what they tell must not be taken for what all tell.
+    p, random = 320, np.random.default_rng(0)
+    lower = np.eye(p)
+    lower[p // 2 :] += np.tril(alike * random.standard_normal((p // 2, p)) / np.sqrt(p), p // 2 - 1)
+    lower = np.asfortranarray(lower)
+    least = np.linalg.svd(lower, compute_uv=False)[-1]
+    # The least singular value is off by at most p roundings of the largest, which is below 1 + 2 * alike + rounding.
+    norm = 1 / (least + 4 * p * np.finfo(float).eps)
+    bound, inverse = inverted(lower, enough)
+    assert bound >= norm
+    assert bound <= enough or inverse is not None
+
+
 @settings(max_examples=10, deadline=None)
 @given(SEEDS)
 def test_no_gap_of_a_ridge_path_is_smaller_than_the_truth(seed):

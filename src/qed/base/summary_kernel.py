@@ -37,7 +37,7 @@ def _summarise_panel(X, weight, tile_rows, first, room):  # type: ignore[no-unty
 
     All loops are here, and no array is made: each function and each kind of array of its own would take as long to compile again.
     """
-    p = room.shape[1]
+    p, last = room.shape[1], first + room.shape[1]
     mean, deviation, low, high = room[0], room[1], room[2], room[3]
     base, center, drift, square = room[4], room[5], room[6], room[7]
     total = 0.0
@@ -45,22 +45,31 @@ def _summarise_panel(X, weight, tile_rows, first, room):  # type: ignore[no-unty
         stop, inside = min(start + tile_rows, len(X)), 0.0
         for j in range(p):
             center[j] = drift[j] = square[j] = 0.0
-        for i in range(start, stop):
-            row, w = X[i, first : first + p], weight[i]
-            inside += w
+        # Four rows at a time, so that sums are loaded and stored less often; the last is repeated, with no weight, to make up four.
+        for i in range(start, stop, 4):
+            i1, i2, i3 = min(i + 1, stop - 1), min(i + 2, stop - 1), min(i + 3, stop - 1)
+            w0, w1, w2, w3 = weight[i], weight[i1] * (i1 > i), weight[i2] * (i2 > i1), weight[i3] * (i3 > i2)
+            row0, row1, row2, row3 = X[i, first:last], X[i1, first:last], X[i2, first:last], X[i3, first:last]
+            inside = inside + w0 + w1 + w2 + w3
             for j in range(p):
-                x = np.float64(row[j])
-                center[j] += w * x
-                low[j] = x if x < low[j] else low[j]
-                high[j] = x if x > high[j] else high[j]
+                a, b, c, d = np.float64(row0[j]), np.float64(row1[j]), np.float64(row2[j]), np.float64(row3[j])
+                center[j] = center[j] + w0 * a + w1 * b + w2 * c + w3 * d
+                least, most = low[j], high[j]
+                least, most = a if a < least else least, a if a > most else most
+                least, most = b if b < least else least, b if b > most else most
+                least, most = c if c < least else least, c if c > most else most
+                low[j], high[j] = d if d < least else least, d if d > most else most
         for j in range(p):
             center[j] /= inside
-        for i in range(start, stop):
-            row, w = X[i, first : first + p], weight[i]
+        for i in range(start, stop, 4):
+            i1, i2, i3 = min(i + 1, stop - 1), min(i + 2, stop - 1), min(i + 3, stop - 1)
+            w0, w1, w2, w3 = weight[i], weight[i1] * (i1 > i), weight[i2] * (i2 > i1), weight[i3] * (i3 > i2)
+            row0, row1, row2, row3 = X[i, first:last], X[i1, first:last], X[i2, first:last], X[i3, first:last]
             for j in range(p):
-                gap = np.float64(row[j]) - center[j]
-                drift[j] += w * gap
-                square[j] += w * gap * gap
+                a, b = np.float64(row0[j]) - center[j], np.float64(row1[j]) - center[j]
+                c, d = np.float64(row2[j]) - center[j], np.float64(row3[j]) - center[j]
+                drift[j] = drift[j] + w0 * a + w1 * b + w2 * c + w3 * d
+                square[j] = square[j] + w0 * a * a + w1 * b * b + w2 * c * c + w3 * d * d
         share = inside / (total + inside)
         for j in range(p):
             base[j] = center[j] if start == 0 else base[j]

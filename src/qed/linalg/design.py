@@ -121,7 +121,7 @@ class SparseDesign:
         """Give ``A' A vectors`` of four vectors, of shape (p, 4); of runs of rows only one in `every` is taken."""
         shift = self.center @ vectors
         found: np.ndarray = add_pairwise(
-            work(partial(self._part_four, part, every, shift, vectors) for part in self._parts())
+            work(partial(self._part_four, part, every, shift, vectors) for part in self._parts(every))
         )
         return np.where(self.told[:, None], found[:-1] - np.outer(self.center, found[-1]), 0.0)
 
@@ -143,10 +143,10 @@ class SparseDesign:
             found[:, output] = EPS * ((self.counts + 4) * seen + hidden + away * (64 * sums[-1, 0] + sums[-1, 1]))
         return np.where(self.told[:, None], found, 0.0)
 
-    def _parts(self) -> Iterator[tuple[int, int]]:
+    def _parts(self, every: int = 1) -> Iterator[tuple[int, int]]:
         """Cut the rows into tasks, each with more values than columns to add up; the plan depends on the data alone."""
         n, p = self.X.shape
-        size = max(1, max(STORED_VALUES, 4 * p) * n // max(1, self.X.nnz))
+        size = max(1, every * max(STORED_VALUES, 4 * p) * n // max(1, self.X.nnz))
         return ((start, min(start + size, n)) for start in range(0, n, size))
 
     def _part(self, part: tuple[int, int], shift: float, vector: np.ndarray) -> np.ndarray:

@@ -30,6 +30,8 @@ from qed.linalg.sharing import inverse_of_lower
 
 # Rounding may move a factor so much, by a cheap bound of the norm of its inverse, before it is inverted to know better.
 COARSE = 1e-6
+# With so many rows, sums over all of them take a while.
+MANY = 256
 
 
 def factor_rounding(p: int) -> float:
@@ -49,25 +51,35 @@ def inverted(lower: np.ndarray, enough: float) -> tuple[float, np.ndarray | None
     1.5
     """
     p = len(lower)
+    # A first part of the rows has no larger sums: of many, a quarter may tell that it is too much.
+    for first in (p // 4, p) if p >= MANY else (p,):
+        bound = _compared(lower[:first, :first], enough)
+        if bound == np.inf:
+            break
+    else:
+        return bound, None
+    inverse = inverse_of_lower(lower)
+    if inverse is None:
+        return np.inf, None
+    by_column, by_row, whole = (float(lapack.dlange(norm, inverse)) for norm in ("1", "I", "F"))  # type: ignore[call-arg]
+    size, columns = min(whole, math.sqrt(by_column) * math.sqrt(by_row)), (lower[j:, j] for j in range(p))
+    missed = p * EPS * whole * math.sqrt(math.fsum(float(column @ column) for column in columns))
+    return (size / (1 - missed) if missed < 0.5 else np.inf), inverse
+
+
+def _compared(lower: np.ndarray, enough: float) -> float:
+    """Bound the norm by the matrix that is compared with; infinite where that is more than `enough`."""
+    p = len(lower)
     with one_blas_thread, np.errstate(all="ignore"):
-        compared = -np.abs(lower)
+        compared = -np.abs(lower, order="F")
         compared.ravel("K")[:: p + 1] *= -1.0
         bound, ones = 1 + 2 * p * p * EPS, np.ones((p, 1))
         for way in (0, 1):
             # Neither sum is below one over the largest number on the diagonal, so that the first may tell that it is too much.
             bound *= math.sqrt(float(lapack.dtrtrs(compared, ones, lower=1, trans=way)[0].max(initial=0.0)))
             if bound > enough * math.sqrt(compared.diagonal().max(initial=0.0)):
-                break
-        else:
-            if bound <= enough:
-                return bound, None
-    inverse = inverse_of_lower(lower)
-    if inverse is None:
-        return np.inf, None
-    by_column, by_row, whole = (float(lapack.dlange(norm, inverse)) for norm in ("1", "I", "F"))  # type: ignore[call-arg]
-    size, rows = min(whole, math.sqrt(by_column) * math.sqrt(by_row)), range(p)
-    missed = p * EPS * whole * math.sqrt(math.fsum(float(lower[i, : i + 1] @ lower[i, : i + 1]) for i in rows))
-    return (size / (1 - missed) if missed < 0.5 else np.inf), inverse
+                return np.inf
+    return bound if bound <= enough else np.inf
 
 
 @dataclass(eq=False)

@@ -98,7 +98,7 @@ def from_sums(total: np.ndarray, moved: np.ndarray, rounding: float, absent: np.
     away = rounding * float(np.sum((moved[kept] / length) ** 2)) + 8 * UNIT * (d + 4) * d
     if away >= 1:
         return None
-    scaled[np.diag_indices(d)] = 1.0 - away
+    scaled.flat[:: d + 1] = 1.0 - away
     lower, failed = lapack.dpotrf(scaled.T, lower=1, clean=1, overwrite_a=1)
     return None if failed else _inverted(lower, length, 0.0, kept, len(total))
 

@@ -163,9 +163,10 @@ class Likelihood(ABC):
 
     def inside(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the inner coordinates of coefficients, of shape (m, q)."""
-        found = coef * self.loss.scale
+        p, found = len(self.loss.scale), np.empty((len(coef), self.loss.shape[1]))
+        np.multiply(coef, self.loss.scale, out=found[:, :p])
         if self.loss.intercept:
-            found = np.hstack([found, (intercept + coef @ self.loss.shift)[:, None]])
+            found[:, p] = intercept + coef @ self.loss.shift
         return np.asarray(found if len(coef) == 1 else self.loss.coding @ found)
 
     def outside(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -195,6 +196,11 @@ class Likelihood(ABC):
     @abstractmethod
     def newton(self, point: Point, secants: Secants | None = None) -> Newton:
         """Find Newton's direction and the gap that it proves; `secants` correct the direction where some rows stand for all."""
+
+    def beyond(self, point: Point) -> Point:
+        """Give the point one step further where a point is near enough to the minimum; else the point."""
+        newton = self.newton(point)
+        return self.descend(point, newton.direction) if newton.gap <= self.tol else point
 
     def final_gap(self, point: Point) -> float:
         """Give the gap that is proven of a point which is the last one, whatever that costs."""

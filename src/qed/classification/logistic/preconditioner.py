@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import lapack
 
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.sums import Sums
+from qed.linalg.cholesky import factor_in_place
 from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
 DIAGONAL, PRODUCTS, BLOCKS = 0, 1, 2
@@ -29,7 +30,6 @@ FASTER = 10
 MOST_PRODUCTS = 500
 # With more than this to gain, relative to the objective, a stand-in is made anew.
 FAR = 1e-2
-Factor = tuple[np.ndarray, bool]
 
 
 class Objective(Protocol):
@@ -81,6 +81,7 @@ class Preconditioner:
         self.objective = objective
         self._products: np.ndarray | None = None
         self._kept: Kept | None = None
+        self._promise: tuple[Kept, Place, float] | None = None
         self._spent = 0
         m, q = objective.loss.shape
         narrow = m > 1 and q <= (NARROW if objective.centred else NARROW_SPARSE)
@@ -121,9 +122,13 @@ class Preconditioner:
 
     def promised(self, point: Place) -> float:
         """Give about twice how much a step from a point can gain, by the last stand-in; infinite where there is none."""
-        if self._kept is None:
+        kept, known = self._kept, self._promise
+        if kept is None:
             return np.inf
-        return max(float((point.gradient * self._kept.solve(point.gradient)).sum()), 0.0)
+        if known is None or known[0] is not kept or known[1] is not point:
+            found = max(float((point.gradient * kept.solve(point.gradient)).sum()), 0.0)
+            self._promise = known = kept, point, found
+        return known[2]
 
     @property
     def memory(self) -> dict[str, np.ndarray]:
@@ -155,20 +160,21 @@ class Preconditioner:
             parts = coding.T @ residual if len(coding) > 1 else residual
             found = np.empty_like(parts)
             for factor, classes in factors:
-                found[classes] = cho_solve(factor, parts[classes].T).T
+                found[classes] = lapack.dpotrs(factor, parts[classes].T, lower=1)[0].T
             return np.asarray(coding @ found if len(coding) > 1 else found)
 
         return precondition
 
-    def _factors(self, point: Place, effort: int) -> list[tuple[Factor, np.ndarray]]:
+    def _factors(self, point: Place, effort: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Factorise a stand-in for each class's block of the Hessian; give the factors, each with the classes that it is for."""
         objective, loss = self.objective, self.objective.loss
         some = objective.rows if objective.part is None else objective.part
         more = 1.0 if objective.part is None else objective.count / max(1, some.count())
         if effort == BLOCKS:
-            blocks = some.fold(loss.of, point.theta, "blocks").blocks
-            factors = (_factor(more * objective.factor * block, objective.ridge) for block in blocks.values())
-            return [(factor, np.array([number])) for number, factor in enumerate(factors)]
+            whole = objective.part is None
+            found = objective.sums.blocks(point.theta) if whole else some.fold(loss.of, point.theta, "blocks").blocks
+            scaled = (np.multiply(block, more * objective.factor, out=block) for block in found.values())
+            return [(_factor(block, objective.ridge), np.array([number])) for number, block in enumerate(scaled)]
         if self._products is None:
             self._products = more * some.fold(loss.products)
         # Classes whose share of the curvature is about the same have a factor in common.
@@ -180,8 +186,11 @@ class Preconditioner:
         ]
 
 
-def _factor(block: np.ndarray, ridge: np.ndarray) -> Factor:
-    total = block + np.diag(ridge)
-    total[np.diag_indices_from(total)] += 1e-10 * total.diagonal() + 1e-300
-    lower, below = cho_factor(total, lower=True)
-    return np.asarray(lower), bool(below)
+def _factor(block: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """Factorise a stand-in with its penalty, in place."""
+    diagonal = block.diagonal() + ridge
+    diagonal += 1e-10 * diagonal + 1e-300
+    np.fill_diagonal(block, diagonal)
+    lower = np.asfortranarray(block.T)
+    # Where rounding left no factor, the diagonal stands in.
+    return lower if factor_in_place(lower) else np.asfortranarray(np.diag(np.sqrt(diagonal)))

@@ -161,11 +161,10 @@ class LogisticRegression(LinearClassifier, SoftmaxClassifier, Iterative):
         point = objective.at(*(problem.beginning() if start is None else problem.checked(start)))
         while True:
             noted = {**objective.memory, **({} if secants is None else secants._asdict())}
-            newton = objective.newton(point, secants)
-            if newton.gap <= objective.tol and problem.is_small:
+            if problem.is_small:
                 # One step more costs next to nothing, and doubles the digits: weights and repeated rows agree to rounding.
-                point = objective.descend(point, newton.direction)
-                newton = objective.newton(point)
+                point = objective.beyond(point)
+            newton = objective.newton(point, secants)
             if start is None:
                 more = {**noted, "C": problem.C} if noted else {}
                 yield Step(point.objective, newton.gap, coef=point.coef, intercept=point.intercept, **more)

@@ -45,6 +45,7 @@ class SmoothLikelihood(Likelihood):
     """The objective with a squared penalty, or with none."""
 
     _curved: tuple[np.ndarray, LowerBound | None] | None = None
+    _tried: tuple[Point, np.ndarray | None] | None = None
 
     @cached_property
     def preconditioner(self) -> Preconditioner:
@@ -85,6 +86,14 @@ class SmoothLikelihood(Likelihood):
             gap, secants = self._factor(point).gap, secants._replace(place=point.theta[None])
         return Newton(gap, lambda: secants.direction(usable.solve, point.gradient), secants)
 
+    def beyond(self, point: Point) -> Point:
+        """Go by what the step promises where that is known: one proof is enough, and the point after it is the one to be proven."""
+        direction = self._quickly(point) if self.factorised and self.part is None else None
+        if direction is None:
+            return super().beyond(point)
+        near = _promised(point, direction) <= self.tol * point.objective
+        return self.descend(point, direction) if near else point
+
     def final_gap(self, point: Point) -> float:
         """Give the gap that is proven of a point which is the last one: on the way, a proof that would not hold is not tried."""
         gap = self.newton(point).gap
@@ -95,10 +104,7 @@ class SmoothLikelihood(Likelihood):
 
     def _factor(self, point: Point, *, hasty: bool = True) -> Newton:
         direction = self._quickly(point) if hasty and self.part is None else None
-        if (
-            direction is not None
-            and -float((point.gradient * direction).sum()) > max(10 * self.tol, HOPEFUL) * point.objective
-        ):
+        if direction is not None and _promised(point, direction) > max(10 * self.tol, HOPEFUL) * point.objective:
             return Newton(1.0, lambda: direction)
         bound = self.bound(point)
         if bound is None:
@@ -117,8 +123,13 @@ class SmoothLikelihood(Likelihood):
 
     def _quickly(self, point: Point) -> np.ndarray | None:
         """Give Newton's direction where the Hessian is far from singular, with no bound of what rounding did; else None."""
+        if self._tried is None or self._tried[0] is not point:
+            self._tried = point, self._unproven(point)
+        return self._tried[1]
+
+    def _unproven(self, point: Point) -> np.ndarray | None:
         H = self.factor * self.loss.joined(self.pieces(point))
-        H.flat[:: len(H) + 1] += np.tile(self.ridge, self.loss.shape[0])
+        H.flat[:: len(H) + 1] += self._for_each(self.ridge)
         length = np.sqrt(H.diagonal())
         if not length.min() > 0:
             return None
@@ -147,7 +158,7 @@ class SmoothLikelihood(Likelihood):
             return self.bound(point)
         if found is None and self.count * (m + 1) * (m * q) ** 2 <= LARGEST_TRIANGLE:
             triangle = self.rows.fold(triangle_of, self.loss, point.theta, self.factor).R
-            triangle = np.vstack([triangle, np.diag(np.sqrt(np.tile(self.ridge, m)))])
+            triangle = np.vstack([triangle, np.diag(np.sqrt(self._for_each(self.ridge)))])
             tile = min(self.count, self.loss.tile_rows)
             rows, tiles = (m + 1) * tile + 2 * m * q, 2 + self.count / max(tile, 1)
             found = from_rows(triangle, 4 * rows * m * q * tiles * UNIT, self._nowhere)
@@ -166,14 +177,19 @@ class SmoothLikelihood(Likelihood):
     @property
     def _nowhere(self) -> np.ndarray:
         """Parameters on which nothing depends."""
-        return np.tile(self.absent & (self.ridge == 0), self.loss.shape[0])
+        return self._for_each(self.absent & (self.ridge == 0))
+
+    def _for_each(self, values: np.ndarray) -> np.ndarray:
+        """Repeat values for every class."""
+        m = self.loss.shape[0]
+        return values if m == 1 else np.tile(values, m)
 
     def _summed(
         self, pieces: dict[tuple[int, int], np.ndarray], factor: float, absent: np.ndarray
     ) -> LowerBound | None:
         """Give the bound that the pieces of a Hessian are, with the penalty."""
         total = factor * self.loss.joined(pieces)
-        total[np.diag_indices_from(total)] += np.tile(self.ridge, self.loss.shape[0])
+        total.flat[:: len(total) + 1] += self._for_each(self.ridge)
         own = {k: np.sqrt(np.maximum(piece.diagonal(), 0.0)) for (k, l), piece in pieces.items() if k == l}
         moved = np.abs(self.loss.coding[:, list(own)]) @ np.array(list(own.values()))
         rounding = factor * (self.count + len(self.loss.coding) ** 2 + 32) * UNIT
@@ -190,7 +206,7 @@ class SmoothLikelihood(Likelihood):
             steepest = self.factor * float(self.squares[:p] @ (1 / self.ridge[:p]))
             curvature = self.factor * (point.curve.least if least is None else least) / max(1.0, steepest)
             root = np.append(root, np.sqrt(2 / curvature) if curvature > 0 else np.inf)
-        whole = np.tile(root, self.loss.shape[0])
+        whole = self._for_each(root)
         return LowerBound(whole, whole)
 
     def _gap(
@@ -314,3 +330,8 @@ class SmoothLikelihood(Likelihood):
             noise=noise, longest=1.0, rounding=noise,
         )  # fmt: skip
         return found or point
+
+
+def _promised(point: Point, direction: np.ndarray) -> float:
+    """Give about twice how much Newton's step gains."""
+    return -float((point.gradient * direction).sum())

@@ -11,8 +11,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from qed.base.engine import add_pairwise, work
+from qed.base.sources.block import block_rows
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.linalg.design import column_sums, gram_times
+from qed.linalg.sharing import products_of_rows
 from qed.optim.functions.logistic_kernel import (
     PAGE_ROWS,
     bent_columns,
@@ -67,6 +69,10 @@ class Sums:
     def diagonal(self, theta: np.ndarray) -> np.ndarray:
         """Give the diagonal of the Hessian, of shape (m, q)."""
         return self.curve(theta, "diagonal").diagonal
+
+    def blocks(self, theta: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+        """Give the block of the Hessian that belongs to each class."""
+        return dict(self.rows.fold(self.loss.of, theta, "blocks").blocks)
 
     def flattest(self, theta: np.ndarray) -> np.ndarray:
         """Give a matrix that the Hessian is at least, for every class; see `SoftmaxLoss.flattest`."""
@@ -170,6 +176,20 @@ class TwoClassSums(Sums):
         square: np.ndarray = add_pairwise(work(partial(self._squares, part, bend) for part in self.parts))
         return self._scaled(np.append(square / self.loss.scale, bend.sum()))[:, : p + 1]
 
+    def blocks(self, theta: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+        p, q, bend = len(self.loss.scale), self.loss.shape[1], self._bend(theta)
+        if self.rows.is_sparse or len(bend) > block_rows(p):
+            return super().blocks(theta)
+        # What one block holds is multiplied out in tiles that threads share.
+        bent = slice(None) if bend.all() else bend > 0
+        root = np.sqrt(bend[bent])
+        Z = np.empty((len(root), q))
+        np.subtract(self.rows.X[bent], self.loss.shift, out=Z[:, :p])
+        Z[:, :p] /= self.loss.scale
+        Z[:, p:] = 1.0
+        Z *= root[:, None]
+        return {(1, 1): products_of_rows(Z.T)}
+
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
         p = len(self.loss.scale)
         bend, constant = self._bend(theta), float(direction[0, p]) if self.loss.intercept else 0.0
@@ -201,9 +221,8 @@ class TwoClassSums(Sums):
         if not self.rows.is_sparse:
             bent = bend[start:stop]
             rows = self.table[0][start:stop] if bent.all() else self.table[0][start + np.flatnonzero(bent)]
-            shifted = rows - self.loss.shift
-            shifted *= shifted
-            return np.asarray(bent[bent > 0] @ shifted)
+            shifted = rows - self.loss.shift if self.loss.shift.any() else rows.astype(np.float64, copy=False)
+            return np.asarray(bent[bent > 0] @ (shifted * shifted))
         data, indices, indptr = self.table
         square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
         column_sums(data, indices, indptr[start : stop + 1], bend[start:stop], self.loss.shift, square, filled, counts)

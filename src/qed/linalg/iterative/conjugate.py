@@ -48,10 +48,10 @@ def conjugate_gradients(
     """
     right = np.asarray(right, dtype=np.float64)
     closer = precondition or np.asarray
-    size = float(np.sqrt(max((right * closer(right)).sum(), 0.0)))
+    direction = closer(right)
+    size = float(np.sqrt(max((right * direction).sum(), 0.0)))
     limit = 10 * right.size if max_iter is None else max_iter
-    solution, left = np.zeros_like(right), right / (size or 1.0)
-    direction = closer(left)
+    solution, left, direction = np.zeros_like(right), right / (size or 1.0), direction / (size or 1.0)
     square = float((left * direction).sum())
     for iteration in range(limit):
         if square <= tol**2:

@@ -339,10 +339,12 @@ class SoftmaxLoss:
 
     def _piece(self, X: Table, weight: np.ndarray, own: bool) -> np.ndarray:
         """Give the piece of the Hessian that belongs to the scores of a class, or to those of two classes."""
-        total = gram(X, np.empty((len(weight), 0)), np.sqrt(weight), self.shift)
         q = self.shape[1]
         scale = np.append(self.scale, 1.0)[:q]
-        return (1.0 if own else -1.0) * total[:q, :q] / np.outer(scale, scale)
+        total = np.ascontiguousarray(gram(X, np.empty((len(weight), 0)), np.sqrt(weight), self.shift)[:q, :q])
+        total /= scale if own else -scale
+        total /= scale[:, None]
+        return total
 
 
 def _squared(x: Table) -> Table:

@@ -351,8 +351,9 @@ def first_errors(
     if root is None or rank < told.sum():
         found = seen.metric.shortest_error(coef, np.sqrt(np.maximum(seen.rr, 0.0)), rank)
         return np.full((len(coef) + 1, coef.shape[1]), found), told, None
-    errors = relative_errors(seen, coef, intercept, told, root, sharp=False)
-    if errors.max() > ENOUGH:
+    known = isinstance(root, Root) and root.found is not None
+    errors = relative_errors(seen, coef, intercept, told, root, sharp=known)
+    if errors.max() > ENOUGH and not known:
         errors = relative_errors(seen, coef, intercept, told, root, sharp=True)
     return errors, told, root
 

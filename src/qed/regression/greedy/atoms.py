@@ -38,8 +38,10 @@ WIDTH = 512
 NARROW = 256
 CHUNK = 4096
 SINGLE = 2.0**-24
-# So many turns need about half a dozen looks at all atoms, which take less than a copy.
+# So many looks at all atoms take less than a copy that makes them cheaper.
 FEW_TURNS = 32
+# So few atoms are all looked at every time.
+FEW_ATOMS = 32
 # So many values stay in the cache in double precision.
 SMALL = 1 << 15
 
@@ -154,10 +156,13 @@ class Atoms:
         part = slice(start, min(start + WIDTH, self.size))
         near[:, part] = np.abs(_products(unit, self._kept[part]))
 
+    @property
+    def worth_guessing(self) -> bool:
+        """Whether several residuals are compared at less than the price of one by one: not with a table as it came, nor with few atoms."""
+        return self.plain is None and self.size > FEW_ATOMS
+
     def few(self, chosen: np.ndarray) -> Few:
         """Give some atoms, to be compared with one residual after another."""
-        if self.plain is not None:
-            return Few(self, chosen, self.units(chosen).astype(np.float32))
         return Few(self, chosen, self.X[:, chosen] if self.sparse else self._kept[chosen])
 
     def nearest(self, near: np.ndarray, residual: np.ndarray, places: np.ndarray | None = None) -> int:

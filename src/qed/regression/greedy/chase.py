@@ -18,8 +18,6 @@ from qed.base.engine import one_blas_thread
 from qed.regression.greedy.atoms import Atoms, Few, noise, size_of
 
 MOST_AHEAD = 32
-# So few atoms are all looked at every time.
-FEW_ATOMS = 32
 FEW_VALUES = 1 << 19
 
 Advance = Callable[[int, int, np.ndarray], np.ndarray | None]
@@ -51,7 +49,7 @@ def chase(
             plan = _guess(few, residual, advance, number, wanted - 1, nothing)
             turns, near = _check(atoms, residual, plan, advance, number, nothing)
             over = near is None or (last is not None and number + len(turns) >= last)
-            few = None if near is None or over or atoms.size <= FEW_ATOMS else _nearest(atoms, near)
+            few = None if near is None or over or not atoms.worth_guessing else _nearest(atoms, near)
         yield from turns
         if near is None:
             return
