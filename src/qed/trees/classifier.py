@@ -2,10 +2,10 @@ r"""A tree of questions that tells classes.
 
 .. math:: \hat y(x) = \arg\max_k p_{\ell(x), k}, \qquad x_{j(t)} \le v_t \ \text{leads left at node } t,
 
-with :math:`\ell(x)` the leaf that the questions lead to and :math:`p_{\ell, k}` the share of class :math:`k` among the training rows there. To
-find the smallest tree is NP-hard; here every node asks the question that leaves its two sides purest, and so on below, until rows are of one
-class or a rule says so. A full tree makes no error on its own rows, unless two of different classes coincide. It is unchanged by strictly
-increasing changes of a column. Cost: see :mod:`qed.trees.growing`.
+with :math:`\ell(x)` the leaf that the questions lead to and :math:`p_{\ell, k}` the share of class :math:`k` among the training rows
+there. To find the smallest tree is NP-hard; here every node asks the question that leaves its two sides purest, and so on below, until rows
+are of one class or a rule says so. A full tree makes no error on its own rows, unless two of different classes coincide. It is unchanged by
+strictly increasing changes of a column. Cost: see :mod:`qed.trees.growing`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import integers
+from qed.base.attributes import of, size
 from qed.base.certificate import Claim
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Classifier
@@ -89,7 +89,7 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
     (0.96, True)
     """
 
-    attributes: ClassVar = {"n_classes_": integers()}
+    attributes: ClassVar = {"n_classes_": size("classes"), "tree_": of(Nodes, n_outputs="classes")}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "criterion": choice("gini", "entropy", "log_loss", "misclassification", kind="model"),
         **TREE_PARAMETERS,

@@ -1,9 +1,9 @@
 """Columns in order: every column is sorted once, and the order is handed down from a node to its children.
 
-A key holds, from its highest bits to its lowest, the rank of a value among the values of its column, the number of its row, and the class of
-that row. Equal values have equal ranks, so whether a question may separate two neighbours is one comparison, and to count classes nothing
-but the keys is read; missing values stand last. Handing keys on to the children keeps their order, which makes a level of the tree cost
-:math:`O(np)` and no sorting.
+A key holds, from its highest bits to its lowest, the rank of a value among the values of its column, the number of its row, and the class
+of that row. Equal values have equal ranks, so whether a question may separate two neighbours is one comparison, and to count classes
+nothing but the keys is read; missing values stand last. Handing keys on to the children keeps their order, which makes a level of the tree
+cost :math:`O(np)` and no sorting.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 
 from qed.base.engine import work
 from qed.base.errors import InputError
-
 
 
 class Columns:
@@ -54,9 +53,7 @@ def midway(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.where(((middle < low) | (middle >= high)) & (high < np.inf), low, middle)
 
 
-def _ordered(
-    column: np.ndarray, keys: np.ndarray, label: np.ndarray, label_bits: int, rank_shift: int
-) -> np.ndarray:
+def _ordered(column: np.ndarray, keys: np.ndarray, label: np.ndarray, label_bits: int, rank_shift: int) -> np.ndarray:
     """Write the keys of a column; give its distinct values."""
     # Equal values may come in any order: sums over them do not depend on it.
     order = np.argsort(column)

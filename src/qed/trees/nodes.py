@@ -53,6 +53,11 @@ class Nodes:
         return len(self.feature)
 
     @property
+    def n_outputs(self) -> int:
+        """How many values each node has."""
+        return self.value.shape[-1]
+
+    @property
     def children_left(self) -> np.ndarray:
         """The left child of each node; -1 for a leaf."""
         return np.where(self.feature >= 0, np.arange(self.node_count) + 1, LEAF)
@@ -110,9 +115,7 @@ class Nodes:
             raise InputError(f"A node asks about column {self.feature.max()}, but there are {X.shape[1]} columns.")
         leaf = np.zeros(len(X), dtype=np.intp)
         walk = interpreted(descend) if len(X) * self.max_depth <= FEW else descend
-        walk(
-            np.ascontiguousarray(X), self.feature, self.threshold, self.children_right, self.missing_go_to_left, leaf
-        )
+        walk(np.ascontiguousarray(X), self.feature, self.threshold, self.children_right, self.missing_go_to_left, leaf)
         return leaf
 
     def sums(self, leaf: np.ndarray, amounts: np.ndarray) -> np.ndarray:

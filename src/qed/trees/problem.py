@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,10 +21,20 @@ from qed.trees.columns import Columns
 from qed.trees.growing import Rules, Targets, on_grid
 from qed.trees.impurity import ENTROPY, KINDS
 
-if TYPE_CHECKING:
-    from qed.trees.model import DecisionTree
-
 NOTHING = np.empty(0)
+
+
+class Settings(Protocol):
+    """What a problem has to know of the model whose it is."""
+
+    criterion: str
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    max_features: Any
+    random_state: Any
+    min_impurity_decrease: float
 
 
 class TreeProblem(Problem):
@@ -35,7 +45,7 @@ class TreeProblem(Problem):
 
     rows: Rows
 
-    def __init__(self, rows: Rows, model: DecisionTree, *, again: bool = False) -> None:
+    def __init__(self, rows: Rows, model: Settings, *, again: bool = False) -> None:
         self.rows, self.target_ndim, self.again = rows.cached(), rows.target_ndim, again
         self.summary: Summary = self.rows.fold(Summary.of)
         if np.isneginf(self.summary.low).any() or np.isposinf(self.summary.high).any():

@@ -8,7 +8,6 @@ leaf is one because its rows are alike, because they agree in every column, or b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,9 +16,7 @@ from qed.base.numbers import EPS
 from qed.trees.columns import midway
 from qed.trees.impurity import ENTROPY, purities
 from qed.trees.nodes import Nodes
-
-if TYPE_CHECKING:
-    from qed.trees.problem import TreeProblem
+from qed.trees.problem import TreeProblem
 
 
 @dataclass
@@ -29,7 +26,7 @@ class Checked:
     nodes: int = 0  # nodes that were looked at
     of: int = 0  # and all there are
     worse: float = 0.0  # the most by which another question is better, relative to what a node's purity can be
-    displaced: int = 0  # thresholds that are not midway between their neighbours, and missing values sent the wrong way
+    displaced: int = 0  # thresholds that are not midway between their neighbours, missing values sent the wrong way, leaves with either
     unasked: int = 0  # leaves that the rules would have split
     empty: int = 0  # nodes that no row comes to
 
@@ -53,15 +50,12 @@ def check_questions(nodes: Nodes, problem: TreeProblem, budget: int | None) -> C
     chosen = _chosen(nodes, problem.X.shape[1], budget)
     found.nodes = int(chosen.sum())
     X, at, rows = problem.X, np.zeros(len(problem.X), dtype=np.intp), np.arange(len(problem.X))
-    orders = None
     for depth, level in enumerate(nodes.levels):
         looked = level[chosen[level]]
         if looked.size:
             place = np.full(nodes.node_count, -1, dtype=np.intp)
             place[looked] = np.arange(len(looked))
             here = rows[place[at[rows]] >= 0]
-            if len(here) * 8 > len(X) and orders is None:
-                orders = [np.argsort(X[:, j], kind="stable") for j in range(X.shape[1])]
             _check_level(found, nodes, problem, looked, here, place[at[here]], depth)
         rows = rows[nodes.feature[at[rows]] >= 0]
         if not rows.size:
@@ -167,7 +161,9 @@ def _best(
     for j in range(problem.X.shape[1]):
         x = problem.X[rows, j]
         order = np.lexsort((x, place))
-        for score in _scores(problem, x[order], place[order], starts, sizes, amounts[:, order], weight[order], whole, total):
+        for score in _scores(
+            problem, x[order], place[order], starts, sizes, amounts[:, order], weight[order], whole, total
+        ):
             if len(score):
                 best[full] = np.maximum(best[full], np.maximum.reduceat(score, starts[full]))
     return best
@@ -184,7 +180,7 @@ def _scores(
     whole: np.ndarray,
     total: np.ndarray,
 ) -> list[np.ndarray]:
-    """Give the purity of cutting after each row of a column in order: with missing values on the right, and on the left where there are some."""
+    """Give the purity of cutting after each row of a column in order, with missing values on the right; and on the left, if there are any."""
     n, rules = len(x), problem.rules
     first = starts[place]
     lost = np.isnan(x)
@@ -249,5 +245,6 @@ def _asked(
     whole_rows = np.bincount(place, minlength=count)
     none_lost = np.bincount(place, ~there, count) == 0
     wrong |= none_lost & (nodes.missing_go_to_left[looked] != (2 * sent > whole_rows))
-    found.displaced += int((wrong & asking).sum())
+    said = (nodes.threshold[looked] != 0) | nodes.missing_go_to_left[looked]
+    found.displaced += int(np.where(asking, wrong, said).sum())
     return np.where(asking, chosen, -np.inf)

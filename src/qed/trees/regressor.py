@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.base.attributes import of
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Regressor
 from qed.base.models.ways import takes
@@ -72,6 +73,7 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
     (array([ 0., 25.]), 3)
     """
 
+    attributes: ClassVar = {"tree_": of(Nodes, n_outputs="outputs")}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "criterion": choice("squared_error", kind="model"),
         **TREE_PARAMETERS,

@@ -84,7 +84,10 @@ def grow_below(
         if chosen < 0 or score - alone < least_gain:
             continue
         feature[node], missing_left[node] = chosen, missing
-        low[node], high[node] = np.intp(keys[chosen, place - 1] >> rank_shift), np.intp(keys[chosen, place] >> rank_shift)
+        low[node], high[node] = (
+            np.intp(keys[chosen, place - 1] >> rank_shift),
+            np.intp(keys[chosen, place] >> rank_shift),
+        )
         cut = start + mark(keys[chosen], row_shift, rank_shift, lost, start, place, stop, missing, side)
         for j in range(p):
             divide(keys[j], row_shift, rank_shift, lost, start, stop, side, spare)
