@@ -5,9 +5,10 @@ asks, wherever the value changes, how pure the two sides are. The best of all co
 ones are decided by the lower column, then the lower threshold. Where values are missing, their rows are tried on either side. A level of
 the tree costs :math:`O(np)`.
 
-What is summed are multiples of one power of two, coarse enough for all their sums to be exact (see :func:`on_grid`). So the sums depend
-on no order, and neither does the tree: not on that of the rows, not on the threads. Nodes with many rows are searched by all threads
-together, column by column; the trees below them are grown side by side.
+In every node weights and numbers are brought near one, numbers about the middle of their range, and rounded to multiples of a power of two
+for which all sums of them are exact: that moves a sum by no more than rounding moves a plain one. So sums depend on no order, and neither
+does the tree: not on that of the rows, not on the threads; and a node does not suffer from what lies beyond it. Nodes with many rows are
+searched by all threads together, column by column; the trees below them are grown side by side.
 
 Breiman, Friedman, Olshen and Stone (1984), Classification and regression trees.
 """
@@ -26,6 +27,7 @@ from qed.base.threads.team import Team, team
 from qed.trees.columns import Columns
 from qed.trees.sweeping import best_place, divide, grow_below, mark, survey
 
+NOTHING = np.empty(0)
 # Rows times columns below which growing is not worth compiling; rows from which a node is searched by all threads.
 FEW, MANY = 1 << 11, 1 << 13
 
@@ -36,8 +38,14 @@ class Targets(NamedTuple):
     kind: int  # which impurity: see `qed.trees.impurity`
     classes: int  # how many classes there are; 1 where the target is a number
     weight: np.ndarray  # what each row weighs; empty where all weigh one
-    value: np.ndarray  # the number of each row times its weight; empty where the target is a class
-    number: np.ndarray  # the number itself
+    number: np.ndarray  # the number of each row; empty where the target is a class
+    mass: np.ndarray  # room for what rows weigh within their node
+    value: np.ndarray  # room for their numbers within their node, times that
+
+    @classmethod
+    def of(cls, kind: int, classes: int, weight: np.ndarray | None, number: np.ndarray | None) -> Targets:
+        given = (NOTHING if weight is None else weight, NOTHING if number is None else number)
+        return cls(kind, classes, *given, *(np.empty(len(one)) for one in given))
 
 
 class Rules(NamedTuple):
@@ -47,25 +55,9 @@ class Rules(NamedTuple):
     split: int  # rows that a node must have to be split
     leaf: int  # rows that a leaf must have
     weight: float  # what a leaf must weigh
-    gain: float  # what the weight of a node times the impurity that its question takes away must come to
+    gain: float  # what the weight of a node times the impurity that its question takes away must come to, in units of purity
     tried: int  # columns that are looked at in each node, drawn by lot; all of them where it is the number of columns
     seed: int
-
-
-def on_grid(amounts: np.ndarray) -> np.ndarray:
-    r"""Round amounts to multiples of a power of two for which every sum of some of them is exact.
-
-    With the grid :math:`q \ge 2^{-52} \sum_i |a_i|` all partial sums are whole numbers of :math:`q` below :math:`2^{53}`. Rounding moves an
-    amount by at most half of that: as much as rounding moves a plain sum of them. Whole numbers stay what they are.
-
-    >>> on_grid(np.array([1.0, 3.0, 0.5])), float(on_grid(np.array([1.0, 2.0**-60]))[1])
-    (array([1. , 3. , 0.5]), 0.0)
-    """
-    total = float(np.abs(amounts).sum())
-    if total == 0.0 or not np.isfinite(total):
-        return amounts.astype(np.float64)
-    grid = np.ldexp(1.0, max(int(np.frexp(total)[1]) - 52, -1022))
-    return np.asarray(np.rint(amounts / grid) * grid)
 
 
 @dataclass
@@ -157,13 +149,14 @@ def _question(
 ) -> tuple[int, int, bool] | None:
     """Find the best question of a node by all threads; None where it is a leaf."""
     whole = np.zeros(targets.classes)
-    total, alone, mixed = survey(columns.keys[0], *columns.layout, *targets, node.first, node.last, whole)
+    total, alone, heavy, wide, mixed = survey(columns.keys[0], *columns.layout, *targets, node.first, node.last, whole)
     if not mixed or node.depth >= rules.depth or node.last - node.first < rules.split:
         return None
-    found = crew.run(partial(_sweep, columns, targets, rules, node, whole, total), len(columns.keys))
+    least = rules._replace(weight=rules.weight * heavy, gain=rules.gain * heavy * wide)
+    found = crew.run(partial(_sweep, columns, targets, least, node, whole, total), len(columns.keys))
     feature = max(range(len(found)), key=lambda j: (found[j][0], -j))
     score, place, missing = found[feature]
-    if place < 0 or score - alone < rules.gain:
+    if place < 0 or score - alone < least.gain:
         return None
     return feature, int(place), bool(missing)
 

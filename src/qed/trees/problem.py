@@ -18,10 +18,8 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.trees.columns import Columns
-from qed.trees.growing import Rules, Targets, on_grid
+from qed.trees.growing import Rules, Targets
 from qed.trees.impurity import ENTROPY, KINDS
-
-NOTHING = np.empty(0)
 
 
 class Settings(Protocol):
@@ -75,11 +73,6 @@ class TreeProblem(Problem):
         return float(self.weights.sum())
 
     @cached_property
-    def unit(self) -> float:
-        """The power of two that brings the weight of all rows below one; one where all rows weigh one."""
-        return 1.0 if self.weight is None else math.ldexp(1.0, -math.frexp(self.total)[1])
-
-    @cached_property
     def targets(self) -> Targets:
         """What rows are to be told apart by."""
         raise NotImplementedError
@@ -102,12 +95,12 @@ class TreeProblem(Problem):
     def rules(self) -> Rules:
         """Where growing ends, in the units of the targets."""
         model, (n, p) = self.model, self.X.shape
-        gain = model.min_impurity_decrease * self.total * self.unit * self.scale
+        gain = model.min_impurity_decrease * self.total * self.scale
         return Rules(
             depth=min(model.max_depth or n, n),
             split=max(2, _rows(model.min_samples_split, n)),
             leaf=_rows(model.min_samples_leaf, n),
-            weight=model.min_weight_fraction_leaf * self.total * self.unit,
+            weight=model.min_weight_fraction_leaf * self.total,
             # A question that is worth nothing may be what a good one needs before it.
             gain=gain if gain > 0 else -math.inf,
             tried=features_tried(model.max_features, p),
@@ -136,8 +129,7 @@ class ClassTreeProblem(TreeProblem):
 
     @cached_property
     def targets(self) -> Targets:
-        weight = NOTHING if self.weight is None else on_grid(self.weight * self.unit)
-        return Targets(self.kind, len(self.classes), weight, NOTHING, NOTHING)
+        return Targets.of(self.kind, len(self.classes), None if self.weight is None else self.weights, None)
 
     @property
     def scale(self) -> float:
@@ -145,7 +137,7 @@ class ClassTreeProblem(TreeProblem):
 
 
 class NumberTreeProblem(TreeProblem):
-    """Rows of numbers, brought near one and about the middle of their range, which depends on no order."""
+    """Rows of numbers, brought near one."""
 
     @cached_property
     def size(self) -> float:
@@ -159,15 +151,8 @@ class NumberTreeProblem(TreeProblem):
         return np.asarray(self.y, dtype=np.float64) / self.size
 
     @cached_property
-    def middle(self) -> float:
-        return float(self.number.min() / 2 + self.number.max() / 2)
-
-    @cached_property
     def targets(self) -> Targets:
-        about = self.number - self.middle
-        weight = NOTHING if self.weight is None else on_grid(self.weight * self.unit)
-        value = on_grid(about if self.weight is None else about * self.weight * self.unit)
-        return Targets(self.kind, 1, weight, value, self.number)
+        return Targets.of(self.kind, 1, None if self.weight is None else self.weights, self.number)
 
     @property
     def scale(self) -> float:

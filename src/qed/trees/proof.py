@@ -8,6 +8,7 @@ leaf is one because its rows are alike, because they agree in every column, or b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from qed.trees.columns import midway
 from qed.trees.impurity import ENTROPY, purities
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
+from qed.trees.sweeping import GRID
 
 
 @dataclass
@@ -37,7 +39,8 @@ class Checked:
             Claim(f"thresholds that are not midway between rows{where}", float(self.displaced), 0.0),
         ]
         if problem.rules.tried >= problem.X.shape[1]:
-            slack = (16 + 4 * problem.targets.classes) * EPS
+            # Rounding to the grid moves a sum by half a step for each row, and classes are added up.
+            slack = (16 + 4 * problem.targets.classes + len(problem.X)) * EPS
             claims.append(Claim(f"a question is better than the one asked, by at most{where}", self.worse, slack))
             if not pruned:
                 claims.append(Claim(f"leaves that the rules would have split{where}", float(self.unasked), 0.0))
@@ -103,17 +106,12 @@ def _check_level(
     count = len(looked)
     sizes = np.bincount(place, minlength=count)
     found.empty += int((sizes == 0).sum())
-    amounts, weight = _amounts(problem, rows)
-    whole = np.stack([np.bincount(place, one, count) for one in amounts])
-    total = np.bincount(place, weight, count)
+    amounts = _amounts(problem, rows, place, count)
+    whole, total, most = amounts.whole, amounts.total, amounts.most
     asking = nodes.feature[looked] >= 0
-    best = _best(problem, rows, place, sizes, amounts, weight, whole, total)
-    chosen = _asked(found, nodes, problem, looked, rows, place, amounts, weight, whole, total)
+    best = _best(problem, rows, place, sizes, amounts)
+    chosen = _asked(found, nodes, problem, looked, rows, place, amounts)
     kind = problem.kind
-    # What a purity can be at most, of which rounding takes a share.
-    most = np.maximum(np.abs(purities(kind, whole, whole, total, np.ones(count))), np.where(asking, np.abs(chosen), 0))
-    if kind == ENTROPY:
-        most = total * (2.0 + 40.0 * np.log(2.0))
     with np.errstate(invalid="ignore"):
         excess = np.where(asking & np.isfinite(best), (best - chosen) / np.where(most > 0, most, 1.0), 0.0)
         excess = np.where(asking & ~(sizes > 0), 0.0, excess)
@@ -121,19 +119,54 @@ def _check_level(
     rules = problem.rules
     mixed = _mixed(problem, rows, place, count)
     alone = purities(kind, whole, whole, total, np.ones(count))
-    worth = best - alone >= (rules.gain + 32 * EPS * most if rules.gain > 0 else -np.inf)
+    least = rules.gain * amounts.heavy * amounts.wide + (sizes + 32) * EPS * most
+    worth = best - alone >= (least if rules.gain > 0 else -np.inf)
     could = mixed & (sizes >= rules.split) & (depth < rules.depth) & np.isfinite(best) & worth
     found.unasked += int((could & ~asking).sum())
 
 
-def _amounts(problem: TreeProblem, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give what each row adds to the sums of its node: a line for each class, or one of numbers; and what it weighs."""
-    targets = problem.targets
-    weight = targets.weight[rows] if len(targets.weight) else np.ones(len(rows))
-    if targets.classes == 1:
-        return targets.value[rows][None], weight
-    label = problem.label[rows]
-    return np.where(label == np.arange(targets.classes)[:, None], weight, 0.0), weight
+class Amounts(NamedTuple):
+    """What rows add to the sums of their node, near one and on a grid on which sums are exact."""
+
+    each: np.ndarray  # a line for each class, or one of numbers
+    mass: np.ndarray  # what each row weighs
+    heavy: np.ndarray  # by what the weights of each node were multiplied
+    wide: np.ndarray  # and the squares of its numbers
+    whole: np.ndarray  # the sums of each node
+    total: np.ndarray  # what it weighs
+    most: np.ndarray  # what its purity can be at most, of which rounding takes a share
+    step: np.ndarray  # what the amounts of each node are multiples of
+    mass_step: float  # and what weights are
+
+    def of(self, order: np.ndarray) -> Amounts:
+        """Give the rows in another order."""
+        return self._replace(each=self.each[:, order], mass=self.mass[order])
+
+
+def _amounts(problem: TreeProblem, rows: np.ndarray, place: np.ndarray, count: int) -> Amounts:
+    """Bring weights and targets of the rows near one, node by node."""
+    targets, mass, mass_step = problem.targets, np.ones(len(rows)), GRID if len(problem.targets.weight) else 1.0
+    heavy = wide = np.ones(count)
+    step = np.full(count, mass_step)
+    if len(targets.weight):
+        heavy = np.ldexp(1.0, -np.frexp(np.bincount(place, targets.weight[rows], count))[1])
+        mass = np.maximum(np.rint(targets.weight[rows] * heavy[place] / GRID), 1.0) * GRID
+    total = np.bincount(place, mass, count)
+    if targets.classes > 1:
+        each = np.where(problem.label[rows] == np.arange(targets.classes)[:, None], mass, 0.0)
+        most = total * (2.0 + 40.0 * np.log(2.0)) if problem.kind == ENTROPY else total
+    else:
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(low, place, targets.number[rows])
+        np.maximum.at(high, place, targets.number[rows])
+        middle = low / 2 + high / 2
+        wide = np.ldexp(1.0, -np.frexp(np.where(high > low, high - middle, 1.0))[1])
+        value = mass * ((targets.number[rows] - middle[place]) * wide[place])
+        step = np.ldexp(GRID, np.frexp(np.bincount(place, np.abs(value), count))[1])
+        each = (np.rint(value / step[place]) * step[place])[None]
+        most, wide = np.bincount(place, each[0] ** 2 / mass, count), wide * wide
+    whole = np.stack([np.bincount(place, one, count) for one in each])
+    return Amounts(each, mass, heavy, wide, whole, total, most, step, mass_step)
 
 
 def _mixed(problem: TreeProblem, rows: np.ndarray, place: np.ndarray, count: int) -> np.ndarray:
@@ -149,10 +182,7 @@ def _best(
     rows: np.ndarray,
     place: np.ndarray,
     sizes: np.ndarray,
-    amounts: np.ndarray,
-    weight: np.ndarray,
-    whole: np.ndarray,
-    total: np.ndarray,
+    amounts: Amounts,
 ) -> np.ndarray:
     """Give the best purity that any question has in each node; minus infinity where there is none."""
     best = np.full(len(sizes), -np.inf)
@@ -161,9 +191,7 @@ def _best(
     for j in range(problem.X.shape[1]):
         x = problem.X[rows, j]
         order = np.lexsort((x, place))
-        for score in _scores(
-            problem, x[order], place[order], starts, sizes, amounts[:, order], weight[order], whole, total
-        ):
+        for score in _scores(problem, x[order], place[order], starts, sizes, amounts.of(order)):
             if len(score):
                 best[full] = np.maximum(best[full], np.maximum.reduceat(score, starts[full]))
     return best
@@ -175,13 +203,10 @@ def _scores(
     place: np.ndarray,
     starts: np.ndarray,
     sizes: np.ndarray,
-    amounts: np.ndarray,
-    weight: np.ndarray,
-    whole: np.ndarray,
-    total: np.ndarray,
+    amounts: Amounts,
 ) -> list[np.ndarray]:
-    """Give the purity of cutting after each row of a column in order, with missing values on the right; and on the left, if there are any."""
-    n, rules = len(x), problem.rules
+    """Give the purity of cutting after each row of a column in order: with missing values on the right, then perhaps on the left."""
+    n, rules, mass, step = len(x), problem.rules, amounts.mass, amounts.step[place]
     first = starts[place]
     lost = np.isnan(x)
     changes = np.zeros(n, dtype=bool)
@@ -189,28 +214,32 @@ def _scores(
     found = []
     missing = np.bincount(place, lost, len(sizes)).astype(np.intp)
     for turn in range(1 + bool(missing.any())):
-        before, count = _running(weight, first), np.arange(1, n + 1) - first
-        left = np.stack([_running(one, first) for one in amounts])
+        before, count = _running(mass, first, amounts.mass_step), np.arange(1, n + 1) - first
+        left = np.stack([_running(one, first, step) for one in amounts.each])
         cut = changes.copy()
         if turn:
             cut[:-1] &= ~lost[1:]
             cut &= missing[place] > 0
-            before = before + np.bincount(place, np.where(lost, weight, 0.0), len(sizes))[place]
+            before = before + np.bincount(place, np.where(lost, mass, 0.0), len(sizes))[place]
             count = count + missing[place]
-            left = left + np.stack([np.bincount(place, np.where(lost, one, 0.0), len(sizes))[place] for one in amounts])
-        rest = total[place] - before
+            left = left + np.stack(
+                [np.bincount(place, np.where(lost, one, 0.0), len(sizes))[place] for one in amounts.each]
+            )
+        rest = amounts.total[place] - before
         cut &= (count >= rules.leaf) & (sizes[place] - count >= rules.leaf)
-        cut &= (before >= rules.weight) & (rest >= rules.weight)
+        least = rules.weight * amounts.heavy[place]
+        cut &= (before >= least) & (rest >= least)
         score = np.full(n, -np.inf)
-        score[cut] = purities(problem.kind, left[:, cut], whole[:, place[cut]], before[cut], rest[cut])
+        score[cut] = purities(problem.kind, left[:, cut], amounts.whole[:, place[cut]], before[cut], rest[cut])
         found.append(score)
     return found
 
 
-def _running(amounts: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Give running sums that begin anew where a node begins; they are exact."""
-    sums = np.cumsum(amounts)
-    return np.asarray(sums - (sums - amounts)[first])
+def _running(amounts: np.ndarray, first: np.ndarray, step: Any) -> np.ndarray:
+    """Give running sums that begin anew where a node begins. As whole numbers of steps they are exact, even where they wrap around."""
+    steps = np.rint(amounts / step).astype(np.int64)
+    sums = np.cumsum(steps)
+    return np.asarray((sums - (sums - steps)[first]) * step)
 
 
 def _asked(
@@ -220,10 +249,7 @@ def _asked(
     looked: np.ndarray,
     rows: np.ndarray,
     place: np.ndarray,
-    amounts: np.ndarray,
-    weight: np.ndarray,
-    whole: np.ndarray,
-    total: np.ndarray,
+    amounts: Amounts,
 ) -> np.ndarray:
     """Give the purity of the questions that were asked, and count the thresholds that do not follow from the rows."""
     count = len(looked)
@@ -232,9 +258,9 @@ def _asked(
     node = looked[place]
     x = problem.X[rows, np.maximum(feature, 0)[place]].astype(np.float64)
     goes = _goes_left(nodes, x, node)
-    left = np.stack([np.bincount(place, np.where(goes, one, 0.0), count) for one in amounts])
-    before = np.bincount(place, np.where(goes, weight, 0.0), count)
-    chosen = purities(problem.kind, left, whole, before, total - before)
+    left = np.stack([np.bincount(place, np.where(goes, one, 0.0), count) for one in amounts.each])
+    before = np.bincount(place, np.where(goes, amounts.mass, 0.0), count)
+    chosen = purities(problem.kind, left, amounts.whole, before, amounts.total - before)
     there = ~np.isnan(x)
     top, bottom = np.full(count, -np.inf), np.full(count, np.inf)
     np.maximum.at(top, place[goes & there], x[goes & there])

@@ -6,6 +6,8 @@ the rank of missing values. Where the target is a number, there is one class, an
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from qed.base.compile import kernel
@@ -13,6 +15,8 @@ from qed.trees.impurity import purity, purity_of_two
 
 FIRST, SECOND, STEP = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15)
 ONE = np.uint64(1)
+# Sums of a weight below one are multiples of this, and exact.
+GRID = 2.0**-52
 
 
 @kernel
@@ -24,8 +28,9 @@ def grow_below(
     kind: int,
     classes: int,
     weight: np.ndarray,
-    value: np.ndarray,
     number: np.ndarray,
+    mass: np.ndarray,
+    value: np.ndarray,
     most_levels: int,
     least_rows: int,
     leaf: int,
@@ -61,8 +66,8 @@ def grow_below(
             right[parents[waiting]] = node
         if level >= most_levels or stop - start < least_rows:
             continue
-        total, alone, mixed = survey(
-            keys[0], row_shift, rank_shift, lost, kind, classes, weight, value, number, start, stop, whole
+        total, alone, heavy, wide, mixed = survey(
+            keys[0], row_shift, rank_shift, lost, kind, classes, weight, number, mass, value, start, stop, whole
         )
         if not mixed:
             continue
@@ -76,12 +81,12 @@ def grow_below(
                 columns[t], columns[other] = columns[other], columns[t]
             j = columns[t]
             found, where, gone = best_place(
-                *(keys[j], row_shift, rank_shift, lost, kind, classes, weight, value, number, start, stop),
-                *(whole, total, leaf, leaf_weight, left),
+                *(keys[j], row_shift, rank_shift, lost, kind, classes, weight, number, mass, value, start, stop),
+                *(whole, total, leaf, leaf_weight * heavy, left),
             )
             if where >= 0 and (found > score or (found == score and j < chosen)):
                 score, chosen, place, missing = found, j, where, gone
-        if chosen < 0 or score - alone < least_gain:
+        if chosen < 0 or score - alone < least_gain * heavy * wide:
             continue
         feature[node], missing_left[node] = chosen, missing
         low[node], high[node] = (
@@ -109,31 +114,55 @@ def survey(
     kind: int,
     classes: int,
     weight: np.ndarray,
-    value: np.ndarray,
     number: np.ndarray,
+    mass: np.ndarray,
+    value: np.ndarray,
     first: int,
     last: int,
     whole: np.ndarray,
-) -> tuple[float, float, bool]:
-    """Add up the rows of a node; give what they weigh, how pure they are, and whether they differ."""
-    for k in range(classes):
-        whole[k] = 0.0
-    total, mixed = 0.0, False
+) -> tuple[float, float, float, float, bool]:
+    """Add up the rows of a node, after bringing weights and numbers near one and to a grid on which all their sums are exact.
+
+    Gives what the rows weigh, how pure they are, by what weights and squared numbers were multiplied, and whether the rows differ.
+    """
     row_mask, label_mask = (ONE << (rank_shift - row_shift)) - ONE, (ONE << row_shift) - ONE
-    one, like = keys[first] & label_mask, (keys[first] >> row_shift) & row_mask
+    total, low, high = 0.0, np.inf, -np.inf
     for q in range(first, last):
         i = (keys[q] >> row_shift) & row_mask
-        w = weight[i] if len(weight) else 1.0
-        total += w
-        if classes > 1:
-            k = keys[q] & label_mask
-            whole[k] += w
-            mixed |= k != one
-        else:
+        total += weight[i] if len(weight) else 1.0
+        if classes == 1:
+            low, high = min(low, number[i]), max(high, number[i])
+    heavy, wide, middle = 1.0, 1.0, low / 2 + high / 2
+    if len(weight):
+        heavy, total = math.ldexp(1.0, -math.frexp(total)[1]), 0.0
+        for q in range(first, last):
+            i = (keys[q] >> row_shift) & row_mask
+            # Sums below one of multiples of this are exact; and no row weighs nothing.
+            mass[i] = max(np.rint(weight[i] * heavy / GRID), 1.0) * GRID
+            total += mass[i]
+    for k in range(classes):
+        whole[k] = 0.0
+    if classes == 1:
+        if low == high:
+            return total, 0.0, heavy, wide, False
+        wide = math.ldexp(1.0, -math.frexp(high - middle)[1])
+        far = 0.0
+        for q in range(first, last):
+            i = (keys[q] >> row_shift) & row_mask
+            value[i] = (mass[i] if len(weight) else 1.0) * ((number[i] - middle) * wide)
+            far += abs(value[i])
+        grid = math.ldexp(GRID, math.frexp(far)[1])
+        for q in range(first, last):
+            i = (keys[q] >> row_shift) & row_mask
+            value[i] = np.rint(value[i] / grid) * grid
             whole[0] += value[i]
-            mixed |= number[i] != number[like]
-    alone = purity(kind, whole, whole, total, 1.0)
-    return total, alone, mixed
+        return total, purity(kind, whole, whole, total, 1.0), heavy, wide * wide, True
+    one, mixed = keys[first] & label_mask, False
+    for q in range(first, last):
+        k = keys[q] & label_mask
+        whole[k] += mass[(keys[q] >> row_shift) & row_mask] if len(weight) else 1.0
+        mixed |= k != one
+    return total, purity(kind, whole, whole, total, 1.0), heavy, wide, mixed
 
 
 @kernel
@@ -145,8 +174,9 @@ def best_place(
     kind: int,
     classes: int,
     weight: np.ndarray,
-    value: np.ndarray,
     number: np.ndarray,
+    mass: np.ndarray,
+    value: np.ndarray,
     first: int,
     last: int,
     whole: np.ndarray,
@@ -176,7 +206,7 @@ def best_place(
             for q in range(begin, stop):
                 key = keys[q]
                 i = (key >> row_shift) & row_mask
-                w = weight[i] if weighted else 1.0
+                w = mass[i] if weighted else 1.0
                 before += w
                 count += 1
                 if classes == 1:
