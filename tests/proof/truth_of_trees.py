@@ -11,8 +11,9 @@ def questions(model, data):
     Sums are rounded to a grid of 2^-52 of them, once for each row, and a purity is a few operations on them.
     """
     kept = np.arange(len(data.table))[data.kept]
-    weights = np.ones(len(data.table)) if data.weight is None else data.weight
-    rows = [(tuple(map(float, data.table[i])), data.target[i], Fraction(float(weights[i]))) for i in kept]
+    weights = np.ones(len(data.table)) if data.weights is None else data.weights
+    target = data.labels if hasattr(model, "classes_") else data.target
+    rows = [(tuple(map(float, data.table[i])), target[i], Fraction(float(weights[i]))) for i in kept]
     nodes = model.tree_
     least = model.min_samples_leaf
     worst = 0.0
@@ -27,9 +28,10 @@ def questions(model, data):
             if best is not None and len({str(y) for _, y, _ in here}) > 1:
                 return np.inf, 0.0  # a leaf that could have been split
             continue
-        sides = [row for row in here if row[0][j] <= nodes.threshold[node]], [
-            row for row in here if row[0][j] > nodes.threshold[node]
-        ]
+        sides = (
+            [row for row in here if row[0][j] <= nodes.threshold[node]],
+            [row for row in here if row[0][j] > nodes.threshold[node]],
+        )
         if best is None or not all(len(side) >= least for side in sides):
             return np.inf, 0.0
         most = _most(model, here)

@@ -17,6 +17,7 @@ import numpy as np
 
 from qed.base.attributes import of, size
 from qed.base.certificate import Claim
+from qed.base.models.labels import encode
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes
@@ -75,9 +76,10 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
     Examples
     --------
     >>> import qed
-    >>> X, y = qed.data.load("iris").Xy()
+    >>> iris = qed.data.load("iris")
+    >>> X, y = iris.Xy()
     >>> model = qed.DecisionTreeClassifier(max_depth=2).fit(X, y)
-    >>> print(qed.export_text(model))
+    >>> print(qed.export_text(model, feature_names=iris.features))
     |--- petal_length <= 2.45
     |   |--- class: setosa
     |--- petal_length >  2.45
@@ -136,6 +138,17 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         of_class = np.where(problem.label[:, None] == np.arange(len(problem.classes)), problem.weights[:, None], 0.0)
         counts = nodes.sums(leaf, of_class)
         return counts / counts.sum(axis=1, keepdims=True), impurity(counts, self.criterion)
+
+    def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:
+        label = encode(block.y, self.classes_, block.weight)
+        of_class = np.where(label[:, None] == np.arange(len(self.classes_)), block.weights[:, None], 0.0)
+        counts = nodes.sums(nodes.apply(block.X), of_class)
+        said = nodes.value.argmax(axis=1)
+        return np.asarray(counts.sum(axis=1) - counts[np.arange(len(said)), said])
+
+    def _answers(self, problem: ClassTreeProblem, nodes: Nodes, leaf: np.ndarray) -> dict[str, np.ndarray]:
+        said = problem.classes[nodes.value.argmax(axis=1)[leaf]]
+        return {"predict": said, "predict_proba": nodes.value[leaf], "classes_": problem.classes}
 
     def _decide(self, block: Block) -> np.ndarray:
         return self._probabilities(block)

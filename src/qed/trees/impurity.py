@@ -59,7 +59,7 @@ def impurity(counts: np.ndarray, criterion: str = "gini") -> np.ndarray:
         # A sum of products, none of which cancels, where one less a sum would.
         return np.sum(shares * ((total[..., None] - counts) / np.where(total > 0, total, 1.0)[..., None]), axis=-1)
     if kind == ERROR:
-        return np.where(total > 0, 1.0 - shares.max(axis=-1), 0.0)
+        return (total > 0) * (1.0 - shares.max(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore"):
         bits = np.where(shares > 0, -shares * np.log2(shares), 0.0)
     return np.sum(bits, axis=-1)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from qed.base.attributes import floats, of
+from qed.base.attributes import floats, integers, maybe, of
 from qed.base.certificate import Claim
-from qed.base.errors import ParameterError
-from qed.base.models.checks import finite
+from qed.base.models.checks import complete, finite
 from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer, number, random_state
 from qed.base.models.proof import restated
+from qed.base.models.searching import Answer, Question, families
 from qed.base.models.ways import way
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.growing import Grown, grow
 from qed.trees.nodes import Nodes
-from qed.trees.problem import TreeProblem
+from qed.trees.problem import TreeProblem, features_tried
 from qed.trees.proof import Checked, check_questions
-from qed.trees.pruning import Path, best_first, prune, pruning_path
+from qed.trees.pruning import Path, best_first, no_worse_as_leaves, prune, pruning_path, shallow
 
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
 SAMPLED = 1 << 18
@@ -69,6 +70,7 @@ class DecisionTree(Estimator):
     attributes: ClassVar = {
         "tree_": of(Nodes),
         "feature_importances_": floats("features", low=0),
+        "n_pruned_": maybe(integers()),
     }
     criterion: str
     max_depth: int | None
@@ -92,13 +94,19 @@ class DecisionTree(Estimator):
         """Give value and impurity of all nodes, from the leaf of each row."""
 
     def _solve(self, problem: TreeProblem) -> None:
-        whole = self._grown(problem)
+        vars(self).pop("n_pruned_", None)
+        self._keep(self._cut(self._grown(problem)), problem.X.shape[1])
+
+    def _keep(self, nodes: Nodes, p: int) -> None:
+        self.tree_, self.feature_importances_ = nodes, importances(nodes, p)
+
+    def _cut(self, nodes: Nodes) -> Nodes:
+        """Cut a grown tree down to what the parameters allow."""
+        if self.max_depth is not None:
+            nodes = shallow(nodes, self.max_depth)
         if self.max_leaf_nodes is not None:
-            whole = best_first(whole, self.max_leaf_nodes)
-        if self.ccp_alpha > 0:
-            whole = prune(whole, self.ccp_alpha)
-        self.tree_ = whole
-        self.feature_importances_ = importances(whole, problem.X.shape[1])
+            nodes = best_first(nodes, self.max_leaf_nodes)
+        return prune(nodes, self.ccp_alpha) if self.ccp_alpha > 0 else nodes
 
     def _grown(self, problem: TreeProblem) -> Nodes:
         """Grow the tree as far as the rules let it, and describe its nodes."""
@@ -173,6 +181,58 @@ class DecisionTree(Estimator):
         problem = self._problem(self._open(X, y, sample_weight, reset=True, target=self.target))
         return pruning_path(self._grown(problem))
 
+    def prune(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Give the subtree that makes the fewest errors on rows that were held out; of equally good ones the smallest.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that the tree was not fitted to.
+
+        Returns
+        -------
+        DecisionTree
+            A new model; ``n_pruned_`` says how many questions it lost.
+        """
+        self._check_fitted()
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
+        nodes = self.tree_
+        collapsed = no_worse_as_leaves(nodes, rows.fold(self._errors, nodes))
+        model = copy(self)
+        model._keep(nodes.kept(collapsed), self.n_features_in_)
+        model.n_pruned_ = getattr(self, "n_pruned_", 0) + nodes.n_leaves - model.tree_.n_leaves
+        return model
+
+    @abstractmethod
+    def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:
+        """Give what every node would cost as a leaf, on the rows of a block."""
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        """Judge all depths, numbers of leaves and prices of leaves from one tree for each training set."""
+        table = question.table(question.asking(self, "predict", "predict_proba"))
+        p = question.rows.n_features
+        if not table.values or any(features_tried(one.max_features, p) < p for one in question.models):
+            return None
+        for members in families(question.candidates, ("max_depth", "max_leaf_nodes", "ccp_alpha")):
+            for fold in question.folds:
+                model = copy(question.models[members[0]])
+                depths = [question.models[c].max_depth for c in members]
+                model.max_depth = None if None in depths else max(depth for depth in depths if depth is not None)
+                problem = model._problem(question.training(fold))
+                whole = model._grown(problem)
+                for train in (False, True)[: 1 + question.train_scores]:
+                    rows = question.training(fold) if train else question.held_out(fold)
+                    X = rows.array().X
+                    for candidate in members:
+                        nodes = question.models[candidate]._cut(whole)
+                        answers = self._answers(problem, nodes, nodes.apply(X))
+                        table.judge(candidate, fold, train=train, **answers)
+        return table.answer(f"{question.folds.words}, all sizes from one tree each")
+
+    @abstractmethod
+    def _answers(self, problem: Any, nodes: Nodes, leaf: np.ndarray) -> dict[str, np.ndarray]:
+        """Give what a tree says of rows in these leaves, by the methods that scorers ask for."""
+
     def _checked(self, problem: TreeProblem) -> Checked:
         return check_questions(self.tree_, problem, None if problem.again else SAMPLED)
 
@@ -184,7 +244,7 @@ class DecisionTree(Estimator):
 
     @property
     def _is_pruned(self) -> bool:
-        return self.max_leaf_nodes is not None or self.ccp_alpha > 0
+        return self.max_leaf_nodes is not None or self.ccp_alpha > 0 or getattr(self, "n_pruned_", 0) > 0
 
     def _evidence(self, rows: Rows) -> TreeProblem:
         problem: TreeProblem = self._problem(rows)
@@ -226,9 +286,3 @@ def importances(nodes: Nodes, p: int) -> np.ndarray:
     found = np.bincount(nodes.feature[asking], np.maximum(gain, 0.0), p)
     total = found.sum()
     return found / total if total > 0 and np.isfinite(total) else np.zeros(p)
-
-
-def refuse_target(model: DecisionTree, ndim: int) -> None:
-    """Refuse several targets at once."""
-    if ndim > 1:
-        raise ParameterError(f"{type(model).__name__} takes one target: fit a tree for each of several.")

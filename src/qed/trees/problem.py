@@ -9,10 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.models.checks import refuse_missing
+from qed.base.models.checks import overflowed, refuse_missing
 from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.labels import class_factors, encode, learn_classes
 from qed.base.models.problem import Problem
+from qed.base.numbers import TINY
 from qed.base.random import seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -59,8 +60,11 @@ class TreeProblem(Problem):
         self.model = model
 
     @cached_property
-    def fingerprint(self) -> Fingerprint:
-        return self.summary.fingerprint(self.rows.fold(_target_sums))
+    def fingerprint(self) -> Fingerprint | None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.summary.fingerprint(self.rows.fold(_target_sums))
+        # Squares of columns at 1e200 have none; trees do not need them.
+        return found if np.isfinite(found.variance).all() and np.isfinite(found.target).all() else None
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -137,7 +141,13 @@ class ClassTreeProblem(TreeProblem):
 
 
 class NumberTreeProblem(TreeProblem):
-    """Rows of numbers, brought near one."""
+    """Rows of numbers, brought near one; the impurity of a tree is their squares, which have to be numbers."""
+
+    def __init__(self, rows: Rows, model: Any, *, again: bool = False) -> None:
+        super().__init__(rows, model, again=again)
+        half = float(np.ptp(self.number)) / 2 * self.size
+        if not np.isfinite(half * half) or (half > 0 and half * half < TINY):
+            raise overflowed(model)
 
     @cached_property
     def size(self) -> float:

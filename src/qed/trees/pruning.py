@@ -5,7 +5,8 @@ The cost-complexity of a tree is the impurity of its leaves, weighted by their s
 
 .. math:: g(t) = \frac{R(t) - \sum_{\ell \in \text{leaves below } t} R(\ell)}{|\text{leaves below } t| - 1}.
 
-So one grown tree holds the best tree of every :math:`\alpha`. It also holds the tree that grows best-first to a number of leaves: the
+So one grown tree holds the best tree of every :math:`\alpha`. Rows that were held out choose among its subtrees directly: from the leaves
+up, a question goes that does not make fewer errors on them. It also holds the tree that grows best-first to a number of leaves: the
 question of a node does not depend on when it is asked, so the order is found among the nodes that are there.
 
 Breiman, Friedman, Olshen and Stone (1984), chapter 3.
@@ -46,6 +47,29 @@ def best_first(nodes: Nodes, leaves: int) -> Nodes:
             if not nodes.is_leaf[child]:
                 heapq.heappush(waiting, entry(child))
     return nodes.kept(collapsed)
+
+
+def shallow(nodes: Nodes, depth: int) -> Nodes:
+    """Give the tree with at most so many questions one after another."""
+    collapsed = np.zeros(nodes.node_count, dtype=bool)
+    if depth < len(nodes.levels):
+        collapsed[nodes.levels[depth]] = True
+    return nodes.kept(collapsed)
+
+
+def no_worse_as_leaves(nodes: Nodes, errors: np.ndarray) -> np.ndarray:
+    """Say which nodes are to be leaves such that the sum of the `errors` of all leaves is least, of equal ones the smaller tree.
+
+    `errors` are what every node would cost as a leaf, for example on rows that were held out.
+    """
+    below = np.where(nodes.is_leaf, errors, 0.0)
+    collapsed = np.zeros(nodes.node_count, dtype=bool)
+    for level in reversed(nodes.levels):
+        asking = level[~nodes.is_leaf[level]]
+        split = below[asking + 1] + below[nodes.children_right[asking]]
+        collapsed[asking] = errors[asking] <= split
+        below[asking] = np.minimum(errors[asking], split)
+    return collapsed
 
 
 def weakest_links(nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:

@@ -120,6 +120,24 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         with np.errstate(over="ignore", under="ignore"):
             return (mean * problem.size)[:, None], scatter / weight * problem.size * problem.size
 
+    def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:
+        leaf, w, y = nodes.apply(block.X), block.weights, np.asarray(block.y, dtype=np.float64)
+        mean = nodes.value[leaf, 0]
+        # About the mean of the leaf, whose distance from those above it is added.
+        weight, linear, square = (nodes.sums(leaf, w * (y - mean) ** k) for k in range(3))
+        total = square.copy()
+        for level in reversed(nodes.levels):
+            asking = level[~nodes.is_leaf[level]]
+            total[asking] = linear[asking] = 0.0
+            for child in (asking + 1, nodes.children_right[asking]):
+                shift = nodes.value[child, 0] - nodes.value[asking, 0]
+                total[asking] += total[child] + 2 * shift * linear[child] + weight[child] * shift**2
+                linear[asking] += linear[child] + weight[child] * shift
+        return total
+
+    def _answers(self, problem: NumberTreeProblem, nodes: Nodes, leaf: np.ndarray) -> dict[str, np.ndarray]:
+        return {"predict": nodes.value[leaf, 0]}
+
     def _predict(self, block: Block) -> np.ndarray:
         return self.tree_.value[:, 0][self._leaf(block)].astype(block.X.dtype, copy=False)
 
