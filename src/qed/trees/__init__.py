@@ -7,6 +7,8 @@ __getattr__, __dir__, __all__ = room(
     {
         "classifier": ["DecisionTreeClassifier"],
         "drawing": ["export_text"],
+        "forests.classifier": ["RandomForestClassifier"],
+        "forests.regressor": ["RandomForestRegressor"],
         "impurity": ["impurity", "information_gain"],
         "regressor": ["DecisionTreeRegressor"],
     },

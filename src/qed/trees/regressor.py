@@ -108,17 +108,7 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         return NumberTreeProblem(rows, self)
 
     def _described(self, problem: NumberTreeProblem, leaf: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
-        mean, scatter = _spread(problem, leaf, nodes)
-        weight = nodes.sums(leaf, problem.weights)
-        for level in reversed(nodes.levels):
-            asking = level[~nodes.is_leaf[level]]
-            left, right = asking + 1, nodes.children_right[asking]
-            share = weight[right] / weight[asking]
-            gap = mean[right] - mean[left]
-            mean[asking] = mean[left] + share * gap
-            scatter[asking] = scatter[left] + scatter[right] + weight[left] * share * gap**2
-        with np.errstate(over="ignore", under="ignore"):
-            return (mean * problem.size)[:, None], scatter / weight * problem.size * problem.size
+        return means(nodes, leaf, problem.number, problem.weights, problem.size)
 
     def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:
         leaf, w, y = nodes.apply(block.X), block.weights, np.asarray(block.y, dtype=np.float64)
@@ -142,9 +132,25 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         return self.tree_.value[:, 0][self._leaf(block)].astype(block.X.dtype, copy=False)
 
 
-def _spread(problem: NumberTreeProblem, leaf: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
-    """Give mean and scatter of the targets in each leaf, in the units of the problem; those of equal targets exactly."""
-    y, w, count = problem.number, problem.weights, nodes.node_count
+def means(
+    nodes: Nodes, leaf: np.ndarray, number: np.ndarray, weight: np.ndarray, size: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give mean and mean squared distance from it of the numbers of rows in every node, times `size`; of equal ones exactly."""
+    mean, scatter = _spread(nodes.node_count, leaf, number, weight)
+    total = nodes.sums(leaf, weight)
+    for level in reversed(nodes.levels):
+        asking = level[~nodes.is_leaf[level]]
+        left, right = asking + 1, nodes.children_right[asking]
+        share = total[right] / total[asking]
+        gap = mean[right] - mean[left]
+        mean[asking] = mean[left] + share * gap
+        scatter[asking] = scatter[left] + scatter[right] + total[left] * share * gap**2
+    with np.errstate(over="ignore", under="ignore"):
+        return (mean * size)[:, None], scatter / total * size * size
+
+
+def _spread(count: int, leaf: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give mean and scatter of the numbers in each leaf."""
     weight = np.bincount(leaf, w, count)
     one = np.zeros(count)
     one[leaf] = y
