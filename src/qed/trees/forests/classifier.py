@@ -124,9 +124,6 @@ class RandomForestClassifier(Classifier, Forest):
         self.classes_, self.n_classes_ = problem.classes, len(problem.classes)
         super()._solve(problem)
 
-    def _amounts(self, problem: ClassTreeProblem, rows: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        return np.where(problem.label[rows] == 1, mass, 0.0)
-
     def _described(
         self, problem: ClassTreeProblem, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ r"""What forests of classes and of numbers share.
 the mean of trees that were each grown from :math:`m` rows, drawn with replacement, and that look at a few columns, drawn anew, at every
 node. A full tree has little bias and much variance. The mean of trees with variance :math:`\sigma^2` and correlation :math:`\rho` has
 :math:`\rho\sigma^2 + (1 - \rho)\sigma^2 / T`: what is drawn lowers the correlation, and many trees do the rest. A row is left out by about
-:math:`(1 - 1/n)^n \approx 0.368` of the trees, and their mean judges it as a row held out (:attr:`oob_score_`), at the price of no other fit.
+:math:`(1 - 1/n)^n \approx 0.368` of the trees, and their mean judges it as a row held out (`oob_score_`), at the price of no other fit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from qed.base.random import seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.bins import Bins
-from qed.trees.forests.growing import Drawn, Urn, grow_drawn, lot_of
+from qed.trees.forests.growing import Urn, grow_drawn, lot_of
 from qed.trees.model import TREE_PARAMETERS, importances
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
@@ -78,10 +78,6 @@ class Forest(Estimator):
         """Make the problem: rows in memory, and their targets."""
 
     @abstractmethod
-    def _amounts(self, problem: Any, rows: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        """Give what each row that was drawn adds to the sum of its node, beside its mass."""
-
-    @abstractmethod
     def _described(
         self, problem: Any, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -95,34 +91,32 @@ class Forest(Estimator):
         self.seed_ = seed_of(self.random_state)
         self.bins_ = Bins.learn(problem.X, problem.weight)
         codes = np.ascontiguousarray(self.bins_.codes(problem.X).T)
-        urn = self._urn(problem)
+        urn = self._urn(problem, codes)
         self.trees_ = list(work(partial(self._grown, problem, codes, urn, k) for k in range(self.n_estimators)))
         self.feature_importances_ = self._importances(problem.X.shape[1])
         vars(self).pop("oob_score_", None)
         if self.oob_score:
             self.oob_score_ = self._out_of_bag(problem)
 
-    def _drawn(self, urn: Urn, number: int) -> tuple[np.ndarray, np.ndarray]:
+    def _drawn(self, urn: Urn, which: int) -> tuple[np.ndarray, np.ndarray]:
         if not self.bootstrap:
             return urn.all()
         share = 1.0 if self.max_samples is None else self.max_samples
         share = share if isinstance(share, float) else min(share / urn.copies, 1.0)
-        return urn.draw(lot_of(self.seed_, number), share)
+        return urn.draw(lot_of(self.seed_, which), share)
 
-    def _urn(self, problem: TreeProblem) -> Urn:
-        target = problem.label if problem.targets.classes > 1 else problem.y
-        return Urn(problem.X, target, problem.weight)
+    def _urn(self, problem: TreeProblem, codes: np.ndarray | None = None) -> Urn:
+        codes = self.bins_.codes(problem.X).T if codes is None else codes
+        return Urn(codes, problem.label if problem.targets.classes > 1 else problem.y, problem.weight)
 
-    def _grown(self, problem: TreeProblem, codes: np.ndarray, urn: Urn, number: int) -> Nodes:
-        rows, mass = self._drawn(urn, number)
+    def _grown(self, problem: TreeProblem, codes: np.ndarray, urn: Urn, which: int) -> Nodes:
+        rows, mass = self._drawn(urn, which)
         targets, rules = problem.targets, problem.rules
-        drawn = Drawn(rows, mass, self._amounts(problem, rows, mass))
         share = float(mass.sum()) / problem.total
         rules = rules._replace(gain=rules.gain * share, weight=rules.weight * share)
-        lot = lot_of(self.seed_ ^ 1, number)
-        grown, leaf = grow_drawn(
-            codes, self.bins_, drawn, problem.label, targets.kind, targets.classes, rules, lot, self.by_chance
-        )
+        lot = lot_of(self.seed_ ^ 1, which)
+        given = (mass, problem.label, targets.number, targets.kind, targets.classes, rules, lot, self.by_chance)
+        grown, leaf = grow_drawn(codes, self.bins_, rows, *given)
         asking = grown.feature >= 0
         edges = np.hstack([self.bins_.edges, np.full((len(self.bins_.edges), 1), np.inf)])
         # Beyond the last bin with an edge there are missing values alone.
@@ -163,9 +157,9 @@ class Forest(Estimator):
         """Judge each row by the trees that have not seen it."""
         total, times = np.zeros((len(problem.X), self.trees_[0].n_outputs)), np.zeros(len(problem.X))
         urn = self._urn(problem)
-        for number, nodes in enumerate(self.trees_):
+        for which, nodes in enumerate(self.trees_):
             out = np.ones(len(problem.X), dtype=bool)
-            out[self._drawn(urn, number)[0]] = False
+            out[self._drawn(urn, which)[0]] = False
             total[out] += nodes.value[nodes.apply(problem.X[out])]
             times[out] += 1
         there = times > 0
@@ -204,8 +198,8 @@ class Forest(Estimator):
         if broken:
             return claims
         worst, strange, urn = 0.0, 0, self._urn(problem)
-        for number, nodes in enumerate(looked):
-            rows, mass = self._drawn(urn, number)
+        for which, nodes in enumerate(looked):
+            rows, mass = self._drawn(urn, which)
             now = self._describe(problem, nodes, rows, mass, nodes.apply(problem.X[rows]))
             for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples"):
                 worst = max(worst, restated(name, getattr(nodes, name), getattr(now, name)).value)

@@ -108,10 +108,6 @@ class RandomForestRegressor(Regressor, Forest):
     def _problem(self, rows: Rows) -> NumberTreeProblem:
         return NumberTreeProblem(rows, self)
 
-    def _amounts(self, problem: NumberTreeProblem, rows: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        number = problem.number
-        return np.asarray(mass * (number[rows] - (number.min() / 2 + number.max() / 2)))
-
     def _described(
         self, problem: NumberTreeProblem, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
     ) -> tuple[np.ndarray, np.ndarray]:
