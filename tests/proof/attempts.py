@@ -97,6 +97,8 @@ WITHOUT = {
     "BernoulliNB": "judged in test_generative.py, on counts",
     "MultinomialNB": "judged in test_generative.py, on counts",
     "CategoricalNB": "judged in test_generative.py, on counts",
+    "RandomForestClassifier": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeClassifier",
+    "RandomForestRegressor": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeRegressor",
     "FeatureMap": "a user's own function: nothing is claimed but that rows keep their features in other company",
     "Search": "the certificate is that of the model inside",
     "RandomSearch": "the certificate is that of the model inside",

@@ -267,10 +267,8 @@ def _asked(
     np.minimum.at(bottom, place[~goes & there], x[~goes & there])
     with np.errstate(invalid="ignore"):
         wrong = midway(top, bottom) != nodes.threshold[looked]
-    sent = np.bincount(place, goes, count)
-    whole_rows = np.bincount(place, minlength=count)
     none_lost = np.bincount(place, ~there, count) == 0
-    wrong |= none_lost & (nodes.missing_go_to_left[looked] != (2 * sent > whole_rows))
+    wrong |= none_lost & (nodes.missing_go_to_left[looked] != (2 * before > amounts.total))
     said = (nodes.threshold[looked] != 0) | nodes.missing_go_to_left[looked]
     found.displaced += int(np.where(asking, wrong, said).sum())
     return np.where(asking, chosen, -np.inf)

@@ -186,7 +186,7 @@ def best_place(
     left: np.ndarray,
 ) -> tuple[float, int, bool]:
     """Sweep along a column; give the best purity, how far the left side goes, and whether missing values go there."""
-    best, place, side = -np.inf, -1, False
+    best, place, side, heavy = -np.inf, -1, False, 0.0
     end = last
     while end > first and keys[end - 1] >> rank_shift == lost:
         end -= 1
@@ -227,12 +227,13 @@ def best_place(
                 else:
                     found = purity(kind, left, whole, before, rest)
                 if found > best:
-                    best, place, side = found, q + 1, turn == 1
+                    best, place, side, heavy = found, q + 1, turn == 1, before
             if begin == first:
                 break
             begin = first
     if place >= 0 and gone == 0:
-        side = 2 * (place - first) > last - first
+        # What will be missing goes with the heavier side.
+        side = 2 * heavy > total
     return best, place, side
 
 

@@ -15,46 +15,13 @@ import numpy as np
 
 from qed.base.compile import interpreted, kernel
 from qed.trees.bins import MISSING, Bins
+from qed.trees.forests.lots import RIGHT
 from qed.trees.growing import Grown, Rules
 from qed.trees.impurity import purity, purity_of_two
 from qed.trees.sweeping import GRID, mix
 
 # Rows below which a node is sorted, and rows times columns below which a tree is not worth compiling.
 SORTED, FEW = 32, 1 << 11
-RIGHT = np.uint64(0xD1B54A32D192ED03)
-# Copies of rows that are drawn from one by one.
-MOST_COPIES = 1 << 26
-
-
-class Urn:
-    """The rows to be drawn from, in an order that follows from their bins and targets: neither the order they came in nor copies matter."""
-
-    def __init__(self, codes: np.ndarray, target: np.ndarray, weight: np.ndarray | None) -> None:
-        lots = mixed(target.astype(np.float64).view(np.uint64))
-        for column in codes:
-            lots = mixed(lots ^ column)
-        self.order = np.argsort(lots, kind="stable")
-        self.weight = np.ones(len(target)) if weight is None else weight[self.order]
-        self.ends, self.equal = np.cumsum(self.weight), weight is None
-        total = float(self.ends[-1])
-        # Whole weights are rows that are there so often.
-        whole = total <= MOST_COPIES and bool((self.weight == np.floor(self.weight)).all())
-        self.copies = round(total) if whole else len(target)
-
-    def draw(self, lot: np.uint64, share: float) -> tuple[np.ndarray, np.ndarray]:
-        """Draw a share of as many rows as there are, each copy as likely as any other; give the rows, and what they weigh."""
-        count = max(1, round(share * self.copies))
-        lots = mixed(np.arange(count, dtype=np.uint64) + lot)
-        at = (lots >> np.uint64(11)) * 2.0**-53 * self.ends[-1]
-        place = at.astype(np.intp) if self.equal else np.searchsorted(self.ends, at, side="right")
-        np.minimum(place, len(self.order) - 1, out=place)
-        times = np.bincount(place, minlength=len(self.order))
-        found = np.flatnonzero(times)
-        return self.order[found], times[found] * (float(self.ends[-1]) / self.copies)
-
-    def all(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give all rows, and what they weigh."""
-        return self.order, self.weight
 
 
 def on_grid(mass: np.ndarray) -> np.ndarray:
@@ -65,21 +32,6 @@ def on_grid(mass: np.ndarray) -> np.ndarray:
     """
     grid = GRID * 2.0 ** np.frexp(mass.sum())[1]
     return np.asarray(np.maximum(np.rint(mass / grid), 1.0) * grid)
-
-
-def lot_of(seed: int, tree: int) -> np.uint64:
-    """Give the number that the lots of a tree begin with."""
-    first = mixed(np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
-    return np.uint64(mixed(first ^ np.uint64(tree))[0])
-
-
-def mixed(numbers: np.ndarray) -> np.ndarray:
-    """Give the numbers drawn after these, as `mix` does for one."""
-    with np.errstate(over="ignore"):
-        z = numbers + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def grow_drawn(
@@ -166,6 +118,8 @@ def grow_bins(
         if mixed_ and level < most_levels and stop - start >= least_rows:
             own = lot
             for t in range(p):
+                columns[t] = t
+            for t in range(p):
                 if t >= tried and chosen >= 0:
                     break
                 own = mix(own)
@@ -189,26 +143,43 @@ def grow_bins(
             for r in range(start, stop):
                 leaf_of[order[r]] = node
             continue
-        front, back, bins = start, 0, codes[chosen]
-        for r in range(start, stop):
-            here = order[r]
-            code = bins[here]
-            goes = np.intp(code <= place or (missing == 1 and code == MISSING))
-            order[front] = here
-            spare[back] = here
-            front += goes
-            back += 1 - goes
-        for r in range(back):
-            order[front + r] = spare[r]
-        # Where nothing was missing, what will be goes with the larger side.
+        front, heavy = divide_rows(codes[chosen], amount, place, missing == 1, start, stop, order, spare)
+        # Where nothing was missing, what will be goes with the heavier side.
         feature[node], low[node] = chosen, place
-        missing_left[node] = missing == 1 or (missing < 0 and 2 * (front - start) > stop - start)
+        missing_left[node] = missing == 1 or (missing < 0 and 2 * heavy > total)
         firsts[waiting], lasts[waiting], levels[waiting], parents[waiting] = front, stop, level + 1, node
         lots[waiting] = mix(lot ^ RIGHT)
         firsts[waiting + 1], lasts[waiting + 1], levels[waiting + 1], parents[waiting + 1] = start, front, level + 1, -1
         lots[waiting + 1] = mix(~lot)
         waiting += 2
     return count
+
+
+@kernel(within=True)
+def divide_rows(
+    bins: np.ndarray,
+    amount: np.ndarray,
+    place: int,
+    missing: bool,
+    first: int,
+    last: int,
+    order: np.ndarray,
+    spare: np.ndarray,
+) -> tuple[int, float]:
+    """Bring the rows that go left to the front; give where the others begin, and what those on the left weigh."""
+    front, back, heavy = first, 0, 0.0
+    for r in range(first, last):
+        here = order[r]
+        code = bins[here]
+        goes = np.intp(code <= place or (missing and code == MISSING))
+        order[front] = here
+        spare[back] = here
+        front += goes
+        back += 1 - goes
+        heavy += goes * amount[here, 0]
+    for r in range(back):
+        order[front + r] = spare[r]
+    return front, heavy
 
 
 @kernel(within=True)

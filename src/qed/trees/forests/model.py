@@ -29,13 +29,15 @@ from qed.base.random import seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.bins import Bins
-from qed.trees.forests.growing import Urn, grow_drawn, lot_of
+from qed.trees.forests.growing import grow_drawn
+from qed.trees.forests.lots import Urn, lot_of
+from qed.trees.forests.proof import Walked, check_drawn
 from qed.trees.model import TREE_PARAMETERS, importances
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
 
-# Trees that the proof of a fit looks at; ``certify`` looks at all.
-SAMPLED = 1
+# Trees that the proof of a fit looks at, ``certify`` at all; and values of which questions are asked again, in the fit and in all trees.
+SAMPLED, LOOKED_AT, CERTIFIED = 1, 1 << 16, 1 << 23
 
 FOREST_PARAMETERS: Mapping[str, Parameter] = {
     "n_estimators": integer(1, kind="model"),
@@ -197,30 +199,29 @@ class Forest(Estimator):
         claims = [Claim(f"trees that are none{where}", float(broken), 0.0)]
         if broken:
             return claims
-        worst, strange, urn = 0.0, 0, self._urn(problem)
+        codes = np.ascontiguousarray(self.bins_.codes(problem.X).T)
+        worst, strange, excess, urn = 0.0, 0, 0.0, self._urn(problem, codes)
         for which, nodes in enumerate(looked):
             rows, mass = self._drawn(urn, which)
             now = self._describe(problem, nodes, rows, mass, nodes.apply(problem.X[rows]))
             for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples"):
                 worst = max(worst, restated(name, getattr(nodes, name), getattr(now, name)).value)
-            strange += self._strange(nodes, now)
+            walked = Walked(now, codes, self.bins_, rows, mass)
+            budget = CERTIFIED // len(looked) if problem.again else LOOKED_AT
+            strange += walked.strange(budget)
+            lot = lot_of(self.seed_ ^ 1, which)
+            excess = max(excess, 0.0 if self.by_chance else check_drawn(walked, problem, lot, budget))
+        slack = (len(problem.X) + 16 + 4 * problem.targets.classes) * EPS
         return [
             *claims,
             Claim(f"questions between no bins, or that lead no row somewhere{where}", float(strange), 0.0),
+            Claim(f"leaves are what the rows drawn for them say (difference, relative){where}", worst, slack),
             Claim(
-                f"leaves are what the rows drawn for them say (difference, relative){where}",
-                worst,
-                (len(problem.X) + 16) * EPS,
+                "a question about the columns drawn is better than the one asked, by at most (sampled nodes)",
+                excess,
+                slack,
             ),
         ]
-
-    def _strange(self, nodes: Nodes, now: Nodes) -> int:
-        """Count the thresholds that are no edges of bins, the leaves that have one, and the nodes that no row comes to."""
-        asking = ~nodes.is_leaf
-        edges = self.bins_.edges[np.maximum(nodes.feature, 0)]
-        known = (edges == nodes.threshold[:, None]).any(axis=1) | np.isposinf(nodes.threshold)
-        quiet = (nodes.threshold == 0) & ~nodes.missing_go_to_left
-        return int((asking & ~known).sum() + (~asking & ~quiet).sum() + (now.n_node_samples < 1).sum())
 
     def _restate(self, problem: TreeProblem) -> list[Claim]:
         now = Bins.learn(problem.X, problem.weight)
