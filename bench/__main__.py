@@ -34,6 +34,7 @@ WORKLOADS = (
     "svm_predict",
     "svm_linear",
     "neighbors",
+    "trees",
     "kmeans",
     "kmeans_seeding",
     "omp",

@@ -17,6 +17,7 @@ ROOMS_OF_MODELS = {
     "regression",
     "classification",
     "neighbors",
+    "trees",
     "clustering",
     "reduction",
     "trees",

@@ -47,7 +47,7 @@ def estimators() -> dict[str, type]:
 
 
 def specimen(name: str) -> Estimator:
-    """Make an instance of the estimator with that name, with few clusters or candidates so that it fits in no time."""
+    """Make an instance of the estimator with that name, with few clusters, trees or candidates so that it fits in no time."""
     if name in NEEDS:
         return NEEDS[name]()
     model = getattr(qed, name)()
@@ -55,6 +55,8 @@ def specimen(name: str) -> Estimator:
         model.set_params(random_state=0)
     if "n_clusters" in model.get_params():
         model.set_params(n_clusters=3)
+    if "n_estimators" in model.get_params():
+        model.set_params(n_estimators=4)
     return model
 
 

@@ -15,6 +15,7 @@ from tests.proof import truth_of_lines as lines
 from tests.proof import truth_of_machines as machines
 from tests.proof import truth_of_neighbors as neighbors
 from tests.proof import truth_of_tables as tables
+from tests.proof import truth_of_trees as trees
 
 # Models for tables with missing values.
 WITH_HOLES = (qed.SimpleImputer, qed.ColumnEncoder)
@@ -64,6 +65,12 @@ MODELS = {
     "SVR": (qed.SVR, machines.machine),
     "LinearSVR": (lambda: qed.LinearSVR(epsilon=0.1), machines.machine),
     "MajorityClassifier": (qed.MajorityClassifier, tables.shares),
+    "DecisionTreeClassifier": (qed.DecisionTreeClassifier, trees.questions),
+    "DecisionTreeClassifier, errors": (
+        lambda: qed.DecisionTreeClassifier(criterion="misclassification", min_samples_leaf=2),
+        trees.questions,
+    ),
+    "DecisionTreeRegressor": (qed.DecisionTreeRegressor, trees.questions),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
     "KNeighborsClassifier": (lambda: qed.KNeighborsClassifier(2), neighbors.nearest),
     "KNeighborsRegressor": (lambda: qed.KNeighborsRegressor(2), neighbors.nearest),
@@ -90,6 +97,8 @@ WITHOUT = {
     "BernoulliNB": "judged in test_generative.py, on counts",
     "MultinomialNB": "judged in test_generative.py, on counts",
     "CategoricalNB": "judged in test_generative.py, on counts",
+    "RandomForestClassifier": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeClassifier",
+    "RandomForestRegressor": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeRegressor",
     "FeatureMap": "a user's own function: nothing is claimed but that rows keep their features in other company",
     "Search": "the certificate is that of the model inside",
     "RandomSearch": "the certificate is that of the model inside",

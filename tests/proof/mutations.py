@@ -113,7 +113,9 @@ def _others(array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     else:
         size = float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
         step = 1e-3 * size if size > NOTHING else 1.0
-        yield from ((f"a thousandth more at {k}", _with(array, k, array.flat[k] + step)) for k in places)
+        # What is infinite is not moved by a step.
+        movable = [k for k in places if np.isfinite(array.flat[k])]
+        yield from ((f"a thousandth more at {k}", _with(array, k, array.flat[k] + step)) for k in movable)
         if size > NOTHING:
             yield "other sign", -array
         yield "NaN", _with(array, array.size - 1, np.nan)

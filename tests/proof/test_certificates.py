@@ -83,6 +83,8 @@ def test_a_judge_knows_a_wrong_answer(name):
     elif "Neighbors" in name:
         model.X_fit_ = model.X_fit_[::-1]
         vars(model).pop("tree_", None)
+    elif "DecisionTree" in name:
+        model.tree_ = replace(model.tree_, threshold=model.tree_.threshold + 0.3)
     elif name == "KMeans":
         model.labels_ = 1 - model.labels_
     else:

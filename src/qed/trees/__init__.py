@@ -1,0 +1,15 @@
+"""Trees: questions about one column at a time; this list is the registry."""
+
+from qed.base.lazy import room
+
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "classifier": ["DecisionTreeClassifier"],
+        "drawing": ["export_text"],
+        "forests.classifier": ["RandomForestClassifier"],
+        "forests.regressor": ["RandomForestRegressor"],
+        "impurity": ["impurity", "information_gain"],
+        "regressor": ["DecisionTreeRegressor"],
+    },
+)

@@ -1,0 +1,250 @@
+r"""What forests of classes and of numbers share.
+
+.. math:: \hat f(x) = \frac{1}{T} \sum_{t=1}^{T} f_t(x),
+
+the mean of trees that were each grown from :math:`m` rows, drawn with replacement, and that look at a few columns, drawn anew, at every
+node. A full tree has little bias and much variance. The mean of trees with variance :math:`\sigma^2` and correlation :math:`\rho` has
+:math:`\rho\sigma^2 + (1 - \rho)\sigma^2 / T`: what is drawn lowers the correlation, and many trees do the rest. A row is left out by about
+:math:`(1 - 1/n)^n \approx 0.368` of the trees, and their mean judges it as a row held out (`oob_score_`), at the price of no other fit.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.attributes import each, floats, integers, maybe, of
+from qed.base.certificate import Claim
+from qed.base.engine import work
+from qed.base.models.estimator import Estimator
+from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.proof import restated
+from qed.base.models.ways import with_default
+from qed.base.numbers import EPS
+from qed.base.random import seed_of
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.trees.bins import Bins
+from qed.trees.forests.growing import grow_drawn
+from qed.trees.forests.lots import Urn, lot_of
+from qed.trees.forests.proof import Walked, check_drawn
+from qed.trees.model import TREE_PARAMETERS, importances
+from qed.trees.nodes import Nodes
+from qed.trees.problem import TreeProblem
+
+# Trees that the proof of a fit looks at, ``certify`` at all; and values of which questions are asked again, in the fit and in all trees.
+SAMPLED, LOOKED_AT, CERTIFIED = 1, 1 << 16, 1 << 23
+
+FOREST_PARAMETERS: Mapping[str, Parameter] = {
+    "n_estimators": integer(1, kind="model"),
+    **{name: rule for name, rule in TREE_PARAMETERS.items() if name not in ("ccp_alpha", "max_leaf_nodes")},
+    "bootstrap": boolean(),
+    "oob_score": boolean(),
+    "max_samples": integer(1) | choice(None) | number(0, 1, above=True),
+}
+FOREST_WAYS = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", 0)}
+
+
+class Forest(Estimator):
+    """The mean of many trees."""
+
+    passes: ClassVar[str] = "in memory"
+    missing: ClassVar[bool] = True
+    no_inference: ClassVar[str] = "its questions are chosen by the data and by lot"
+    attributes: ClassVar = {
+        "trees_": each(of(Nodes)),
+        "bins_": of(Bins),
+        "seed_": integers(),
+        "feature_importances_": floats("features", low=0),
+        "oob_score_": maybe(floats()),
+    }
+    by_chance: ClassVar[bool] = False
+    n_estimators: int
+    criterion: str
+    bootstrap: bool
+    oob_score: bool
+    max_samples: Any
+    random_state: Any
+    trees_: list[Nodes]
+    bins_: Bins
+    seed_: int
+    feature_importances_: np.ndarray
+    oob_score_: float
+
+    @abstractmethod
+    def _problem(self, rows: Rows) -> Any:
+        """Make the problem: rows in memory, and their targets."""
+
+    @abstractmethod
+    def _described(
+        self, problem: Any, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give value and impurity of all nodes of a tree, from the leaf of each row that was drawn."""
+
+    @abstractmethod
+    def _score_of(self, problem: Any, mean: np.ndarray, there: np.ndarray) -> float:
+        """Give the score of means over trees, for the rows that some tree has left out."""
+
+    def _solve(self, problem: TreeProblem) -> None:
+        self.seed_ = seed_of(self.random_state)
+        self.bins_ = Bins.learn(problem.X, problem.weight)
+        codes = np.ascontiguousarray(self.bins_.codes(problem.X).T)
+        urn = self._urn(problem, codes)
+        self.trees_ = list(work(partial(self._grown, problem, codes, urn, k) for k in range(self.n_estimators)))
+        self.feature_importances_ = self._importances(problem.X.shape[1])
+        vars(self).pop("oob_score_", None)
+        if self.oob_score:
+            self.oob_score_ = self._out_of_bag(problem)
+
+    def _drawn(self, urn: Urn, which: int) -> tuple[np.ndarray, np.ndarray]:
+        if not self.bootstrap:
+            return urn.all()
+        share = 1.0 if self.max_samples is None else self.max_samples
+        share = share if isinstance(share, float) else min(share / urn.copies, 1.0)
+        return urn.draw(lot_of(self.seed_, which), share)
+
+    def _urn(self, problem: TreeProblem, codes: np.ndarray | None = None) -> Urn:
+        codes = self.bins_.codes(problem.X).T if codes is None else codes
+        return Urn(codes, problem.label if problem.targets.classes > 1 else problem.y, problem.weight)
+
+    def _grown(self, problem: TreeProblem, codes: np.ndarray, urn: Urn, which: int) -> Nodes:
+        rows, mass = self._drawn(urn, which)
+        targets, rules = problem.targets, problem.rules
+        share = float(mass.sum()) / problem.total
+        rules = rules._replace(gain=rules.gain * share, weight=rules.weight * share)
+        lot = lot_of(self.seed_ ^ 1, which)
+        given = (mass, problem.label, targets.number, targets.kind, targets.classes, rules, lot, self.by_chance)
+        grown, leaf = grow_drawn(codes, self.bins_, rows, *given)
+        asking = grown.feature >= 0
+        edges = np.hstack([self.bins_.edges, np.full((len(self.bins_.edges), 1), np.inf)])
+        # Beyond the last bin with an edge there are missing values alone.
+        threshold = np.where(asking, edges[np.maximum(grown.feature, 0), grown.low], 0.0)
+        empty = (
+            np.zeros((len(asking), 1)),
+            np.zeros(len(asking)),
+            np.zeros(len(asking), dtype=np.intp),
+            np.zeros(len(asking)),
+        )
+        nodes = Nodes(grown.feature, threshold, grown.right, grown.missing_left, *empty)
+        return self._describe(problem, nodes, rows, mass, leaf)
+
+    def _describe(
+        self, problem: TreeProblem, nodes: Nodes, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray
+    ) -> Nodes:
+        """Work out what the rows of each node are like."""
+        count = nodes.sums(leaf, np.ones(len(leaf))).astype(np.intp)
+        weight = nodes.sums(leaf, mass)
+        value, impurity = self._described(problem, rows, mass, leaf, nodes)
+        return Nodes(
+            nodes.feature,
+            nodes.threshold,
+            nodes.children_right,
+            nodes.missing_go_to_left,
+            value,
+            impurity,
+            count,
+            weight,
+        )
+
+    def _importances(self, p: int) -> np.ndarray:
+        found = np.mean([importances(nodes, p) for nodes in self.trees_], axis=0)
+        total = found.sum()
+        return found / total if total > 0 else found
+
+    def _out_of_bag(self, problem: TreeProblem) -> float:
+        """Judge each row by the trees that have not seen it."""
+        total, times = np.zeros((len(problem.X), self.trees_[0].n_outputs)), np.zeros(len(problem.X))
+        urn = self._urn(problem)
+        for which, nodes in enumerate(self.trees_):
+            out = np.ones(len(problem.X), dtype=bool)
+            out[self._drawn(urn, which)[0]] = False
+            total[out] += nodes.value[nodes.apply(problem.X[out])]
+            times[out] += 1
+        there = times > 0
+        return self._score_of(problem, total[there] / times[there, None], there) if there.any() else np.nan
+
+    def _mean(self, block: Block) -> np.ndarray:
+        """Give the mean of the trees for the rows of a block."""
+        total = np.zeros((len(block), self.trees_[0].n_outputs))
+        for nodes in self.trees_:
+            total += nodes.value[nodes.apply(block.X)]
+        return total / len(self.trees_)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Give the number of the leaf that each row comes to, in every tree.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._leaves, X)
+
+    def _leaves(self, block: Block) -> np.ndarray:
+        return np.stack([nodes.apply(block.X) for nodes in self.trees_], axis=1)
+
+    def _evidence(self, rows: Rows) -> TreeProblem:
+        problem: TreeProblem = self._problem(rows)
+        problem.again = True
+        return problem
+
+    def _prove(self, problem: TreeProblem) -> list[Claim]:
+        p, looked = problem.X.shape[1], self.trees_ if problem.again else self.trees_[:SAMPLED]
+        broken = sum(bool(nodes.fault()) or nodes.feature.max() >= p for nodes in looked)
+        where = "" if problem.again else f" ({len(looked)} of {len(self.trees_)} trees)"
+        claims = [Claim(f"trees that are none{where}", float(broken), 0.0)]
+        if broken:
+            return claims
+        codes = np.ascontiguousarray(self.bins_.codes(problem.X).T)
+        worst, strange, excess, urn = 0.0, 0, 0.0, self._urn(problem, codes)
+        for which, nodes in enumerate(looked):
+            rows, mass = self._drawn(urn, which)
+            now = self._describe(problem, nodes, rows, mass, nodes.apply(problem.X[rows]))
+            for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples"):
+                worst = max(worst, restated(name, getattr(nodes, name), getattr(now, name)).value)
+            walked = Walked(now, codes, self.bins_, rows, mass)
+            budget = CERTIFIED // len(looked) if problem.again else LOOKED_AT
+            strange += walked.strange(budget)
+            lot = lot_of(self.seed_ ^ 1, which)
+            excess = max(excess, 0.0 if self.by_chance else check_drawn(walked, problem, lot, budget))
+        slack = (len(problem.X) + 16 + 4 * problem.targets.classes) * EPS
+        return [
+            *claims,
+            Claim(f"questions between no bins, or that lead no row somewhere{where}", float(strange), 0.0),
+            Claim(f"leaves are what the rows drawn for them say (difference, relative){where}", worst, slack),
+            Claim(
+                "a question about the columns drawn is better than the one asked, by at most (sampled nodes)",
+                excess,
+                slack,
+            ),
+        ]
+
+    def _restate(self, problem: TreeProblem) -> list[Claim]:
+        now = Bins.learn(problem.X, problem.weight)
+        same = np.array_equal(now.edges, self.bins_.edges)
+        found = [
+            Claim("bins_ follows from the data (differs)", float(not same), 0.0),
+            restated(
+                "feature_importances_", self.feature_importances_, self._importances(problem.X.shape[1]), scale=1.0
+            ),
+        ]
+        if isinstance(self.random_state, (int, np.integer)):
+            found.append(
+                Claim("seed_ is that of random_state (differs)", float(self.seed_ != seed_of(self.random_state)), 0.0)
+            )
+        if self.oob_score:
+            found.append(restated("oob_score_", self.oob_score_, self._out_of_bag(problem), scale=1.0))
+        return found
+
+    def _disagreement(self) -> str:
+        if not self.trees_ or len({nodes.n_outputs for nodes in self.trees_}) > 1:
+            return "trees_ have different outputs"
+        fault = next((fault for nodes in self.trees_ if (fault := nodes.fault())), "")
+        if fault:
+            return f"trees_ {fault}"
+        most = max(int(nodes.feature.max()) for nodes in self.trees_)
+        return "" if most < self.n_features_in_ else "trees_ ask about a column that is not there"

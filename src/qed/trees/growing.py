@@ -1,0 +1,195 @@
+r"""Growing a tree from the root: at every node the best question of all.
+
+For each column the rows of a node stand in order. One sweep along them moves a row after the other from the right side to the left and
+asks, wherever the value changes, how pure the two sides are. The best of all columns and places is the question of the node; equally good
+ones are decided by the lower column, then the lower threshold. Where values are missing, their rows are tried on either side. A level of
+the tree costs :math:`O(np)`.
+
+In every node weights and numbers are brought near one, numbers about the middle of their range, and rounded to multiples of a power of two
+for which all sums of them are exact: that moves a sum by no more than rounding moves a plain one. So sums depend on no order, and neither
+does the tree: not on that of the rows, not on the threads; and a node does not suffer from what lies beyond it. Nodes with many rows are
+searched by all threads together, column by column; the trees below them are grown side by side.
+
+Breiman, Friedman, Olshen and Stone (1984), Classification and regression trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from qed.base.compile import interpreted
+from qed.base.engine import work
+from qed.base.threads.team import Team, team
+from qed.trees.columns import Columns
+from qed.trees.sweeping import best_place, divide, grow_below, mark, survey
+
+NOTHING = np.empty(0)
+# Rows times columns below which growing is not worth compiling; rows from which a node is searched by all threads.
+FEW, MANY = 1 << 11, 1 << 13
+
+
+class Targets(NamedTuple):
+    """What the rows of a tree are to be told apart by."""
+
+    kind: int  # which impurity: see `qed.trees.impurity`
+    classes: int  # how many classes there are; 1 where the target is a number
+    weight: np.ndarray  # what each row weighs; empty where all weigh one
+    number: np.ndarray  # the number of each row; empty where the target is a class
+    mass: np.ndarray  # room for what rows weigh within their node
+    value: np.ndarray  # room for their numbers within their node, times that
+
+    @classmethod
+    def of(cls, kind: int, classes: int, weight: np.ndarray | None, number: np.ndarray | None) -> Targets:
+        given = (NOTHING if weight is None else weight, NOTHING if number is None else number)
+        return cls(kind, classes, *given, *(np.empty(len(one)) for one in given))
+
+
+class Rules(NamedTuple):
+    """Where growing ends."""
+
+    depth: int  # levels below the root
+    split: int  # rows that a node must have to be split
+    leaf: int  # rows that a leaf must have
+    weight: float  # what a leaf must weigh
+    gain: float  # what the weight of a node times the impurity that its question takes away must come to, in units of purity
+    tried: int  # columns that are looked at in each node, drawn by lot; all of them where it is the number of columns
+    seed: int
+
+
+@dataclass
+class Grown:
+    """The nodes of a tree as they are grown: what each asks, as ranks, and its right child."""
+
+    feature: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    missing_left: np.ndarray
+    right: np.ndarray
+
+    @classmethod
+    def room(cls, count: int) -> Grown:
+        return cls(
+            np.full(count, -1, dtype=np.intp),
+            np.zeros(count, dtype=np.intp),
+            np.zeros(count, dtype=np.intp),
+            np.zeros(count, dtype=bool),
+            np.full(count, -1, dtype=np.intp),
+        )
+
+    @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        return self.feature, self.low, self.high, self.missing_left, self.right
+
+
+class Stretch(NamedTuple):
+    """A node that is not grown yet: its rows are a stretch of every column."""
+
+    first: int
+    last: int
+    depth: int
+
+
+def grow(columns: Columns, targets: Targets, rules: Rules) -> Grown:
+    """Grow the tree of some rows."""
+    p, n = columns.keys.shape
+    side = np.zeros(n, dtype=np.uint8)
+    root = Stretch(0, n, 0)
+    if n <= MANY or rules.tried < p:
+        return _subtree(columns, targets, rules, side, root)
+    with team() as crew:
+        asked, open_ = _top(crew, columns, targets, rules, side, root)
+    below = list(work(partial(_subtree, columns, targets, rules, side, node) for node in open_.values()))
+    return _joined(asked, dict(zip(open_, below)))
+
+
+def _subtree(columns: Columns, targets: Targets, rules: Rules, side: np.ndarray, node: Stretch) -> Grown:
+    """Grow the tree below a node by one thread."""
+    rows, (p, n) = node.last - node.first, columns.keys.shape
+    most, levels = 2 * max(rows // rules.leaf, 1) - 1, rules.depth - node.depth
+    grown = Grown.room(min(most, (2 << levels) - 1) if levels < 62 else most)
+    run = interpreted(grow_below) if n * p <= FEW else grow_below
+    limits = (rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried, np.uint64(rules.seed))
+    count = run(columns.keys, *columns.layout, *targets, *limits, side, *node, *grown.parts)
+    return Grown(*(part[:count].copy() for part in grown.parts))
+
+
+Asked = dict[int, tuple[int, int, int, bool]]
+
+
+def _top(
+    crew: Team, columns: Columns, targets: Targets, rules: Rules, side: np.ndarray, root: Stretch
+) -> tuple[Asked, dict[int, Stretch]]:
+    """Split the nodes that have many rows, all threads at one of them; number them as a heap, and leave the others open."""
+    asked: Asked = {}
+    open_: dict[int, Stretch] = {}
+    waiting = {1: root}
+    while waiting:
+        name, node = waiting.popitem()
+        found = _question(crew, columns, targets, rules, node) if node.last - node.first > MANY else None
+        if found is None:
+            open_[name] = node
+            continue
+        feature, place, missing = found
+        keys, shift = columns.keys[feature], columns.layout[1]
+        asked[name] = (feature, int(keys[place - 1] >> shift), int(keys[place] >> shift), missing)
+        gone = int(mark(keys, *columns.layout, node.first, place, node.last, missing, side))
+        crew.run(partial(_divide, columns, node, side), len(columns.keys))
+        waiting[2 * name] = Stretch(node.first, node.first + gone, node.depth + 1)
+        waiting[2 * name + 1] = Stretch(node.first + gone, node.last, node.depth + 1)
+    # The largest first: whoever is done early takes one of the small ones.
+    return asked, dict(sorted(open_.items(), key=lambda one: one[1].first - one[1].last))
+
+
+def _question(
+    crew: Team, columns: Columns, targets: Targets, rules: Rules, node: Stretch
+) -> tuple[int, int, bool] | None:
+    """Find the best question of a node by all threads; None where it is a leaf."""
+    whole = np.zeros(targets.classes)
+    total, alone, heavy, wide, mixed = survey(columns.keys[0], *columns.layout, *targets, node.first, node.last, whole)
+    if not mixed or node.depth >= rules.depth or node.last - node.first < rules.split:
+        return None
+    least = rules._replace(weight=rules.weight * heavy, gain=rules.gain * heavy * wide)
+    found = crew.run(partial(_sweep, columns, targets, least, node, whole, total), len(columns.keys))
+    feature = max(range(len(found)), key=lambda j: (found[j][0], -j))
+    score, place, missing = found[feature]
+    if place < 0 or score - alone < least.gain:
+        return None
+    return feature, int(place), bool(missing)
+
+
+def _sweep(
+    columns: Columns, targets: Targets, rules: Rules, node: Stretch, whole: np.ndarray, total: float, j: int, _: int
+) -> Any:
+    where = (columns.keys[j], *columns.layout, *targets, node.first, node.last)
+    return best_place(*where, whole, total, rules.leaf, rules.weight, np.empty(targets.classes))
+
+
+def _divide(columns: Columns, node: Stretch, side: np.ndarray, j: int, _: int) -> None:
+    spare = np.empty(node.last - node.first, dtype=np.uint64)
+    divide(columns.keys[j], *columns.layout, node.first, node.last, side, spare)
+
+
+def _joined(asked: Asked, below: dict[int, Grown]) -> Grown:
+    """Put the trees below the split nodes in the places where they belong."""
+    grown = Grown.room(len(asked) + sum(len(one.feature) for one in below.values()))
+    place, waiting = 0, [(1, -1)]
+    while waiting:
+        name, parent = waiting.pop()
+        if parent >= 0:
+            grown.right[parent] = place
+        if name in asked:
+            grown.feature[place], grown.low[place], grown.high[place], grown.missing_left[place] = asked[name]
+            waiting += [(2 * name + 1, place), (2 * name, -1)]
+            place += 1
+            continue
+        part = below[name]
+        here = slice(place, place + len(part.feature))
+        for to, own in zip(grown.parts[:-1], part.parts[:-1]):
+            to[here] = own
+        grown.right[here] = np.where(part.right >= 0, part.right + place, -1)
+        place = here.stop
+    return grown

@@ -1,0 +1,288 @@
+"""What trees of classes and of numbers share: how they are grown, pruned, walked and proven."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from qed.base.attributes import floats, integers, maybe, of
+from qed.base.certificate import Claim
+from qed.base.models.checks import complete, finite
+from qed.base.models.estimator import Estimator
+from qed.base.models.parameters import Parameter, choice, integer, number, random_state
+from qed.base.models.proof import restated
+from qed.base.models.searching import Answer, Question, families
+from qed.base.models.ways import way
+from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.trees.growing import Grown, grow
+from qed.trees.nodes import Nodes
+from qed.trees.problem import TreeProblem, features_tried
+from qed.trees.proof import Checked, check_questions
+from qed.trees.pruning import Path, best_first, no_worse_as_leaves, prune, pruning_path, shallow
+
+# Numbers that the proof of a fit may look at; ``certify`` looks at all.
+SAMPLED = 1 << 18
+
+
+def _count_or_share(low: int, high: float = 1.0) -> Parameter:
+    whole, share = integer(low), number(0, high, above=True)
+    return Parameter(
+        f"a whole number >= {low}, or a share of the rows above 0 and at most {high:g}",
+        lambda value: share.accepts(value) if isinstance(value, float) else whole.accepts(value),
+        "optimization",
+    )
+
+
+TREE_PARAMETERS: Mapping[str, Parameter] = {
+    "max_depth": integer(1, kind="model") | choice(None),
+    "min_samples_split": _count_or_share(2),
+    "min_samples_leaf": _count_or_share(1),
+    "min_weight_fraction_leaf": number(0, 0.5),
+    "max_features": Parameter(
+        "None, 'sqrt', 'log2', a number of columns or a share of them",
+        lambda value: (
+            value in (None, "sqrt", "log2")
+            if value is None or isinstance(value, str)
+            else (number(0, 1, above=True) if isinstance(value, float) else integer(1)).accepts(value)
+        ),
+        "optimization",
+    ),
+    "random_state": random_state(),
+    "max_leaf_nodes": integer(2, kind="model") | choice(None),
+    "min_impurity_decrease": number(0),
+    "ccp_alpha": number(0),
+}
+TREE_WAYS = {"monotonic_cst": way(choice(None), None), "splitter": way(choice("best"), "best")}
+
+
+class DecisionTree(Estimator):
+    """A tree of questions, each about one column."""
+
+    passes: ClassVar[str] = "in memory"
+    missing: ClassVar[bool] = True
+    no_inference: ClassVar[str] = "its questions are chosen by the data"
+    attributes: ClassVar = {
+        "tree_": of(Nodes),
+        "feature_importances_": floats("features", low=0),
+        "n_pruned_": maybe(integers()),
+    }
+    criterion: str
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    max_features: Any
+    random_state: Any
+    max_leaf_nodes: int | None
+    min_impurity_decrease: float
+    ccp_alpha: float
+    tree_: Nodes
+    feature_importances_: np.ndarray
+
+    @abstractmethod
+    def _problem(self, rows: Rows) -> Any:
+        """Make the problem: rows in memory, and their targets."""
+
+    @abstractmethod
+    def _described(self, problem: Any, leaf: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
+        """Give value and impurity of all nodes, from the leaf of each row."""
+
+    def _solve(self, problem: TreeProblem) -> None:
+        vars(self).pop("n_pruned_", None)
+        self._keep(self._cut(self._grown(problem)), problem.X.shape[1])
+
+    def _keep(self, nodes: Nodes, p: int) -> None:
+        self.tree_, self.feature_importances_ = nodes, importances(nodes, p)
+
+    def _cut(self, nodes: Nodes) -> Nodes:
+        """Cut a grown tree down to what the parameters allow."""
+        if self.max_depth is not None:
+            nodes = shallow(nodes, self.max_depth)
+        if self.max_leaf_nodes is not None:
+            nodes = best_first(nodes, self.max_leaf_nodes)
+        return prune(nodes, self.ccp_alpha) if self.ccp_alpha > 0 else nodes
+
+    def _grown(self, problem: TreeProblem) -> Nodes:
+        """Grow the tree as far as the rules let it, and describe its nodes."""
+        columns = problem.columns()
+        grown = grow(columns, problem.targets, problem.rules)
+        return self._describe(problem, skeleton(grown, columns.middle(grown.feature, grown.low, grown.high)))
+
+    def _describe(self, problem: TreeProblem, nodes: Nodes) -> Nodes:
+        """Work out what the rows of each node are like."""
+        leaf = nodes.apply(problem.X)
+        count = nodes.sums(leaf, np.ones(len(leaf))).astype(np.intp)
+        weight = nodes.sums(leaf, problem.weights)
+        value, impurity = self._described(problem, leaf, nodes)
+        parts = (nodes.feature, nodes.threshold, nodes.children_right, nodes.missing_go_to_left)
+        return Nodes(*parts, value, impurity, count, weight)
+
+    def get_depth(self) -> int:
+        """Give how many questions lie between the root and the deepest leaf."""
+        self._check_fitted()
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Give how many leaves there are."""
+        self._check_fitted()
+        return self.tree_.n_leaves
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Give the number of the leaf that each row comes to.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The features.
+        """
+        return self._apply(self._leaf, X)
+
+    def _leaf(self, block: Block) -> np.ndarray:
+        return self.tree_.apply(block.X)
+
+    def decision_path(self, X: Any) -> sp.csr_array:
+        """Give which nodes each row passes on its way, as a sparse matrix of ones.
+
+        Parameters
+        ----------
+        X : array-like or frame
+            The features.
+        """
+        self._check_fitted()
+        nodes, leaf = self.tree_, self._leaf(finite(self._open(X, reset=False), self).array())
+        own = np.arange(nodes.node_count)
+        # A node lies on the way to a leaf where the leaf is in the stretch of nodes below it.
+        above = [np.flatnonzero((own <= one) & (one < nodes.ends)) for one in np.unique(leaf)]
+        place = np.searchsorted(np.unique(leaf), leaf)
+        lengths = np.array([len(one) for one in above])[place]
+        indices = np.concatenate([above[k] for k in place]) if len(place) else np.empty(0, dtype=np.intp)
+        pointers = np.concatenate([[0], np.cumsum(lengths)])
+        return sp.csr_array((np.ones(len(indices), dtype=np.intp), indices, pointers), (len(leaf), nodes.node_count))
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Path:
+        """Give the sequence of best subtrees: with every step up in `ccp_alpha`, the weakest question goes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        Path
+            The values of `ccp_alpha` from which on the tree is smaller, and the impurity of the leaves that it has then.
+        """
+        problem = self._problem(self._open(X, y, sample_weight, reset=True, target=self.target))
+        return pruning_path(self._grown(problem))
+
+    def prune(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Give the subtree that makes the fewest errors on rows that were held out; of equally good ones the smallest.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that the tree was not fitted to.
+
+        Returns
+        -------
+        DecisionTree
+            A new model; ``n_pruned_`` says how many questions it lost.
+        """
+        self._check_fitted()
+        rows = complete(self._open(X, y, sample_weight, reset=False, target=self.target), self)
+        nodes = self.tree_
+        collapsed = no_worse_as_leaves(nodes, rows.fold(self._errors, nodes))
+        model = copy(self)
+        model._keep(nodes.kept(collapsed), self.n_features_in_)
+        model.n_pruned_ = getattr(self, "n_pruned_", 0) + nodes.n_leaves - model.tree_.n_leaves
+        return model
+
+    @abstractmethod
+    def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:
+        """Give what every node would cost as a leaf, on the rows of a block."""
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        """Judge all depths, numbers of leaves and prices of leaves from one tree for each training set."""
+        table = question.table(question.asking(self, "predict", "predict_proba"))
+        p = question.rows.n_features
+        if not table.values or any(features_tried(one.max_features, p) < p for one in question.models):
+            return None
+        for members in families(question.candidates, ("max_depth", "max_leaf_nodes", "ccp_alpha")):
+            for fold in question.folds:
+                model = copy(question.models[members[0]])
+                depths = [question.models[c].max_depth for c in members]
+                model.max_depth = None if None in depths else max(depth for depth in depths if depth is not None)
+                problem = model._problem(question.training(fold))
+                whole = model._grown(problem)
+                for train in (False, True)[: 1 + question.train_scores]:
+                    rows = question.training(fold) if train else question.held_out(fold)
+                    X = rows.array().X
+                    for candidate in members:
+                        nodes = question.models[candidate]._cut(whole)
+                        answers = self._answers(problem, nodes, nodes.apply(X))
+                        table.judge(candidate, fold, train=train, **answers)
+        return table.answer(f"{question.folds.words}, all sizes from one tree each")
+
+    @abstractmethod
+    def _answers(self, problem: Any, nodes: Nodes, leaf: np.ndarray) -> dict[str, np.ndarray]:
+        """Give what a tree says of rows in these leaves, by the methods that scorers ask for."""
+
+    def _checked(self, problem: TreeProblem) -> Checked:
+        return check_questions(self.tree_, problem, None if problem.again else SAMPLED)
+
+    def _prove(self, problem: TreeProblem) -> list[Claim]:
+        fault = self.tree_.fault()
+        if fault or self.tree_.feature.max() >= problem.X.shape[1]:
+            return [Claim(f"nodes make a tree ({fault or 'one asks about a column that is not there'})", np.inf, 0.0)]
+        return self._checked(problem).claims(problem, self._is_pruned)
+
+    @property
+    def _is_pruned(self) -> bool:
+        return self.max_leaf_nodes is not None or self.ccp_alpha > 0 or getattr(self, "n_pruned_", 0) > 0
+
+    def _evidence(self, rows: Rows) -> TreeProblem:
+        problem: TreeProblem = self._problem(rows)
+        problem.again = True
+        return problem
+
+    def _restate(self, problem: TreeProblem) -> list[Claim]:
+        own = self.tree_
+        if own.fault():
+            return []
+        now = self._describe(problem, own)
+        names = ("value", "impurity", "n_node_samples", "weighted_n_node_samples")
+        return [
+            *(restated(f"tree_.{name}", getattr(own, name), getattr(now, name)) for name in names),
+            restated(
+                "feature_importances_", self.feature_importances_, importances(now, problem.X.shape[1]), scale=1.0
+            ),
+        ]
+
+    def _disagreement(self) -> str:
+        fault = self.tree_.fault()
+        if fault:
+            return f"tree_ {fault}"
+        return "" if self.tree_.feature.max() < self.n_features_in_ else "tree_ asks about a column that is not there"
+
+
+def skeleton(grown: Grown, threshold: np.ndarray) -> Nodes:
+    """Give the nodes of a grown tree, before their rows were looked at."""
+    count = len(grown.feature)
+    empty = (np.zeros((count, 1)), np.zeros(count), np.zeros(count, dtype=np.intp), np.zeros(count))
+    return Nodes(grown.feature, threshold, grown.right, grown.missing_left, *empty)
+
+
+def importances(nodes: Nodes, p: int) -> np.ndarray:
+    """Give the share that each column has in the impurity that questions take away; zeros where they take away none."""
+    asking = np.flatnonzero(~nodes.is_leaf)
+    mixed = nodes.weighted_n_node_samples * nodes.impurity
+    gain = mixed[asking] - mixed[asking + 1] - mixed[nodes.children_right[asking]]
+    found = np.bincount(nodes.feature[asking], np.maximum(gain, 0.0), p)
+    total = found.sum()
+    return found / total if total > 0 and np.isfinite(total) else np.zeros(p)
