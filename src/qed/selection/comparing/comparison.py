@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError, QedError
-from qed.base.models.estimator import fit_known
 from qed.base.models.roles import Transformer
+from qed.base.models.searching import fit_known
 from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.maps.polynomial import monomial_count

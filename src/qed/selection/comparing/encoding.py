@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from qed.base.models.estimator import fit_known
 from qed.base.models.roles import Transformer
+from qed.base.models.searching import fit_known
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.stream import changed
 from qed.features.tables.encoder import ColumnEncoder
