@@ -135,6 +135,7 @@ class LinearSVC(LinearClassifier, LinearMachine):
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.01, 0.1, 1.0, 10.0]}
     compare_name: ClassVar[str] = "Linear support vector machine"
+    compare_words: ClassVar[bool] = True
 
     def __init__(
         self,
