@@ -58,7 +58,7 @@ class SignedSums:
     }
     classes: np.ndarray
     rows: np.ndarray | None
-    sums: Moments | KeptRows
+    sums: Any
 
     @classmethod
     def of(cls, block: Block, class_weight: Any, name: str) -> SignedSums:
@@ -75,17 +75,17 @@ class SignedSums:
     @property
     def n_features(self) -> int:
         """How many columns the rows have."""
-        return self.sums.n_features
+        return int(self.sums.n_features)
 
     @property
     def n_targets(self) -> int:
         """How many columns of signs there are."""
-        return self.sums.n_targets
+        return int(self.sums.n_targets)
 
     @property
     def is_finite(self) -> bool:
         """Whether all sums are finite."""
-        return self.sums.is_finite
+        return bool(self.sums.is_finite)
 
     @property
     def loss(self) -> float:
@@ -94,7 +94,8 @@ class SignedSums:
 
     def fingerprint(self) -> Fingerprint:
         """Tell these rows from others, by their features and by the signs of their classes."""
-        return self.sums.fingerprint()
+        found: Fingerprint = self.sums.fingerprint()
+        return found
 
     def apart(self, other: SignedSums) -> float:
         """Give the largest difference from other sums, in units of what rounding can do; infinite where classes differ."""
@@ -103,7 +104,7 @@ class SignedSums:
             return np.inf
         if isinstance(self.sums, KeptRows) and isinstance(other.sums, KeptRows):
             return self.sums.apart(other.sums)
-        return self.sums.moments().apart(other.sums.moments())
+        return float(self.sums.moments().apart(other.sums.moments()))
 
     @property
     def _counts(self) -> np.ndarray:
@@ -135,7 +136,7 @@ class SignedSums:
         rest = SignedSums(self.classes, left, self.sums - other._of_classes(self.classes))
         return SignedSums(self.classes[left > 0], left[left > 0], rest._of_classes(self.classes[left > 0]))
 
-    def _of_classes(self, classes: np.ndarray) -> Moments | KeptRows:
+    def _of_classes(self, classes: np.ndarray) -> Any:
         """Give the sums with the signs of other classes: what is no class here has no row, and one that is left out has none either."""
         own, wanted = (planes_of(some).tolist() for some in (self.classes, classes))
         if own == wanted:

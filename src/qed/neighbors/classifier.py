@@ -11,7 +11,7 @@ ones are taken, and of classes with as many votes the first. Cost: see :mod:`qed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -19,13 +19,11 @@ import numpy as np
 from qed.base.attributes import integers
 from qed.base.certificate import Claim
 from qed.base.models.labels import encode, learn_classes
-from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
-from qed.neighbors.measures import Metric
 from qed.neighbors.model import NEIGHBOR_WAYS, KeptProblem
-from qed.neighbors.voting import VOTING_PARAMETERS, Heard, Voting, Weights
+from qed.neighbors.voting import Heard, Voting
 
 
 @takes("n_jobs", **NEIGHBOR_WAYS)
@@ -82,26 +80,10 @@ class KNeighborsClassifier(Classifier, Voting):
     """
 
     attributes: ClassVar = {"y_fit_": integers("rows", below="classes")}
-    parameters: ClassVar[Mapping[str, Parameter]] = VOTING_PARAMETERS
     _has_scores: ClassVar[bool] = False
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "right": lambda y, said: (y == said) + 0.0
     }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Weights = "uniform",
-        algorithm: str = "auto",
-        p: float = 2,
-        metric: Metric = "minkowski",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.p = p
-        self.metric = metric
 
     def _solve(self, problem: KeptProblem) -> None:
         super()._solve(problem)

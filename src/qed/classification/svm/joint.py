@@ -74,8 +74,14 @@ def _crawls(gaps: np.ndarray, aim: float) -> bool:
 
 
 def _step(proven: Proven, multipliers: np.ndarray, gaps: np.ndarray, place: dict[str, np.ndarray]) -> Step:
-    state = {"multipliers": multipliers, "gaps": gaps, "primal": proven.primal, "dual": proven.dual}
-    return Step(proven.primal, proven.gap / ENOUGH, planes=proven.planes, **state, **place)
+    state: dict[str, Any] = {
+        "multipliers": multipliers,
+        "gaps": gaps,
+        "primal": proven.primal,
+        "dual": proven.dual,
+        **place,
+    }
+    return Step(proven.primal, proven.gap / ENOUGH, planes=proven.planes, **state)
 
 
 def joint_claims(model: Any, problem: JointMachineProblem) -> list[Claim]:

@@ -149,8 +149,8 @@ def _bends(seen: _Seen, problem: JointProblem, corner: float) -> Iterator[tuple[
         rows = np.flatnonzero(inside[:, k] & inside[:, other])
         if len(rows):
             factor = weight[rows] * ((k == other) - 1 / several[rows])
-            places = (slice(c * width, (c + 1) * width) for c in (k, other))
-            yield *places, _bent(X[rows], factor, problem.one)
+            one, two = (slice(c * width, (c + 1) * width) for c in (k, other))
+            yield one, two, _bent(X[rows], factor, problem.one)
 
 
 def _bent(X: Any, weight: np.ndarray, one: float) -> np.ndarray:

@@ -55,7 +55,7 @@ class JointTable:
         )
         self.codes = np.asarray(block.y, dtype=np.intp)
         self.cost = problem.C * block.weights * problem.factors[self.codes]
-        X = self.X
+        X: Any = self.X
         squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if is_sparse(X) else np.einsum("ij,ij->i", X, X)
         self.squares = squares + self.one
 

@@ -27,7 +27,7 @@ ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Cla
 Encoding = tuple[int, bool, tuple[tuple[str, Any], ...]]
 MOST_PRODUCTS, MOST_WORK = 300, 2e9
 # What a model that wants all words of free text asks of the encoder: a sparse matrix, where less than this share of it is not zero.
-WORDS = {"sparse_threshold": 0.3}
+WORDS: Mapping[str, Any] = {"sparse_threshold": 0.3}
 DEGREES = {1: "", 2: " on squares and products", 3: " on products of three"}
 
 
