@@ -20,7 +20,6 @@ ROOMS_OF_MODELS = {
     "trees",
     "clustering",
     "reduction",
-    "trees",
     "neural",
     "reinforcement",
     "association",

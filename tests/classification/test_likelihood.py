@@ -8,7 +8,10 @@ import qed
 from qed.base.models.labels import coded, encode
 from qed.base.sources.block import Block
 from qed.base.summary import Summary
+from qed.classification.logistic.likelihood import is_factorised
+from qed.classification.logistic.problem import AT_LEAST, COLUMNS_PER_SCORE, SPEED, fit_seconds
 from qed.classification.logistic.smooth_likelihood import SmoothLikelihood as Likelihood
+from qed.optim.functions import softmax
 from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 
 
@@ -145,3 +148,28 @@ def test_codes():
     with pytest.raises(ValueError, match="'z' is not among"):
         encode(np.array(["a", "z"]), np.array(["a", "b"]))
     np.testing.assert_array_equal(encode(np.array([1, 9]), np.array([0, 1]), np.array([1.0, 0.0])), [1, 0])
+
+
+# Few columns and many classes, where what is done to each score counts for more than its products, and the opposite.
+@pytest.mark.parametrize(("n", "p", "k"), [(1500, 4, 80), (500, 5, 150), (3000, 30, 12), (800, 90, 8)])
+def test_a_fit_does_about_the_work_that_it_is_said_to_do(n, p, k, monkeypatch):
+    random, handled = np.random.default_rng(0), []
+
+    def counting(function):
+        def counted(scores, *given):
+            handled.append(scores.size)
+            return function(scores, *given)
+
+        return counted
+
+    X = random.standard_normal((n, p))
+    y = (2 * X @ random.standard_normal((p, k)) / np.sqrt(p) + random.gumbel(size=(n, k))).argmax(axis=1)
+    planes = len(np.unique(y))
+    for name in ("cross_entropy", "moved"):
+        monkeypatch.setattr(softmax, name, counting(getattr(softmax, name)))
+    qed.LogisticRegression().fit(X, y)
+    assert not is_factorised(n, planes - 1, p + 1)
+    # Products of a score with its columns, twice, and what is done to the score itself.
+    done = sum(handled) * 4 * (p + COLUMNS_PER_SCORE)
+    said = (fit_seconds(n, p, planes) - AT_LEAST) * SPEED
+    assert said / 4 < done < 1.25 * said

@@ -227,3 +227,76 @@ def test_models_of_several_labels_are_searched_and_saved(tmp_path):
     qed.save(search.best_estimator_, tmp_path / "labels.qed")
     loaded = qed.load(tmp_path / "labels.qed")
     assert loaded.predict(X).tolist() == search.best_estimator_.predict(X).tolist()
+
+
+# Rows of unit spread near the origin and a penalty of at least a tenth: a condition number of some thousands, and sixteen digits.
+SAME = {"rtol": 1e-10, "atol": 1e-11}
+
+
+def assert_same_planes(one, other):
+    assert one.classes_.tolist() == other.classes_.tolist() and one.classes_.dtype == other.classes_.dtype
+    np.testing.assert_allclose(one.coef_, other.coef_, **SAME)
+    np.testing.assert_allclose(one.intercept_, other.intercept_, **SAME)
+
+
+@pytest.mark.parametrize("settings", [{}, SETTINGS[1], {"class_weight": {"a": 3.0}}, {"positive": True}], ids=str)
+@pytest.mark.parametrize(("n", "p"), [(120, 4), (30, 80)], ids=str)
+@pytest.mark.parametrize("kind", ["dense", "sparse", "float32"])
+def test_learning_in_parts_and_forgetting_are_fits_on_the_rows_that_are_left(n, p, settings, kind):
+    X, y, weight = table(n, p, 4)
+    X = {"dense": X, "sparse": sparse.csr_array(X), "float32": X.astype(np.float32)}[kind]
+    # Two classes, then three, then four.
+    order = np.argsort(["acbd".index(label) for label in y], kind="stable")
+    X, y, weight = X[order], y[order], weight[order]
+    model, start = qed.RidgeClassifier(**settings), 0
+    ends = [int(np.isin(y, list(known)).sum()) for known in ("ac", "acb", "acbd")]
+    for stop in ends:
+        model.partial_fit(X[start:stop], y[start:stop], sample_weight=weight[start:stop])
+        assert_same_planes(model, qed.RidgeClassifier(**settings).fit(X[:stop], y[:stop], weight[:stop]))
+        assert model.certificate_ and qed.certify(model, X[:stop], y[:stop], weight[:stop])
+        start = stop
+    model.forget(X[ends[0] :], y[ends[0] :], weight[ends[0] :])
+    left = X[: ends[0]], y[: ends[0]], weight[: ends[0]]
+    assert model.classes_.tolist() == ["a", "c"] and len(model.coef_) == 1
+    assert_same_planes(model, qed.RidgeClassifier(**settings).fit(*left))
+    assert model.certificate_ and qed.certify(model, *left)
+
+
+def test_a_part_may_have_a_single_class_but_not_all_rows():
+    X, y, _ = table(k=2)
+    first, second = y == "a", y == "b"
+    with pytest.raises(InputError, match="only one class"):
+        qed.RidgeClassifier().partial_fit(X[first], y[first])
+    model = qed.RidgeClassifier().fit(X[:20], y[:20])
+    for own in (first, second):
+        own = own & (np.arange(len(y)) >= 20)
+        model.partial_fit(X[own], y[own], classes=["a", "b"])
+    assert_same_planes(model, qed.RidgeClassifier().fit(X, y))
+    with pytest.raises(InputError, match="only one class"):
+        model.forget(X[first], y[first])
+    assert_same_planes(model, qed.RidgeClassifier().fit(X, y))
+    for labels, said in ((np.full(len(y), "a"), "Not that many rows of class 'a'"), (np.full(3, "z"), "class 'z'")):
+        with pytest.raises(InputError, match=said):
+            model.forget(X[: len(labels) - 1], labels[:-1])
+
+
+def test_balanced_classes_are_learned_at_once_and_say_so():
+    X, y, _ = table()
+    model = qed.RidgeClassifier(class_weight="balanced").fit(X, y)
+    for door in ("partial_fit", "forget"):
+        with pytest.raises(ParameterError, match=f"no {door} with these parameters: class_weight='balanced' weighs"):
+            getattr(model, door)(X[:5], y[:5])
+    grid, folds = {"class_weight": ["balanced", None, {"a": 2.0}]}, KFold(3, shuffle=True, random_state=0)
+    search = qed.Search(qed.RidgeClassifier(), grid, cv=folds).fit(X, y)
+    plain = GridSearchCV(qed.RidgeClassifier(), grid, cv=folds).fit(X, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], rtol=1e-12)
+
+
+def test_rows_with_several_labels_are_learned_in_parts(tmp_path):
+    X, Y = labelled()
+    model = qed.RidgeClassifier().partial_fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+    assert_same_planes(model, qed.RidgeClassifier().fit(X, Y))
+    qed.save(model, tmp_path / "labels.qed")
+    left = qed.load(tmp_path / "labels.qed").forget(X[:30], Y[:30])
+    assert_same_planes(left, qed.RidgeClassifier().fit(X[30:], Y[30:]))
+    assert left.certificate_ and qed.certify(left, X[30:], Y[30:])

@@ -19,6 +19,7 @@ MODELS = {
     "QuadraticDiscriminantAnalysis": qed.QuadraticDiscriminantAnalysis,
     "GaussianNB": qed.GaussianNB,
     "MajorityClassifier": qed.MajorityClassifier,
+    "RidgeClassifier": lambda: qed.RidgeClassifier(0.1),
 }
 COUNTING = {"BernoulliNB": qed.BernoulliNB, "MultinomialNB": qed.MultinomialNB, "CategoricalNB": qed.CategoricalNB}
 

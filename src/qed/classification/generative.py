@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
-from qed.base.errors import InputError, ParameterError, level_of_user
+from qed.base.errors import ParameterError, level_of_user
 from qed.base.models.checks import refuse_amounts
+from qed.base.models.labels import refuse_one_class
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.roles import OnePassClassifier
 from qed.base.models.searching import Answer, Question
@@ -38,11 +39,8 @@ class Generative(OnePassClassifier):
 
     def _learn_classes(self, seen: ByClass, least: int = 2) -> None:
         """Set ``classes_``; refuse fewer than `least`."""
-        if len(seen.classes) < least:
-            raise InputError(
-                f"{type(self).__name__} needs at least two classes, but the target has only one class, "
-                f"{seen.classes.tolist()[0]!r}: give rows of another class too."
-            )
+        if least > 1:
+            refuse_one_class(type(self).__name__, seen.classes)
         self.classes_ = seen.classes
 
     def _shares(self, seen: ByClass, given: ArrayLike | None, *, equal: bool = False) -> np.ndarray:

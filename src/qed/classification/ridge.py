@@ -24,21 +24,20 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from qed.base.attributes import booleans, text
+from qed.base.attributes import booleans, of, text
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread, work
-from qed.base.errors import InputError, ParameterError
-from qed.base.models.labels import class_factors, coded, learn_classes
+from qed.base.models.labels import class_factors, learn_classes, refuse_one_class
 from qed.base.models.parameters import Parameter, boolean, choice, number
-from qed.base.models.problem import Source
+from qed.base.models.roles import OnePassClassifier
 from qed.base.models.searching import Answer, Collected, Question, Table
 from qed.base.models.ways import RIDGE, takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.planes import LinearClassifier
+from qed.classification.signs import SignedProblem, SignedSums, signed
 from qed.linalg.row_space import in_row_space, is_wide
 from qed.optim.least_squares.precise import lazy_factor
-from qed.optim.least_squares.problem import LeastSquaresProblem
 from qed.optim.least_squares.ridge import SquaredPenalty
 from qed.optim.least_squares.ridge_basis import coefficients, intercepts
 from qed.stats.moments import Moments
@@ -47,22 +46,8 @@ from qed.stats.moments import Moments
 MOST_SCORES = 1 << 22
 
 
-class SignedProblem(LeastSquaresProblem):
-    """Least squares towards the signs of the classes of some rows, each class with its weight."""
-
-    def __init__(self, model: RidgeClassifier, rows: Rows, *, source: Source = "statistics") -> None:
-        rows, name = rows.cached(), type(model).__name__
-        self.multilabel = rows.target_ndim == 2
-        if self.multilabel:
-            self.classes, signs = np.arange(rows.n_targets), signed_labels(rows, model.class_weight, name)
-        else:
-            self.classes, totals = learn_classes(rows, name)
-            signs = signed(rows, self.classes, model.class_weight, totals)
-        super().__init__(model, signs, source=source)
-
-
 @takes("copy_X", "max_iter", "tol", "random_state", **RIDGE)
-class RidgeClassifier(SquaredPenalty, LinearClassifier):
+class RidgeClassifier(SquaredPenalty, LinearClassifier, OnePassClassifier):
     """Classes by least squares towards +1 and -1, with a squared penalty.
 
     Parameters
@@ -91,6 +76,8 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
         One: the equations are solved, not approached.
     solver_ : str
         The way that was taken, in words: it is chosen by the shape of the table.
+    statistic_ : SignedSums
+        What the model remembers of its rows; ``partial_fit`` adds to it, also rows of new classes, ``forget`` takes away from it.
     certificate_ : Certificate
         The proof of the fit.
 
@@ -127,7 +114,12 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
     """
 
     passes = "two"
-    attributes: ClassVar = {"solver_": text(), "multilabel_": booleans()}
+    statistic_parameters = ("class_weight",)
+    attributes: ClassVar = {
+        "solver_": text(),
+        "multilabel_": booleans(),
+        "statistic_": of(SignedSums, n_features="features", n_targets="planes"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": number(0),
         "fit_intercept": boolean(),
@@ -146,14 +138,27 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
         self.class_weight = class_weight
         self.positive = positive
 
+    def _statistic(self, block: Block) -> SignedSums:
+        return SignedSums.of(block, self.class_weight, type(self).__name__)
+
     def _problem(self, rows: Rows) -> SignedProblem:
         return SignedProblem(self, rows)
 
     def _evidence(self, rows: Rows) -> SignedProblem:
         return SignedProblem(self, rows, source="data")
 
+    def _known(self, rows: Rows | None, statistic: SignedSums, target_ndim: int = 1) -> SignedProblem:
+        return SignedProblem(self, rows, statistic, target_ndim=target_ndim)
+
+    def _needs_all(self) -> str:
+        balanced = isinstance(self.class_weight, str)
+        return "class_weight='balanced' weighs rows by how many there are of each class" if balanced else ""
+
     def _solve(self, problem: SignedProblem) -> None:
-        coef, seen = self._minimum(problem), problem.statistic
+        if not problem.multilabel:
+            refuse_one_class(type(self).__name__, problem.classes)
+            class_factors(self.class_weight, problem.classes, np.ones(len(problem.classes)))
+        coef, seen = self._minimum(problem.squares), problem.squares.statistic
         self.classes_, self.multilabel_, self.coef_ = problem.classes, problem.multilabel, np.ascontiguousarray(coef.T)
         self.intercept_ = seen.y_mean - seen.x_mean @ coef if self.fit_intercept else np.zeros(coef.shape[1])
 
@@ -189,7 +194,7 @@ class RidgeClassifier(SquaredPenalty, LinearClassifier):
         if off:
             return [classes]
         coef, intercept = (np.asarray(value, dtype=np.float64) for value in (self.coef_, self.intercept_))
-        return [classes, *self._least(problem, coef.T, intercept)]
+        return [classes, *self._least(problem.squares, coef.T, intercept)]
 
     def _search(self, question: Question[Self]) -> Answer | None:
         scorers = question.asking(self, "predict", "decision_function")
@@ -276,80 +281,3 @@ class _FoldSearch:
 def _scores(block: Block, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     dtype = block.X.dtype
     return np.asarray(block.X @ coef.astype(dtype, copy=False)) + intercept.astype(dtype, copy=False)
-
-
-def signed(rows: Rows, classes: np.ndarray, class_weight: Any, totals: np.ndarray) -> Rows:
-    """Give rows whose targets are signs, +1 for the own class: a column for each class, or one for the second of two.
-
-    >>> from qed.base.sources.open import rows
-    >>> signed(rows([[0.0], [1.0], [2.0]], ["a", "b", "c"]), np.array(["a", "b", "c"]), None, np.ones(3)).array().y
-    array([[ 1., -1., -1.],
-           [-1.,  1., -1.],
-           [-1., -1.,  1.]])
-    """
-    factors = None if class_weight is None else class_factors(class_weight, classes, totals)
-    planes = 1 if len(classes) == 2 else len(classes)
-    return coded(rows, classes).through(
-        _with_signs,
-        planes,
-        factors,
-        target_shape=(planes,),
-        target_dtype=np.dtype(np.float64),
-        has_weight=rows.has_weight or factors is not None,
-    )
-
-
-def _with_signs(block: Block, planes: int, factors: np.ndarray | None) -> Block:
-    code = np.asarray(block.y)
-    own = code[:, None] == np.arange(planes) if planes > 1 else code[:, None] == 1
-    weight = block.weight if factors is None else block.weights * factors[code]
-    return replace(block, y=np.where(own, 1.0, -1.0), weight=weight)
-
-
-def signed_labels(rows: Rows, class_weight: Any, name: str) -> Rows:
-    """Give rows whose targets are signs, from a matrix of zeros and ones.
-
-    >>> from qed.base.sources.open import rows
-    >>> signed_labels(rows([[0.0], [1.0]], [[1, 0], [1, 1]]), None, "Model").array().y
-    array([[ 1., -1.],
-           [ 1.,  1.]])
-    """
-    if isinstance(class_weight, Mapping):
-        raise ParameterError(f"{name}: class_weight is None or 'balanced' where rows have several labels, not a dict.")
-    factors = None if class_weight is None else rows.fold(_label_weights, name)
-    if factors is not None:
-        # A label that all rows have, or none has, tells them apart in nothing.
-        kinds = (factors > 0).sum(axis=0)
-        factors = factors.sum(axis=0) / (kinds * np.where(factors > 0, factors, 1.0))
-    return rows.through(
-        _with_label_signs,
-        name,
-        factors,
-        target_dtype=np.dtype(np.float64),
-        has_weight=rows.has_weight or factors is not None,
-    )
-
-
-def _label_weights(block: Block, name: str) -> np.ndarray:
-    """Give the weight of the rows without each label, and of those with it, of shape (2, q)."""
-    has = _has_label(block, name)
-    return np.array([block.weights @ ~has, block.weights @ has])
-
-
-def _has_label(block: Block, name: str) -> np.ndarray:
-    y = np.asarray(block.y)
-    strange = (y != 0) & (y != 1)
-    if block.weight is not None:
-        strange &= block.weight[:, None] > 0
-    if strange.any():
-        raise InputError(
-            f"{name} takes labels in several columns as zeros and ones (has a row the label or not), "
-            f"but y holds {y[strange].tolist()[0]!r}."
-        )
-    return np.asarray(y == 1)
-
-
-def _with_label_signs(block: Block, name: str, factors: np.ndarray | None) -> Block:
-    has = _has_label(block, name)
-    weight = block.weight if factors is None else block.weights * np.where(has, factors[1], factors[0]).prod(axis=1)
-    return replace(block, y=np.where(has, 1.0, -1.0), weight=weight)

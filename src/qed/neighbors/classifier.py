@@ -12,7 +12,7 @@ see :mod:`qed.neighbors.search`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -22,15 +22,13 @@ from qed.base.attributes import each, integers, labels
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.labels import encode, learn_classes
-from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Classifier
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.neighbors.measures import Metric
 from qed.neighbors.model import NEIGHBOR_WAYS, KeptProblem
-from qed.neighbors.voting import VOTING_PARAMETERS, Heard, Voting, Weights
+from qed.neighbors.voting import Heard, Voting
 
 
 @takes("n_jobs", **NEIGHBOR_WAYS)
@@ -100,29 +98,11 @@ class KNeighborsClassifier(Classifier, Voting):
         "classes_": labels("classes") | each(labels("_"), "outputs"),
         "y_fit_": integers("rows", "outputs?", below="classes"),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = VOTING_PARAMETERS
     _has_scores: ClassVar[bool] = False
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "right": lambda y, said: (y == said) + 0.0
     }
     classes_: np.ndarray | list[np.ndarray]  # type: ignore[assignment]
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Weights = "uniform",
-        algorithm: str = "auto",
-        p: float = 2,
-        metric: Metric = "minkowski",
-        metric_params: dict[str, object] | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

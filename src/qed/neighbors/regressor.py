@@ -10,20 +10,18 @@ varies by :math:`\sigma^2/k`, which falls: k chooses between the two. Of equally
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from qed.base.attributes import floats
 from qed.base.models.checks import finite
-from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Regressor
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
-from qed.neighbors.measures import Metric
 from qed.neighbors.model import NEIGHBOR_WAYS, KeptProblem
-from qed.neighbors.voting import VOTING_PARAMETERS, Heard, Voting, Weights
+from qed.neighbors.voting import Heard, Voting
 
 
 @takes("n_jobs", **NEIGHBOR_WAYS)
@@ -78,28 +76,10 @@ class KNeighborsRegressor(Regressor, Voting):
     """
 
     attributes: ClassVar = {"y_fit_": floats("rows", "outputs?")}
-    parameters: ClassVar[Mapping[str, Parameter]] = VOTING_PARAMETERS
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "squared error": lambda y, said: ((y - said) ** 2).reshape(len(y), -1).mean(axis=1),
         "absolute error": lambda y, said: np.abs(y - said).reshape(len(y), -1).mean(axis=1),
     }
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Weights = "uniform",
-        algorithm: str = "auto",
-        p: float = 2,
-        metric: Metric = "minkowski",
-        metric_params: dict[str, object] | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,7 @@ and the last one counts with what is left.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -22,15 +22,10 @@ from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neighbors.best import Best
-from qed.neighbors.measures import Matrix
+from qed.neighbors.measures import Matrix, Metric
 from qed.neighbors.model import NEIGHBOR_PARAMETERS, KeptProblem, Neighbors
 
 Weights = str | Callable[[np.ndarray], np.ndarray] | None
-VOTING_PARAMETERS = {
-    **NEIGHBOR_PARAMETERS,
-    "weights": choice("uniform", "distance", None, kind="model")
-    | Parameter("a function of distances", callable, "model"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +39,31 @@ class Heard:
 class Voting(Neighbors):
     """A model whose answer is a mean over the nearest rows of what is known of them."""
 
-    weights: Weights
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        **NEIGHBOR_PARAMETERS,
+        "weights": choice("uniform", "distance", None, kind="model")
+        | Parameter("a function of distances", callable, "model"),
+    }
     y_fit_: np.ndarray
     # How scores of single rows follow from what is known and what is said, for rows that are left out one by one.
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {}
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Weights = "uniform",
+        algorithm: str = "auto",
+        p: float = 2,
+        metric: Metric = "minkowski",
+        metric_params: dict[str, object] | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
 
     @abstractmethod
     def _answers(self, heard: Heard) -> dict[str, np.ndarray]:

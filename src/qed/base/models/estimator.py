@@ -29,6 +29,7 @@ from qed.base.errors import (
     InputError,
     NotAvailableError,
     NotFittedError,
+    ParameterError,
     UnprovenWarning,
     enough_memory,
     level_of_user,
@@ -250,6 +251,16 @@ class OnePass(Estimator):
     def _check_statistic(self, problem: StatisticProblem) -> None:
         """Refuse a statistic from which no model follows."""
 
+    def _needs_all(self) -> str:
+        """Say why a model with these parameters has to learn from all its rows at once; nothing where sums of their parts will do."""
+        return ""
+
+    def _check_sums(self, door: str) -> None:
+        if why := self._needs_all():
+            raise ParameterError(
+                f"{type(self).__name__} has no {door} with these parameters: {why}. Call fit with all rows."
+            )
+
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those already learned from: the result is that of a fit on all of them.
 
@@ -259,6 +270,7 @@ class OnePass(Estimator):
             As in ``fit``.
         """
         check_parameters(self, self.parameters)
+        self._check_sums("partial_fit")
         first = not hasattr(self, "statistic_")
         with changing(self), calling_back(self, X, y, sample_weight):
             new = self._problem(self._open(X, y, sample_weight, reset=first, target=self.target))
@@ -275,6 +287,7 @@ class OnePass(Estimator):
             Rows that were learned from, with the weights they had.
         """
         self._check_fitted()
+        self._check_sums("forget")
         with changing(self):
             new = self._problem(self._open(X, y, sample_weight, reset=False, target=self.target))
             self._check_statistic(new)
@@ -333,25 +346,6 @@ class Iterative(Stepped, Estimator):
                 )
             self._run(problem, self.ending_.last or self.ending_.step, iteration_callbacks(self, problem))
         return self
-
-
-def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
-    """Fit a model to rows whose statistic is known, such as those of a training set in cross-validation.
-
-    Parameters
-    ----------
-    model : Estimator
-        What is fitted; it learns from a statistic (``_statistic``), in closed form or by steps.
-    rows : Rows
-        The rows, for what else the model may ask of them.
-    statistic : Statistic
-        What folding the model's statistic over the rows would give.
-    """
-    check_parameters(model, model.parameters)
-    opened = model._open(rows, reset=True, target=model.target)
-    with changing(model), calling_back(model, rows, None, None):
-        model._settle(model._known(opened, statistic))
-    return model
 
 
 def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:

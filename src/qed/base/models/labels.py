@@ -22,17 +22,34 @@ def learn_classes(rows: Rows, name: str, least: int = 2) -> tuple[np.ndarray, np
     >>> learn_classes(rows([[0.0], [1.0], [2.0]], ["no", "yes", "no"]), "Model")
     (array(['no', 'yes'], dtype='<U3'), array([2., 1.]))
     """
+    classes, counts = count_labels(rows, name)
+    if least > 1:
+        refuse_one_class(name, classes)
+    return classes, counts.weights()
+
+
+def count_labels(rows: Rows, name: str) -> tuple[np.ndarray, Counts]:
+    """Give the classes of the rows' target, in order, of which there may be a single one, and how often each occurs."""
     counts = rows.fold(Counts.of)
+    return named_classes(counts, rows.target_dtype, name), counts
+
+
+def named_classes(counts: Counts, dtype: Any, name: str) -> np.ndarray:
+    """Give the labels that were counted, in order and of their type; refuse missing ones, and amounts in the place of labels."""
     labels = counts.values()
     if None in labels:
         raise InputError(f"The target of {name} has missing labels: drop those rows.")
-    if len(labels) < least:
+    refuse_amounts(name, labels)
+    return np.array(labels, dtype=dtype)
+
+
+def refuse_one_class(name: str, classes: np.ndarray) -> None:
+    """Refuse labels that are all the same."""
+    if len(classes) < 2:
         raise InputError(
-            f"{name} needs at least two classes, but the target has only one class, {labels[0]!r}: "
+            f"{name} needs at least two classes, but the target has only one class, {classes.tolist()[0]!r}: "
             "give rows of another class too."
         )
-    refuse_amounts(name, labels)
-    return np.array(labels, dtype=rows.target_dtype), counts.weights()
 
 
 def encode(y: Any, classes: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -68,15 +85,18 @@ def coded(rows: Rows, classes: np.ndarray) -> Rows:
     >>> coded(rows([[0.0], [1.0]], ["no", "yes"]), np.array(["no", "yes"])).array().y
     array([0, 1])
     """
-    return rows.through(_with_codes, classes, target_only=True, target_dtype=np.dtype(np.intp)).cached()
+    return rows.through(with_codes, classes, target_only=True, target_dtype=np.dtype(np.intp)).cached()
 
 
-def _with_codes(block: Block, classes: np.ndarray) -> Block:
+def with_codes(block: Block, classes: np.ndarray) -> Block:
+    """Give a block with class numbers in the place of labels."""
     return replace(block, y=encode(block.y, classes, block.weight))
 
 
-def class_factors(class_weight: Any, classes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def class_factors(class_weight: Any, classes: np.ndarray, weight: np.ndarray, *, every: bool = True) -> np.ndarray:
     """Give the factor by which each class weighs more: from None, "balanced" or a mapping of labels to factors.
+
+    A mapping may name other classes, and leave out any, where these are not `every` class there is.
 
     >>> class_factors("balanced", np.array([0, 1]), np.array([30.0, 10.0]))
     array([0.66666667, 2.        ])
@@ -89,10 +109,10 @@ def class_factors(class_weight: Any, classes: np.ndarray, weight: np.ndarray) ->
         raise ParameterError(f"class_weight must be None, 'balanced' or a dict, not {class_weight!r}.")
     labels = classes.tolist()
     lost = [label for label in class_weight if label not in labels]
-    if lost:
+    if lost and every:
         raise ParameterError(f"class_weight names the class {lost[0]!r}, but there are only: {labels}.")
     factors = np.array([class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
-    if not (np.isfinite(factors).all() and (factors >= 0).all() and (factors > 0).sum() >= 2):
+    if not (np.isfinite(factors).all() and (factors >= 0).all() and ((factors > 0).sum() >= 2 or not every)):
         raise ParameterError(
             f"class_weight must be finite numbers >= 0, at least two of them positive: {class_weight!r}."
         )

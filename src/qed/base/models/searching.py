@@ -71,7 +71,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qed.base.errors import InputError
+from qed.base.models.parameters import check_parameters
 from qed.base.models.scoring import Scores, Scoring
+from qed.base.running.callbacks import calling_back
+from qed.base.running.changing import changing
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
@@ -173,7 +176,8 @@ class Question(Generic[Model]):
         """Say whether one pass can collect a model's statistic for all splits, and memory hold it."""
         if not 0 < self.folds.n_groups <= MOST_NUMBERS:
             return False
-        k = len(np.unique(self.target)) if model.target == "label" else self.n_outputs
+        labels = model.target == "label" and self.rows.target_ndim == 1
+        k = len(np.unique(self.target)) if labels else self.n_outputs
         return bool(self.folds.n_groups * model._statistic_numbers(self.rows.n_features, k) <= MOST_NUMBERS)
 
     def statistics(self, model: Any) -> Collected[Any]:
@@ -278,6 +282,25 @@ def _target(block: Block) -> np.ndarray:
 
 def _weight(block: Block) -> np.ndarray:
     return np.asarray(block.weight)
+
+
+def fit_known(model: Any, rows: Rows, statistic: Any) -> Any:
+    """Fit a model to rows whose statistic is known, such as those of a training set in cross-validation.
+
+    Parameters
+    ----------
+    model : Estimator
+        What is fitted; it learns from a statistic (``_statistic``), in closed form or by steps.
+    rows : Rows
+        The rows, for what else the model may ask of them.
+    statistic : Statistic
+        What folding the model's statistic over the rows would give.
+    """
+    check_parameters(model, model.parameters)
+    opened = model._open(rows, reset=True, target=model.target)
+    with changing(model), calling_back(model, rows, None, None):
+        model._settle(model._known(opened, statistic))
+    return model
 
 
 def families(candidates: Sequence[Candidate], along: Sequence[str]) -> list[list[int]]:

@@ -20,12 +20,13 @@ Boyd and Vandenberghe (2004), Convex Optimization, section 5; Higham (2002), Acc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from qed.base.sources.block import Block
 from qed.classification.logistic.hessian_bound import UNIT, LowerBound
-from qed.optim.functions.softmax import SoftmaxLoss
+from qed.optim.functions.softmax import SoftmaxLoss, coding_of
 from qed.stats.classes.cross_entropy import cross_entropy, others
 
 
@@ -172,13 +173,19 @@ def sharply(
 def magnitudes(loss: SoftmaxLoss, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
     """Give, by column, what rounding can do to the score of a row whose scaled values are all one."""
     # Scores are sums of q products; of more than two classes, coefficients go through the coding and back.
-    coded = 2 * len(coef) * float(np.linalg.norm(np.abs(loss.coding), 2)) if len(coef) > 1 else 0.0
+    coded = 2 * len(coef) * _coding_length(len(coef)) if len(coef) > 1 else 0.0
     units = UNIT * (loss.shape[1] + 4 + coded)
     found = units * np.linalg.norm(coef, axis=0) * loss.scale
     if loss.intercept:
         constant = np.abs(intercept) + np.abs(coef) @ np.abs(loss.shift)
         found = np.append(found, units * np.linalg.norm(constant))
     return np.asarray(found)
+
+
+@lru_cache(maxsize=16)
+def _coding_length(n_classes: int) -> float:
+    """Give how much longer the coding of so many classes can make what has no sign; that takes as long as a pass where they are many."""
+    return float(np.linalg.norm(np.abs(coding_of(n_classes)), 2))
 
 
 def summed(loss: SoftmaxLoss, count: int, sparse: bool) -> float:

@@ -25,6 +25,8 @@ PRODUCTS_WORTH = 32
 MANY_CLASSES = 32
 # Blocks are formed from the first step on up to so many columns, and at all up to so many.
 NARROW, NARROW_SPARSE, WIDEST = 512, 256, 4096
+# More blocks than this, of no more columns, are inverted, so that one product serves all of them.
+FEW_BLOCKS, SMALL_BLOCK = 4, 64
 # A product of matrices does so many more operations in a second than one with a vector.
 FASTER = 10
 MOST_PRODUCTS = 500
@@ -155,11 +157,20 @@ class Preconditioner:
             inverse = 1.0 / np.where(diagonal > 0, diagonal, 1.0)
             return lambda residual: residual * inverse
         factors, coding = self._factors(point, effort), objective.loss.coding
+        # To call a solver for each of many small blocks would take longer than all its passes.
+        many = effort == BLOCKS and len(factors) > FEW_BLOCKS and objective.loss.shape[1] <= SMALL_BLOCK
+        inverses = (
+            np.array([lapack.dpotrs(factor, np.eye(len(factor)), lower=1)[0] for factor, _ in factors])
+            if many
+            else None
+        )
 
         def precondition(residual: np.ndarray) -> np.ndarray:
             parts = coding.T @ residual if len(coding) > 1 else residual
             found = np.empty_like(parts)
-            for factor, classes in factors:
+            if inverses is not None:
+                found[:] = (inverses @ parts[:, :, None])[:, :, 0]
+            for factor, classes in factors if inverses is None else ():
                 found[classes] = lapack.dpotrs(factor, parts[classes].T, lower=1)[0].T
             return np.asarray(coding @ found if len(coding) > 1 else found)
 

@@ -30,8 +30,10 @@ from qed.classification.logistic.sparse_likelihood import SparseLikelihood
 LEAST_GAP = 1e-10
 # A fit takes about so many Hessians, or so many passes for gradients and products; with the curvature of some rows, so many.
 HESSIANS, PASSES, FEW_PASSES, STEPS = 8, 80, 27, 15
-# Operations in a second, of Hessians and of passes, and seconds whatever the size; this is said, and this is refused, in seconds.
-HESSIAN_SPEED, SPEED, AT_LEAST, LONG_SECONDS, MOST_SECONDS = 1e10, 4e9, 0.005, 600, 7200
+# What a pass does to each score itself, an exponential, a chance and a slope, takes as long as its products with so many columns.
+COLUMNS_PER_SCORE = 20
+# Operations in a second, and seconds whatever the size; this is said, and this is refused, in seconds.
+SPEED, AT_LEAST, LONG_SECONDS, MOST_SECONDS = 1e10, 0.005, 600, 7200
 
 # So many products of numbers make a step of Newton's cheap.
 SMALL = 1 << 18
@@ -193,10 +195,11 @@ def fit_seconds(n: int, p: int, n_classes: int, max_iter: int = STEPS) -> float:
     True
     """
     planes = 1 if n_classes == 2 else n_classes
-    passes = 4.0 * n * p * planes / SPEED
+    passes = 4.0 * n * (p + COLUMNS_PER_SCORE) * planes / SPEED
     if is_factorised(n, 1 if planes == 1 else planes - 1, p + 1):
-        hessians = HESSIANS * n * (p + 1) ** 2 * planes * (planes + 1) / 2 / HESSIAN_SPEED
-        seconds = min(hessians, FEW_PASSES * passes) if planes == 1 else hessians
+        hessians = HESSIANS * n * (p + 1) ** 2 * planes * (planes + 1) / 2 / SPEED
+        # A step looks at its end, too, and twice on average where that is too far.
+        seconds = min(hessians, FEW_PASSES * passes) if planes == 1 else hessians + 2 * HESSIANS * passes
     else:
         seconds = PASSES * passes
     return AT_LEAST + seconds * min(1.0, max_iter / STEPS)

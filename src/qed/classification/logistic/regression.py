@@ -121,6 +121,7 @@ class LogisticRegression(LinearClassifier, SoftmaxClassifier, Iterative):
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
     compare_degrees: ClassVar[tuple[int, ...]] = (1, 2)
+    compare_words: ClassVar[bool] = True
 
     coef_: np.ndarray
     intercept_: np.ndarray

@@ -66,6 +66,7 @@ class MultinomialNB(CountingNB):
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
     compare_grid: ClassVar[Mapping[str, list[float]]] = CountingNB.compare_grid
     compare_name: ClassVar[str] = "Multinomial naive Bayes"
+    compare_words: ClassVar[bool] = True
 
     @classmethod
     def _contends_on(cls, X: np.ndarray) -> bool:

@@ -5,10 +5,11 @@ new columns, and name them.
 """
 
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from scipy.sparse import csr_array, hstack
 
 from qed.base.attributes import booleans, each, floats, integers, labels, names, one_of
 from qed.base.errors import InputError
@@ -200,15 +201,30 @@ class TextColumn:
 
     def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
         """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
-        places = {term: place for place, term in enumerate(self.terms)}
-        _, counts = WORDS.count(documents_in(column, name, start), places)
-        made = weigh(counts.astype(np.float64), self.rarity, "l2")
+        made = self.weighed(column, name, start)
         out[np.repeat(np.arange(len(column)), np.diff(made.indptr)), made.indices] = made.data
         if self.marked:
             out[:, -1] = np.asarray(column.is_null())
 
+    def weighed(self, column: pa.Array, name: str, start: int) -> csr_array:
+        """Give the columns of the terms alone, without their zeros."""
+        places = {term: place for place, term in enumerate(self.terms)}
+        _, counts = WORDS.count(documents_in(column, name, start), places)
+        return weigh(counts.astype(np.float64), self.rarity, "l2")
+
 
 Column = NumberColumn | DateColumn | LevelColumn | TextColumn
+
+
+def sparse_columns(column: Column, values: pa.Array, name: str, start: int, dtype: Any) -> csr_array:
+    """Give the new columns of one column, without their zeros."""
+    if not isinstance(column, TextColumn):
+        out = np.zeros((len(values), len(column.labels(""))), dtype)
+        column.write(values, out, name, start)
+        return csr_array(out)
+    words = csr_array(column.weighed(values, name, start), dtype=dtype)
+    holes = np.asarray(values.is_null()).astype(dtype).reshape(-1, 1)
+    return csr_array(hstack([words, csr_array(holes)])) if column.marked else words
 
 
 def writes_as(column: Column, other: Column, values: pa.Array) -> bool:

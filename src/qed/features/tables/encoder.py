@@ -15,8 +15,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
-from qed.base.attributes import each, of
+from qed.base.attributes import booleans, each, of
 from qed.base.attributes import text as sentence
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError
@@ -28,7 +29,15 @@ from qed.features.filling import filled
 from qed.features.missing.fills import WAYS
 from qed.features.names import input_names, told_apart
 from qed.features.stream import first_block, with_columns
-from qed.features.tables.columns import DateColumn, LevelColumn, NumberColumn, TextColumn, writes_as
+from qed.features.tables.columns import (
+    Column,
+    DateColumn,
+    LevelColumn,
+    NumberColumn,
+    TextColumn,
+    sparse_columns,
+    writes_as,
+)
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider, Wishes
@@ -77,6 +86,9 @@ class ColumnEncoder(TableTransformer):
         zeros; or nowhere.
     full_rank : bool, default=False
         Leave out the first level of each column, which the others determine: for linear models without a penalty.
+    sparse_threshold : float, default=0.0
+        Where a table has free text, and less than this share of the matrix would not be zero, give a sparse matrix, with columns
+        for all words in two rows or more, at most the 20 000 most frequent (or `max_terms`, if that is more).
     coded : bool, default=False
         Number the levels of each column in one column, 0, 1, 2 and so on, instead: for models that take levels, such as `CategoricalNB`.
     dtype : type, default=numpy.float64
@@ -88,6 +100,8 @@ class ColumnEncoder(TableTransformer):
         One line for each column of the table: what became of it, and why.
     columns_ : list
         The parts that encode the columns that are kept: `NumberColumn`, `LevelColumn`, `DateColumn` or `TextColumn`.
+    sparse_output_ : bool
+        Whether the matrix is sparse.
     certificate_ : Certificate
         That the fillings and levels are those of the data; `qed.certify` also encodes the data and checks the matrix.
 
@@ -119,6 +133,7 @@ class ColumnEncoder(TableTransformer):
         "reading_": of(Reading),
         "decisions_": each(sentence(), "features"),
         "columns_": each(of(NumberColumn, DateColumn, LevelColumn, TextColumn)),
+        "sparse_output_": booleans(),
     }
     parameters: ClassVar = {
         "numeric": _COLUMNS,
@@ -138,6 +153,7 @@ class ColumnEncoder(TableTransformer):
         "max_terms": integer(1, kind="model"),
         "unknown": choice("other", "zeros", "error", kind="model"),
         "full_rank": boolean(),
+        "sparse_threshold": number(0, 1),
         "coded": boolean(),
         "dtype": numeric_type(),
     }
@@ -158,6 +174,7 @@ class ColumnEncoder(TableTransformer):
         max_terms: int = 200,
         unknown: str = "other",
         full_rank: bool = False,
+        sparse_threshold: float = 0.0,
         coded: bool = False,
         dtype: Any = np.float64,
     ) -> None:
@@ -174,6 +191,7 @@ class ColumnEncoder(TableTransformer):
         self.max_terms = max_terms
         self.unknown = unknown
         self.full_rank = full_rank
+        self.sparse_threshold = sparse_threshold
         self.coded = coded
         self.dtype = dtype
 
@@ -222,14 +240,23 @@ class ColumnEncoder(TableTransformer):
         known: tuple[Reading, Inspection] | None = problem.seen
         self.reading_, inspection = known or inspect_table(rows, self._first_reading(rows), self._quoted())
         fill, evidence = self._fills(rows, inspection)
-        decider = Decider(self.reading_, inspection, fill, self._wishes())
-        decided = [decider.decide(j, name) for j, name in enumerate(self._quoted())]
+        self.sparse_output_, decided = self._decided(inspection, fill)
         self.decisions_ = [says for _, says in decided]
         self.columns_ = [column for column, _ in decided if column is not None]
         if not self.columns_:
             seen = "only 1 sample (row)" if inspection.count == 1 else f"{inspection.count} rows"
             raise DegenerateError(f"No column is left to learn from in {seen}. " + "; ".join(self.decisions_) + ".")
         problem.seen = inspection, evidence
+
+    def _decided(self, inspection: Inspection, fill: np.ndarray) -> tuple[bool, list[tuple[Column | None, str]]]:
+        """Say whether the matrix is sparse, and what becomes of each column."""
+        for sparse in (True, False) if self.sparse_threshold > 0 and self.reading_.places("text") else (False,):
+            decider = Decider(self.reading_, inspection, fill, self._wishes(sparse))
+            decided = [decider.decide(j, name) for j, name in enumerate(self._quoted())]
+            full = decider.fullness([column for column, _ in decided if column is not None])
+            if not sparse or full < self.sparse_threshold:
+                break
+        return sparse, decided
 
     def _disagreement(self) -> str:
         kinds = {
@@ -242,8 +269,9 @@ class ColumnEncoder(TableTransformer):
         right = len(self.reading_.kinds) == self.n_features_in_ and not wrong
         return "" if right else "columns_ are not those of reading_"
 
-    def _wishes(self) -> Wishes:
-        return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
+    def _wishes(self, sparse: bool) -> Wishes:
+        given = {field.name: getattr(self, field.name) for field in fields(Wishes) if field.name != "sparse"}
+        return Wishes(**given, sparse=sparse)
 
     def _quoted(self) -> tuple[str, ...]:
         return tuple(self._named(j) for j in range(self.n_features_in_))
@@ -269,12 +297,12 @@ class ColumnEncoder(TableTransformer):
 
         Returns
         -------
-        ndarray of shape (n, n_columns_out)
+        ndarray or sparse array of shape (n, n_columns_out)
             The matrix; :meth:`get_feature_names_out` names its columns.
         """
         self._check_fitted()
         rows = self._open(X, reset=False)
-        if not rows.in_memory:
+        if self.sparse_output_ or not rows.in_memory:
             return rows.map(self._change)
         return filled(rows, self._width(), self.dtype, self._write)
 
@@ -294,7 +322,7 @@ class ColumnEncoder(TableTransformer):
         The other one was fitted to other rows of the same table, and `out` is what it made of all rows.
         """
         widths, start = [len(column.labels("")) for column in self.columns_], 0
-        if widths != [len(column.labels("")) for column in other.columns_]:
+        if self.sparse_output_ or other.sparse_output_ or widths != [len(one.labels("")) for one in other.columns_]:
             return False
         for column, before, width in zip(self.columns_, other.columns_, widths):
             values = column_of(table.X, column.place)
@@ -305,7 +333,15 @@ class ColumnEncoder(TableTransformer):
             start += width
         return True
 
-    def _change(self, block: Block) -> np.ndarray:
+    def _makes_sparse(self, rows: Rows) -> bool:
+        return self.sparse_output_
+
+    def _change(self, block: Block) -> Any:
+        if self.sparse_output_:
+            places = ((column, column.place) for column in self.columns_)
+            values = ((column, column_of(block.X, place), self._named(place)) for column, place in places)
+            made = [sparse_columns(column, part, name, block.start, self.dtype) for column, part, name in values]
+            return csr_array(hstack(made, format="csr"))
         out = np.zeros((len(block), self._width()), self.dtype)
         self._write(block, out)
         return out
@@ -327,15 +363,17 @@ class ColumnEncoder(TableTransformer):
         places, values = learned_amounts(self.columns_, self.reading_)
         fill = np.full(len(inspection.amounts.mean), np.nan)
         fill[places] = values
-        decider = Decider(self.reading_, inspection, fill, self._wishes())
-        decided = [decider.decide(j, name)[0] for j, name in enumerate(self._quoted())]
-        return [decision_claim(self.columns_, [column for column in decided if column is not None])]
+        sparse, decided = self._decided(inspection, fill)
+        return [
+            decision_claim(self.columns_, [column for column, _ in decided if column is not None]),
+            Claim("sparse_output_ is what the data ask for (other)", float(sparse != self.sparse_output_), 0.0),
+        ]
 
     def _prove(self, problem: TableProblem) -> list[Claim]:
         inspection, evidence = problem.seen
         places, fill = learned_amounts(self.columns_, self.reading_)
         claims = matrix_claims(self, problem.rows) if problem.source == "data" else []
-        decider = Decider(self.reading_, inspection, inspection.amounts.mean, self._wishes())
+        decider = Decider(self.reading_, inspection, inspection.amounts.mean, self._wishes(self.sparse_output_))
         claims += [level_claim(self.columns_, decider), *text_claim(self.columns_, decider)]
         if len(places):
             claims += WAYS[self.impute].claims(fill, only(evidence, places))

@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.numbers import TINY
 from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn, TextColumn
 from qed.features.tables.inspection import FEW_ROWS, MOST_LEVELS, Inspection, Reading
 from qed.features.tables.levels import array_of
 from qed.features.tables.values import PARTS
 from qed.stats.terms import rarity
+
+# Without their zeros, so many words of a column of free text may have a column each.
+MOST_TERMS = 20_000
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Wishes:
     full_rank: bool
     max_terms: int
     coded: bool
+    sparse: bool = False  # whether free text has columns for all words that can tell anything, which are not stored where they are zero
 
 
 @dataclass(frozen=True)
@@ -145,13 +150,32 @@ class Decider:
         k = self.reading.places("text").index(place)
         seen, holes = self.inspection.texts[k], self.inspection.empty[k]
         documents = {term: float(seen.documents[seen.places[term]]) for term in sorted(seen.places)}
-        terms = np.array(sorted(self._common(documents, self.wishes.max_terms)), dtype=object)
+        if self.wishes.sparse:
+            # A word in one row alone tells nothing of others.
+            often = (term for term, rows in documents.items() if rows >= 2)
+            chosen = sorted(often, key=lambda term: -documents[term])[: max(MOST_TERMS, self.wishes.max_terms)]
+        else:
+            chosen = list(self._common(documents, self.wishes.max_terms))
+        terms = np.array(sorted(chosen), dtype=object)
         if not len(terms):
             return None, f"each of its {len(documents)} words is rare (an identifier?)"
         marked = bool(holes) and self.wishes.indicator
         column = TextColumn(place, terms, rarity(seen.documents_with(terms), seen.weight), marked)
         says = f"free text, as its {len(terms)} most common words, weighed by how rare they are (tf-idf)"
         return column, says + (f"; {holes:g} missing, marked in a column of its own" if marked else "")
+
+    def fullness(self, columns: list[Column]) -> float:
+        """Give about what share of the new columns is not zero."""
+        width, full, texts = 0, 0.0, self.reading.places("text")
+        for column in columns:
+            own = len(column.labels(""))
+            width += own
+            if isinstance(column, TextColumn):
+                seen = self.inspection.texts[texts.index(column.place)]
+                full += float(seen.documents_with(column.terms).sum()) / max(seen.weight, TINY)
+            else:
+                full += 1 if isinstance(column, LevelColumn) else own
+        return full / max(width, 1)
 
     def _common(self, weights: dict[Any, float], most: int) -> set[Any]:
         """Give the levels or words that have a column of their own: frequent enough, and among the most frequent."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS, largest_share
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.proof import worst_of
@@ -93,7 +93,8 @@ def matrix_claims(encoder: Any, rows: Rows) -> list[Claim]:
     """Encode the rows and look at the matrix: is it whole, are its ones where they belong, is it scaled."""
     widths = [len(column.labels("")) for column in encoder.columns_]
     starts = np.cumsum([0, *widths])
-    made = with_columns(rows, _Matrix(encoder), count=int(starts[-1]), dtype=np.float64).fold(Summary.of)
+    facts = {"count": int(starts[-1]), "dtype": np.float64, "sparse": encoder.sparse_output_}
+    made = with_columns(rows, _Matrix(encoder), **facts).fold(Summary.of)
     spoilt = int(made.missing.sum()) + int((~np.isfinite(made.low + made.high)).sum())
     wrong = rows.fold(_wrong_ones, encoder, starts)
     claims = [
@@ -117,8 +118,8 @@ class _Matrix:
     def __init__(self, encoder: Any) -> None:
         self.encoder = encoder
 
-    def __call__(self, block: Block) -> np.ndarray:
-        return np.asarray(self.encoder._change(block), dtype=np.float64)
+    def __call__(self, block: Block) -> Any:
+        return self.encoder._change(block).astype(np.float64, copy=False)
 
 
 def _wrong_ones(block: Block, encoder: Any, starts: np.ndarray) -> int:
@@ -127,12 +128,17 @@ def _wrong_ones(block: Block, encoder: Any, starts: np.ndarray) -> int:
     matrix, wrong = encoder._change(block), 0
     for column, start, stop in zip(encoder.columns_, starts, starts[1:]):
         if isinstance(column, LevelColumn) and column.coded:
-            code = matrix[:, start]
+            code = _dense(matrix, start, stop)[:, 0]
             wrong += int(((code < 0) | (code > len(column.slots())) | (code != np.floor(code))).sum())
         elif isinstance(column, LevelColumn):
-            ones = matrix[:, start:stop].sum(axis=1)
+            ones = _dense(matrix, start, stop).sum(axis=1)
             wrong += int((ones > 1).sum() if column.first_left_out else (ones != 1).sum())
     return wrong
+
+
+def _dense(matrix: Any, start: int, stop: int) -> np.ndarray:
+    part = matrix[:, start:stop]
+    return part.toarray() if is_sparse(part) else part
 
 
 def _scaled(column: Column, start: int) -> np.ndarray:

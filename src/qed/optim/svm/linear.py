@@ -89,6 +89,11 @@ class LinearProblem:
         found: HingeSums = self.rows.fold(_collect, self, points, corner)
         return found
 
+    def bent(self, points: np.ndarray, corner: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Multiply the second derivative of what is lost by a direction, of shape (k, p + 1)."""
+        image: np.ndarray = self.rows.fold(_bent_product, self, points, corner, direction)
+        return image
+
     def flat(self) -> np.ndarray:
         """Give the points to begin at: no slopes, and as the constant the better of the level and zero."""
         points, corner = np.zeros((self.outputs, self.rows.n_features + 1)), np.ones(self.outputs)
@@ -282,7 +287,7 @@ def distance_of(block: Block, level: float) -> float:
 
 def _curved(problem: LinearProblem, place: Place, added: np.ndarray, direction: np.ndarray) -> np.ndarray:
     """Multiply the damped second derivative of the rounded objective by a direction, of shape (k, p + 1)."""
-    image: np.ndarray = problem.rows.fold(_bent_product, problem, place.points, place.corner, direction)
+    image = problem.bent(place.points, place.corner, direction)
     image[:, :-1] += added * direction[:, :-1]
     # A constant that no row in a corner holds would be free to go anywhere.
     image[:, -1] += 1e-6 * problem.C * direction[:, -1]

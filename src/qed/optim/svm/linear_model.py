@@ -108,9 +108,9 @@ class LinearMachine(Iterative):
     sparse: ClassVar[bool] = True
     no_inference: ClassVar[str] = "the penalty biases its coefficients towards zero"
     attributes: ClassVar[Attributes] = {
-        "smoothing_": floats("planes", low=0),
-        "primal_objective_": floats("planes"),
-        "dual_objective_": floats("planes"),
+        "smoothing_": floats("machines", low=0),
+        "primal_objective_": floats("machines"),
+        "dual_objective_": floats("machines"),
     }
     C: float
     fit_intercept: bool

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError, QedError
-from qed.base.models.estimator import fit_known
 from qed.base.models.roles import Transformer
+from qed.base.models.searching import fit_known
 from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
-from qed.selection.comparing.contenders import Contender, Encoding, contenders
+from qed.selection.comparing.contenders import WORDS, Contender, Encoding, contenders
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
 from qed.selection.comparing.task import check_task
 from qed.selection.metrics.silhouette import centre_silhouette
@@ -249,10 +249,11 @@ class _Run:
             warnings.simplefilter("ignore")
             encoder = self._encoder(ColumnEncoder())
             X = encoder.matrix(encoder.fitted(None))
+            wordy = self._encoder(ColumnEncoder(**WORDS)).fitted(None).sparse_output_
         n_classes = len(set(self.y.tolist())) if self.task == "classification" and self.y is not None else 1
         groups: dict[Encoding, list[Contender]] = {}
         outputs = n_classes if n_classes > 2 else 1
-        for one in contenders(self.task, len(X), X.shape[1], outputs, seed, X=X):
+        for one in contenders(self.task, len(X), X.shape[1], outputs, seed, X=X, wordy=wordy):
             self._refuse_what_is_too_dear(one, len(X), X.shape[1], n_classes)
             groups.setdefault(one.encoding, []).append(one)
         return list(groups.values())

@@ -2,10 +2,11 @@
 
 A regressor, classifier or clusterer takes part, whatever room it lives in, by having ``compare_grid``, the values of its parameters to
 choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
-with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_scale`` that columns are not to be
-scaled, in ``compare_name`` what it wants to be called, and in ``compare_most_rows`` up to how many rows it can be afforded, where its
-cost grows with their square or cube. A model for some columns only, such as counts, says in ``_contends_on(X)`` whether the encoded
-columns are such. So a new model joins every leaderboard by one line in its own file.
+with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_words`` that it wants all words of free
+text, in a sparse matrix, in ``compare_scale`` that columns are not to be scaled, in ``compare_name`` what it wants to be called, and in
+``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube. A model for some columns
+only, such as counts, says in ``_contends_on(X)`` whether the encoded columns are such. So a new model joins every leaderboard by one line
+in its own file.
 """
 
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ from qed.selection.searching.candidates import candidates_of, made_with
 ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Classifier, "clustering": Clusterer}
 Encoding = tuple[int, bool, tuple[tuple[str, Any], ...]]
 MOST_PRODUCTS, MOST_WORK = 300, 2e9
+# What a model that wants all words of free text asks of the encoder: a sparse matrix, where less than this share of it is not zero.
+WORDS: Mapping[str, Any] = {"sparse_threshold": 0.3}
 DEGREES = {1: "", 2: " on squares and products", 3: " on products of three"}
 
 
@@ -61,13 +64,20 @@ class Contender:
 
 
 def contenders(
-    task: str, n_rows: int, n_columns: int, n_outputs: int = 1, seed: int = 0, *, X: np.ndarray | None = None
+    task: str,
+    n_rows: int,
+    n_columns: int,
+    n_outputs: int = 1,
+    seed: int = 0,
+    *,
+    X: np.ndarray | None = None,
+    wordy: bool = False,
 ) -> list[Contender]:
     """List the models for a task, the simplest first.
 
     The size is that of the encoded table, with the number of outputs that there are coefficients for (the classes beyond
     two): products of columns are made only where coefficients stay few and fits short. `X` is the table itself; without
-    it, models for some columns only are left out.
+    it, models for some columns only are left out. A `wordy` table is sparse, if all words of its free text have a column.
 
     >>> [contender.name for contender in contenders("regression", 1000, 5)][:2]
     ['Mean (baseline)', 'Linear regression']
@@ -89,6 +99,9 @@ def contenders(
                 continue
             wishes = dict(getattr(kind, "compare_encoder", {}))
             scale = getattr(kind, "compare_scale", True)
+            if wordy and degree == 1 and getattr(kind, "compare_words", False):
+                # Zeros have to stay zeros, so only numbers and dates are scaled, by the encoder.
+                wishes, scale = {**wishes, **WORDS, "scale": scale}, False
             found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, wishes, scale))
     return sorted(found, key=_precedence)
 

@@ -7,11 +7,12 @@ anew.
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from qed.base.models.estimator import fit_known
 from qed.base.models.roles import Transformer
+from qed.base.models.searching import fit_known
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.stream import changed
 from qed.features.tables.encoder import ColumnEncoder
@@ -60,7 +61,7 @@ class FoldEncoder:
     def __init__(self, table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder, known: Known) -> None:
         self.table, self.folds, self.encoder, self.known = table, folds, encoder, known
         self._last: ColumnEncoder | None = None
-        self._matrix = np.empty((0, 0))
+        self._matrix: Any = np.empty((0, 0))
 
     def fitted(self, fold: int | None) -> ColumnEncoder:
         """Give an encoder that has learned from the training rows of a fold, or with None from all rows."""
@@ -69,18 +70,18 @@ class FoldEncoder:
         fit_known(made, rows, self.known[-1 if fold is None else fold])
         return made
 
-    def matrix(self, encoder: ColumnEncoder) -> np.ndarray:
-        """Encode all rows. The matrix is overwritten when the next is asked for."""
+    def matrix(self, encoder: ColumnEncoder) -> Any:
+        """Encode all rows. The matrix, where it is not sparse, is overwritten when the next is asked for."""
         last, self._last = self._last, encoder
         if last is None or not encoder._rewrite(self.table.array(), self._matrix, last):
-            self._matrix = np.asarray(encoder.transform(self.table))
+            self._matrix = encoder.transform(self.table)
         return self._matrix
 
-    def encode(self, parts: list[Transformer], fold: int) -> np.ndarray:
+    def encode(self, parts: list[Transformer], fold: int) -> Any:
         """Give all rows as a model sees them whose encoder, and what comes after it, has learned from the training rows of a fold."""
         encoder = self.fitted(fold)
         names = encoder.get_feature_names_out().tolist()
         rows: Rows = ArrayRows(self.matrix(encoder), feature_names=names)
         for part in parts:
             rows = changed(part.fit(Part(rows, self.folds != fold)), rows).cached()
-        return np.asarray(rows.array().X)
+        return rows.array().X

@@ -20,10 +20,10 @@ import numpy as np
 from qed.base.engine import work
 from qed.base.errors import FitFailedWarning, InputError, QedError
 from qed.base.models.checks import is_finite, refuse_missing
-from qed.base.models.estimator import Estimator, OnePass, fit_known
+from qed.base.models.estimator import Estimator, OnePass
 from qed.base.models.parameters import check_parameters
 from qed.base.models.scoring import Scores, Scoring
-from qed.base.models.searching import Answer, Candidate, Collected, Question, check_answer, families
+from qed.base.models.searching import Answer, Candidate, Collected, Question, check_answer, families, fit_known
 from qed.base.running.watch import Watch, watched_only_by, watches
 from qed.base.sources.rows import Rows
 from qed.selection.searching.candidates import all_made_with, fresh, made_with, words_for
@@ -219,6 +219,8 @@ class _Plain:
             return {}
         found: dict[int, Collected[Any]] = {}
         for c, made in enumerate(question.models):
+            if made._needs_all():
+                continue
             try:
                 check_parameters(made, made.parameters)
                 found[c] = question.statistics(made)
@@ -230,7 +232,7 @@ class _Plain:
 
     def _lacks_class(self) -> bool:
         """Say whether some training set lacks a class, which a statistic of all rows would still have."""
-        if self.model.target != "label":
+        if self.model.target != "label" or np.ndim(self.data.y) == 2:
             return False
         _, codes = np.unique(np.asarray(self.data.y), return_inverse=True)
         return self.folds.lacks_class(codes)
