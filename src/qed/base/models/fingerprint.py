@@ -89,7 +89,7 @@ class Fingerprint:
         # by its own size; but of rows that were forgotten a little may be left where there is nothing now.
         scale = np.sqrt(np.maximum(self.variance, other.variance)) + 1e-300
         scale += 1e-4 * np.maximum(np.abs(self.mean), np.abs(other.mean))
-        slack = max(SAME, LOST * loss)
+        slack = min(max(SAME, LOST * loss), 1 / EPS)
         same = np.abs(self.mean - other.mean) <= slack * scale
         same &= np.abs(self.variance - other.variance) <= slack * scale**2
         if not same.all():
