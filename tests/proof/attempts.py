@@ -33,6 +33,8 @@ MODELS = {
     "TotalLeastSquares": (qed.TotalLeastSquares, lines.perpendicular),
     "MeanRegressor": (qed.MeanRegressor, lines.average),
     "Lasso": (lambda: qed.Lasso(alpha=0.1), truth.sparse),
+    "Lasso, hardly a penalty": (lambda: qed.Lasso(alpha=1e-9), truth.sparse),
+    "Lasso, hardly a penalty, no intercept": (lambda: qed.Lasso(alpha=1e-9, fit_intercept=False), truth.sparse),
     "ElasticNet": (lambda: qed.ElasticNet(alpha=0.1), truth.sparse),
     "LeastAbsoluteDeviations": (qed.LeastAbsoluteDeviations, truth.absolute),
     "HuberRegressor": (qed.HuberRegressor, lines.huber_with_scale),

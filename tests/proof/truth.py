@@ -81,7 +81,7 @@ def sparse(model, data):
     share = Fraction(float(model.l1_ratio)) if hasattr(model, "l1_ratio") else Fraction(1)
     alpha = Fraction(float(model.alpha))
     l1, l2 = total * alpha * share, total * alpha * (1 - share)
-    rows, target = data.centred()
+    rows, target = data.centred() if model.fit_intercept else (data.X, data.y)
 
     def objective(coef, residuals):
         square = sum(w * r * r for w, r in zip(data.weight, residuals)) / 2
