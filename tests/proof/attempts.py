@@ -109,6 +109,7 @@ KINDS = (
     "outlier in the target",
     "row at 1e12",
     "row at 1e15",
+    "row at 1e300",
     "target at 1e15",
     "column at 1e150",
     "all at 1e150",
@@ -178,7 +179,7 @@ def data_of(kind, seed, n=9, p=3):
         X[0] *= 10.0 ** random.integers(3, 10)
     elif kind == "outlier in the target":
         y[0] = 10.0 ** random.integers(3, 10)
-    elif kind in ("row at 1e12", "row at 1e15"):
+    elif kind in ("row at 1e12", "row at 1e15", "row at 1e300"):
         X[0] *= float(kind.split()[-1])
     elif kind == "target at 1e15":
         y[0] = 1e15

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
+from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture, within_range
 from qed.base.numbers import EPS, TINY, all_finite, largest_share, ratio
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
@@ -233,8 +233,8 @@ class Summary:
         (2, array([2.]), array([1.]))
         """
         weight = float(self.weight.max(initial=0.0))
-        target = None if target is None else target / max(weight, 1e-300)
-        return Fingerprint(self.count, weight, self.mean, self.variance, target)
+        target = None if target is None else within_range(target / max(weight, 1e-300))
+        return Fingerprint(self.count, weight, self.mean, within_range(self.variance), target)
 
     @property
     def loss(self) -> float:

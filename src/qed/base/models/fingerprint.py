@@ -136,6 +136,11 @@ def largest_loss(behind: np.ndarray, left: np.ndarray, mean: np.ndarray) -> floa
     return float(np.max(np.divide(behind, seen, out=np.where(behind > 0, np.inf, 1.0), where=seen > 0), initial=1.0))
 
 
+def within_range(squares: np.ndarray) -> np.ndarray:
+    """Give squares and products that overflow, and what becomes of their differences, as the largest number there is."""
+    return np.asarray(np.nan_to_num(squares, nan=np.finfo(np.float64).max))
+
+
 @lru_cache(maxsize=8)
 def mixture(columns: int) -> np.ndarray:
     """Give the factors by which several target columns are mixed into one."""
