@@ -120,7 +120,7 @@ class GramEquations(Equations):
         R = factor.R if self.centered else factor.uncentered()
         design = DenseDesign(R[:p, :p], None, np.zeros(p), np.zeros(p))
         offset = factor.x_mean * np.sqrt(factor.weight) if self.centered else None
-        return WideSystem(design, np.ascontiguousarray(R[:p, p:]), centered=False, offset=offset)
+        return WideSystem(design, np.ascontiguousarray(R[:p, p:]), centered=False, offset=offset, rounded=True)
 
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
         if self.factor is None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import MOST_ROUNDING, Claim
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -189,19 +189,21 @@ def path_claims(
     Gives the relative duality gap of each, and the claims about the worst of them.
     """
     reach, offset = seen.reach(coef), seen.offset(coef) * centered
+    # How long residuals are because they do not sum to zero, and what rounding may hide of that.
+    level, hidden = np.sqrt(seen.weight) * np.abs(seen.r_mean) * centered, (len(coef) + 2) * EPS * offset
     gaps, slips, slopes, offs, most = np.zeros((5, len(penalties)))
     for t, penalty in enumerate(penalties):
         noise = ROUNDING * seen.length * reach[t]
         distance = penalty.kkt_distance(coef[:, t], -seen.xr[:, t])
         gaps[t], slips[t], most[t] = _relative_gap(seen, coef, penalty, noise, t, float(reach[t] + offset[t]))
         if gaps[t] > tol + slips[t] or slips[t] > most[t]:
-            level = np.sqrt(seen.weight) * abs(seen.r_mean[t]) * centered
-            bounds = [
-                _by_curvature(seen, coef, penalty, part * noise, t, level + part * ROUNDING * offset[t], reach[t])
-                for part in (1, 0)
-            ]
+            bounds = [_by_curvature(seen, coef, penalty, part * noise, t, float(reach[t])) for part in (1, 0)]
             if bounds[0] < gaps[t] + slips[t]:
                 gaps[t], slips[t], most[t] = bounds[0], ROUNDING + bounds[0] - bounds[1], MOST_ROUNDING
+        whole = 0.5 * float(seen.rr[t]) + penalty.value(coef[:, t])
+        gaps[t] += 0.5 * level[t] ** 2 / max(whole, TINY)
+        # Where nothing is left of the objective, rounding has nothing to hide.
+        slips[t] += hidden[t] * (level[t] + 0.5 * hidden[t]) / whole if whole > 0 else 0.0
         if penalty.l1 == 0:
             scale = np.where(seen.length > 0, seen.length, 1.0) * (reach[t] if reach[t] > 0 else 1.0)
             slopes[t] = (distance / scale).max(initial=0.0)
@@ -250,18 +252,18 @@ def _relative_gap(
 
 
 def _by_curvature(
-    seen: SparseEvidence, coef: np.ndarray, penalty: L1L2, noise: np.ndarray, t: int, level: float, reach: float
+    seen: SparseEvidence, coef: np.ndarray, penalty: L1L2, noise: np.ndarray, t: int, reach: float
 ) -> float:
     """Bound what is missing from the minimum of one output, relative to the objective, by the curvature of its squares.
 
-    Correlations are known up to `noise`; residuals that do not sum to zero are as long as `level`.
+    Correlations are known up to `noise`.
     """
     if seen.gram is None or seen.noise is None:
         return np.inf
     slope = -seen.xr[:, t]
     # Being convex, the distance from a subgradient of zero is largest at one of the ends of what the slope may be.
     worst = np.maximum(*(penalty.kkt_distance(coef[:, t], slope + sign * noise) for sign in (-1, 1)))
-    missing = curvature_gap(seen.gram, seen.noise, penalty.l2, worst) + 0.5 * level**2
+    missing = curvature_gap(seen.gram, seen.noise, penalty.l2, worst)
     least = 0.5 * float(seen.rr[t]) + penalty.value(coef[:, t]) - ROUNDING * reach**2
     return missing / least if least > 0 else np.inf
 
