@@ -131,6 +131,11 @@ KINDS = (
     "light row far away",
     "as many rows as columns",
     "lone entry",
+    "rows of all sizes",
+    "column of all sizes",
+    "target at 1e14 and more",
+    "two places far apart",
+    "last digits",
 )
 
 
@@ -229,6 +234,16 @@ def _strange(kind, X, y, weight, random):
     elif kind == "lone entry":
         X[:, 0] = 0.0
         X[random.integers(n), 0] = 10.0 ** random.integers(-9, 10)
+    elif kind == "rows of all sizes":
+        X *= 10.0 ** random.uniform(-100, 100, n)[:, None]
+    elif kind == "column of all sizes":
+        X[:, 0] = 10.0 ** random.uniform(-150, 150, n)
+    elif kind == "target at 1e14 and more":
+        y = y + 10.0 ** random.integers(14, 17)
+    elif kind == "two places far apart":
+        X += np.where(np.arange(n) < n // 2, 1.0, -1.0)[:, None] * 10.0 ** random.integers(6, 13)
+    elif kind == "last digits":
+        X = 1.0 + 2.0**-52 * random.integers(0, 8, X.shape)
     return X, y, weight
 
 
