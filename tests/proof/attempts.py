@@ -34,6 +34,8 @@ MODELS = {
     "TotalLeastSquares": (qed.TotalLeastSquares, lines.perpendicular),
     "MeanRegressor": (qed.MeanRegressor, lines.average),
     "Lasso": (lambda: qed.Lasso(alpha=0.1), truth.sparse),
+    "Lasso, hardly a penalty": (lambda: qed.Lasso(alpha=1e-9), truth.sparse),
+    "Lasso, hardly a penalty, no intercept": (lambda: qed.Lasso(alpha=1e-9, fit_intercept=False), truth.sparse),
     "ElasticNet": (lambda: qed.ElasticNet(alpha=0.1), truth.sparse),
     "LeastAbsoluteDeviations": (qed.LeastAbsoluteDeviations, truth.absolute),
     "HuberRegressor": (qed.HuberRegressor, lines.huber_with_scale),
@@ -116,6 +118,7 @@ KINDS = (
     "outlier in the target",
     "row at 1e12",
     "row at 1e15",
+    "row at 1e300",
     "target at 1e15",
     "column at 1e150",
     "all at 1e150",
@@ -137,6 +140,11 @@ KINDS = (
     "light row far away",
     "as many rows as columns",
     "lone entry",
+    "rows of all sizes",
+    "column of all sizes",
+    "target at 1e14 and more",
+    "two places far apart",
+    "last digits",
 )
 
 
@@ -185,7 +193,7 @@ def data_of(kind, seed, n=9, p=3):
         X[0] *= 10.0 ** random.integers(3, 10)
     elif kind == "outlier in the target":
         y[0] = 10.0 ** random.integers(3, 10)
-    elif kind in ("row at 1e12", "row at 1e15"):
+    elif kind in ("row at 1e12", "row at 1e15", "row at 1e300"):
         X[0] *= float(kind.split()[-1])
     elif kind == "target at 1e15":
         y[0] = 1e15
@@ -235,6 +243,16 @@ def _strange(kind, X, y, weight, random):
     elif kind == "lone entry":
         X[:, 0] = 0.0
         X[random.integers(n), 0] = 10.0 ** random.integers(-9, 10)
+    elif kind == "rows of all sizes":
+        X *= 10.0 ** random.uniform(-100, 100, n)[:, None]
+    elif kind == "column of all sizes":
+        X[:, 0] = 10.0 ** random.uniform(-150, 150, n)
+    elif kind == "target at 1e14 and more":
+        y = y + 10.0 ** random.integers(14, 17)
+    elif kind == "two places far apart":
+        X += np.where(np.arange(n) < n // 2, 1.0, -1.0)[:, None] * 10.0 ** random.integers(6, 13)
+    elif kind == "last digits":
+        X = 1.0 + 2.0**-52 * random.integers(0, 8, X.shape)
     return X, y, weight
 
 

@@ -98,3 +98,32 @@ def test_the_weight_of_a_class_is_known_to_what_heavy_rows_have_left_of_it(name,
     model.forget(X[40:], y[40:], sample_weight=weight[40:])
     assert bool(model.certificate_) == (size < 1e10)
     assert bool(qed.certify(model, X[:40], y[:40], sample_weight=weight[:40])) == (size < 1e10)
+
+
+def without_variation(name, level, spread, seed):
+    """Fit rows to a column of which the rows that are left have next to nothing; give the model, these rows and a model fitted to them."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((40, 3))
+    X[:, 1] = level + spread * random.standard_normal(40)
+    y = (X[:, 0] + random.standard_normal(40) > 0).astype(int)
+    more = random.standard_normal((int(random.choice([1, 2, 6, 30])), 3))
+    other = random.integers(0, 2, len(more)) * random.integers(0, 2)
+    model = MODELS[name]().fit(np.vstack([X, more]), np.append(y, other)).forget(more, other)
+    return model, (X, y), MODELS[name]().fit(X, y)
+
+
+@pytest.mark.parametrize("level", [0.0, -3.5, 0.1, 1e6])
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "GaussianNB"])
+def test_a_column_that_is_constant_since_rows_were_forgotten_is_proven_by_the_rows(name, level):
+    for seed in range(4):
+        model, rows, fresh = without_variation(name, level, 0.0, seed)
+        assert qed.certify(model, *rows), qed.certify(model, *rows)
+        assert np.allclose(model.predict_proba(rows[0]), fresh.predict_proba(rows[0]), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "GaussianNB"])
+def test_a_column_that_varies_a_little_still_is_not_taken_for_constant(name):
+    for seed in range(24):
+        model, rows, fresh = without_variation(name, [0.0, 1.0, 1e3][seed % 3], 10.0 ** -(4 + seed % 8), seed)
+        if model.certificate_ or qed.certify(model, *rows):
+            assert np.allclose(model.predict_proba(rows[0]), fresh.predict_proba(rows[0]), atol=1e-2)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import qed
 from qed.base.errors import DegenerateWarning, InputError, UnprovenWarning
@@ -223,3 +224,25 @@ def test_total_least_squares_is_proven_where_it_is_right(seed):
         truth = np.array([float(-vector[j] / vector[3]) for j in range(3)])
     error = np.abs(model.coef_ - truth).max() / np.abs(truth).max()
     assert error < 1e-3 or not model.certificate_
+
+
+@pytest.mark.parametrize("near", [1e-5, 1e-7, 1e-9])
+def test_combinations_that_are_left_out_are_known_beside_others_that_nearly_vanish(near):
+    random = np.random.default_rng(1)
+    X = random.standard_normal((40, 5))
+    X[:, 1], X[:, 3] = 3 * X[:, 0], X[:, 2] + near * random.standard_normal(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = qed.LinearRegression().fit(X, random.standard_normal(40))
+    claim = model.certificate_["combinations of columns left out"]
+    # Zero would say that no combination was looked at: the rounding of a multiple shows.
+    assert model.rank_ == 4 and 0 < claim.value <= claim.bound
+
+
+def test_a_condition_number_found_by_iterations_is_proven_by_dense_rows_too():
+    X = sparse.random(3000, 400, 0.01, format="csr", random_state=0)
+    y = np.random.default_rng(0).standard_normal(3000)
+    model = qed.LinearRegression().fit(X, y)
+    assert qed.certify(model, X, y) and qed.certify(model, X.toarray(), y)
+    model.condition_ *= 1.001
+    assert not qed.certify(model, X, y) and not qed.certify(model, X.toarray(), y)

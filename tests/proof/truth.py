@@ -81,7 +81,7 @@ def sparse(model, data):
     share = Fraction(float(model.l1_ratio)) if hasattr(model, "l1_ratio") else Fraction(1)
     alpha = Fraction(float(model.alpha))
     l1, l2 = total * alpha * share, total * alpha * (1 - share)
-    rows, target = data.centred()
+    rows, target = data.centred() if model.fit_intercept else (data.X, data.y)
 
     def objective(coef, residuals):
         square = sum(w * r * r for w, r in zip(data.weight, residuals)) / 2
@@ -125,13 +125,15 @@ def absolute(model, data):
                 for j, value in zip(columns, part):
                     plane[j] = value
                 best = min(best, objective(plane))
-    return _unless_alike(model, relative(mine - best, mine))
+    return unless_alike(model.certificate_["objective above"], relative(mine - best, mine))
 
 
-def _unless_alike(model, above):
-    """Give what a robust plane is above its minimum, and the bound; columns alike up to rounding, and said to be, have no one minimum."""
-    claim = model.certificate_["objective above"]
-    return (0.0, 1.0) if "dependent" in claim.says else (above, claim.bound)
+def unless_alike(claim, above):
+    """Give what an answer is above its minimum, and the bound; of columns alike up to rounding, and said to be, any is the minimum.
+
+    An answer that is said to be of such columns, and is not proven, is judged as it is: if it is right, that is a false alarm.
+    """
+    return above, max(above, claim.bound) if "dependent" in claim.says else claim.bound
 
 
 def huber(model, data):
@@ -173,7 +175,7 @@ def huber(model, data):
         if objective(moved) >= best:
             break
         plane, best = moved, objective(moved)
-    return _unless_alike(model, relative(mine - best, mine))
+    return unless_alike(model.certificate_["objective above"], relative(mine - best, mine))
 
 
 def real(value):
@@ -205,11 +207,13 @@ def subset(model, data):
         w * e * e
         for w, e in zip(data.weight, data.residuals(fractions(model.coef_), Fraction(float(model.intercept_))))
     )
-    claim = model.certificate_["an exact search"]
-    if best is None or "dependent" in claim.says:
-        return 0.0, 1.0  # columns alike up to rounding have no best one
+    if best is None:
+        return 0.0, 1.0  # no subset of so many columns has one solution
     # Of the target's squares; rounding of what the residuals are differences of may hide a little, and never more than a thousandth.
-    return float(mine - best if scale == 0 else (mine - best) / scale), claim.bound * 1.001
+    above, bound = unless_alike(
+        model.certificate_["an exact search"], float(mine - best if scale == 0 else (mine - best) / scale)
+    )
+    return above, bound * 1.001
 
 
 def orthogonal(model, data):

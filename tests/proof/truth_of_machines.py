@@ -34,6 +34,29 @@ def ascended(K, p, beta, low, high, moves=400):
     return sum(b * (q + g) for b, q, g in zip(beta, p, f)) / 2
 
 
+def on_corners(data, w, residual, cost, epsilon):
+    """Guess multipliers from a plane that lies on corners of the loss: those of the nearest rows make up its coefficients.
+
+    Whoever is farther from the corner has all of its cost, or nothing. Any multipliers bound the least objective from below.
+    """
+    n, p = len(residual), len(w)
+    X = [[real(x) for x in row] for row in data.X]
+    size = [max(abs(row[j]) for row in X) or mpmath.mpf(1) for j in range(p)]
+    near = sorted(range(n), key=lambda i: abs(abs(residual[i]) - epsilon))
+    for count in range(min(n, p + 1) + 1):
+        free, beta = near[:count], [mpmath.sign(r) * c if abs(r) > epsilon else 0 for r, c in zip(residual, cost)]
+        left = [(w[j] - sum(beta[i] * X[i][j] for i in near[count:])) / size[j] for j in range(p)]
+        left.append(-sum(beta[i] for i in near[count:]))
+        rows = mpmath.matrix([[X[i][j] / size[j] for i in free] for j in range(p)] + [[1] * count])
+        try:
+            found = mpmath.lu_solve(rows, mpmath.matrix(left)) if count else []
+        except ZeroDivisionError:
+            continue
+        for i, value in zip(free, found):
+            beta[i] = value
+        yield [max(v, 0) for v in beta] + [min(v, 0) for v in beta]
+
+
 def machine(model, data):
     """A machine, with a kernel or linear: its objective, above a dual one that is taken as far up as some moves can, with many digits."""
     with mpmath.workdps(digits_for(data)):
@@ -55,9 +78,8 @@ def machine(model, data):
             score = [sum(v * k for v, k in zip(beta, line)) + b for line in K]
             square = sum(v * (s - b) for v, s in zip(beta, score)) / 2
         if hasattr(model, "smoothing_"):
-            corner = number(float(model.smoothing_[0]))
             # A corner that was not rounded is as sharp as the digits are.
-            corner = corner or number(10) ** -(mpmath.mp.dps // 2)
+            corner = number(float(model.smoothing_[0])) or number(10) ** -(mpmath.mp.dps // 2)
             up, down = (
                 [c * min(max(s * (t - v) - epsilon, 0) / corner, 1) for c, t, v in zip(cost, target, score)]
                 for s in (1, -1)
@@ -75,7 +97,11 @@ def machine(model, data):
             p, nothing = [t - epsilon for t in target] + [t + epsilon for t in target], [number(0)] * n
             twice = [[K[i % n][j % n] for j in range(2 * n)] for i in range(2 * n)]
             halves = [max(v, 0) for v in beta] + [min(v, 0) for v in beta]
-            dual = ascended(twice, p, halves, nothing + [-c for c in cost], cost + nothing)
+            box = nothing + [-c for c in cost], cost + nothing
+            dual = ascended(twice, p, halves, *box)
+            if hasattr(model, "smoothing_") and not model.smoothing_[0]:
+                corners = on_corners(data, w, [t - v for t, v in zip(target, score)], cost, epsilon)
+                dual = max(dual, *(ascended(twice, p, one, *box, moves=40) for one in corners))
         return (float((primal - dual) / primal) if primal > np.finfo(float).tiny else 0.0), model.certificate_[
             GAP
         ].bound

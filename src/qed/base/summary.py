@@ -13,13 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
+from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture, within_range
 from qed.base.numbers import EPS, TINY, all_finite, largest_share, ratio
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
 
 TILE_ROWS = 256
 COMPILED_FROM = 1 << 15
+# A smaller share of its squares that is left of a column, when rows were taken away, is rounding.
+ROUNDING = 64 * EPS
 
 
 @savable
@@ -186,17 +188,20 @@ class Summary:
             gap = other.mean - self.mean
             deviation = np.maximum(self.deviation - other.deviation - gap**2 * self.weight * share, 0.0)
             mean = np.where(there, self.mean - gap * share, 0.0)
+            # Nothing but rounding is left of a column that is constant now.
+            gone = deviation <= ROUNDING * self.deviation
         unknown = np.full_like(weight, np.nan)
-        doubt = self._doubt(other, share, (1 + share) * self.slip, mean, self.deviation)
+        slip, lost = self._doubt(other, share, (1 + share) * self.slip, mean, self.deviation)
         return Summary(
             self.count - other.count,
             weight,
             mean,
-            np.where(there, deviation, 0.0),
+            np.where(there & ~gone, deviation, 0.0),
             unknown,
             unknown,
             missing,
-            *(np.where(there, part, 0.0) for part in doubt),
+            np.where(there, slip, 0.0),
+            np.where(there, lost + np.where(gone, deviation, 0.0), 0.0),
         )
 
     def _doubt(
@@ -228,8 +233,8 @@ class Summary:
         (2, array([2.]), array([1.]))
         """
         weight = float(self.weight.max(initial=0.0))
-        target = None if target is None else target / max(weight, 1e-300)
-        return Fingerprint(self.count, weight, self.mean, self.variance, target)
+        target = None if target is None else within_range(target / max(weight, 1e-300))
+        return Fingerprint(self.count, weight, self.mean, within_range(self.variance), target)
 
     @property
     def loss(self) -> float:

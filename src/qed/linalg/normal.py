@@ -126,12 +126,7 @@ class Normal:
         """Give the combinations of columns that are left out with a rank, of shape (p, m), constant columns apart."""
         told = self.gram.diagonal() > 0
         seen = self.spectrum() if told.all() else Normal(self.gram[np.ix_(told, told)]).spectrum()
-        m = max(len(seen.value) - rank, 0)
-        # What rounding put into a combination is no part of it: rows where nothing else is would be nothing but that.
-        rounding = 64 * len(seen.value) * EPS / seen.value[m:].min(initial=1.0)
-        found = np.zeros((len(told), m))
-        found[told] = np.where(np.abs(seen.vector[:, :m]) > rounding, seen.vector[:, :m], 0.0) / seen.length[:, None]
-        return found
+        return seen.vanishing(told, rank)
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -226,6 +221,18 @@ class Spectrum(NamedTuple):
     value: np.ndarray
     vector: np.ndarray
     length: np.ndarray
+
+    def vanishing(self, told: np.ndarray, rank: int) -> np.ndarray:
+        """Give the combinations beyond a rank, of shape (p, m), of the columns that are `told`; zeros for what is not known.
+
+        The values may also be singular ones, of a root of the matrix.
+        """
+        m = max(len(self.value) - rank, 0)
+        # What rounding put into a combination is no part of it: rows where nothing else is would be nothing but that.
+        rounding = 64 * len(self.value) * EPS / max(float(self.value[m:].min(initial=1.0)), EPS)
+        found = np.zeros((len(told), m))
+        found[told] = np.where(np.abs(self.vector[:, :m]) > rounding, self.vector[:, :m], 0.0) / self.length[:, None]
+        return found
 
     def solve(self, right: np.ndarray) -> Solution:
         """Solve without the eigenvectors that rounding can not tell from zero, and take the shortest solution."""

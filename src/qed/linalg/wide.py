@@ -38,7 +38,7 @@ class WideSystem:
 
     The `offset` is the length that the means of the columns would have as columns: of a column of mean 1e8 and spread 1
     only eight digits are known. Where equations would lose too many digits, singular values are taken: it is
-    `decomposed` then.
+    `decomposed` then. Rows that are `rounded` stand for others that a factorisation turned into them, and lost something.
 
     >>> design = DenseDesign(np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 0.0]]), None, np.zeros(3), np.zeros(3))
     >>> system = WideSystem(design, np.array([[2.0], [4.0]]), centered=False)
@@ -49,9 +49,15 @@ class WideSystem:
     """
 
     def __init__(
-        self, design: DenseDesign, target: np.ndarray, *, centered: bool, offset: np.ndarray | None = None
+        self,
+        design: DenseDesign,
+        target: np.ndarray,
+        *,
+        centered: bool,
+        offset: np.ndarray | None = None,
+        rounded: bool = False,
     ) -> None:
-        self.design, self.target, self.centered = design, target, centered
+        self.design, self.target, self.centered, self.rounded = design, target, centered, rounded
         self.offset = np.zeros(design.rows.shape[1]) if offset is None else offset
         self._factors: dict[float, Cholesky | None] = {}
         self._duals: dict[float, np.ndarray] = {}
@@ -245,7 +251,12 @@ class WideSystem:
                 # With u = r / alpha the gap is ||g||^2 / alpha.
                 found = np.linalg.norm(np.abs(at.gradient[:, chosen]) + at.noise[:, chosen], axis=0) ** 2 / alpha
             if alpha == 0 or (found > at.enough[chosen]).any():
-                found = self._sharper(at.coef[:, chosen], chosen, alpha, at.rank, at.reach[chosen])
+                told, root = self.root() if self.rounded else (None, None)
+                if root is not None and (alpha > 0 or at.rank in (None, len(root.length))):
+                    # A penalty only adds to the curvature.
+                    found = root.excess(at.gradient[told][:, chosen], at.noise[told][:, chosen], at.enough[chosen])
+                elif alpha == 0 or not self.rounded:
+                    found = self._sharper(at.coef[:, chosen], chosen, alpha, at.rank, at.reach[chosen])
             result[chosen] = found
         return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,8 +30,9 @@ from qed.neighbors.tree import Tree
 
 # Numbers that the proof of a fit may look at, and rows at the most; ``certify`` looks at more.
 SAMPLED_AT_FIT, SAMPLED, MOST = 1 << 20, 1 << 26, 64
-# Beyond this, squares and higher powers leave the range of numbers: rows are scaled first.
-EXTREME, WIDE = 300, 2.0**256
+# Beyond this, squares and higher powers leave the range of numbers: rows are scaled first, so that sums of powers stay below two to the
+# second number.
+EXTREME, WIDEST = 300, 1020
 
 NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
     "n_neighbors": integer(1, kind="model"),
@@ -167,10 +169,19 @@ class Neighbors(Estimator):
     @property
     def _stretch(self) -> float:
         """The power of two by which rows of extreme size are multiplied before they are measured; one for all others."""
-        if not isinstance(self._measure, Minkowski) or abs(np.log2(self.scale_)) < EXTREME:
+        measure = self._measure
+        if not isinstance(measure, Minkowski) or abs(np.log2(self.scale_)) < EXTREME:
             return 1.0
-        # Wide tables become wider than one, so that squares of what is far less than their width are numbers, too.
-        return self.scale_ * (WIDE if self.scale_ < 1 else 1.0)
+        # Wide tables become as wide as can be, so that squares of what is far less than their width, as of ordinary rows beside one at
+        # 1e300, are numbers, too.
+        return self.scale_ * (self._widest if self.scale_ < 1 else 1.0)
+
+    @property
+    def _widest(self) -> float:
+        """The power of two up to which sums of powers of differences are numbers."""
+        power: float = getattr(self._measure, "power", 2.0)
+        most = (WIDEST - np.ceil(np.log2(len(self.center_)))) // (power if 2 < power < np.inf else 2.0)
+        return float(2.0 ** (most - 1))
 
     def _prepared(self, X: Matrix) -> Matrix:
         stretch = self._stretch
@@ -211,7 +222,15 @@ class Neighbors(Estimator):
         queries = self._prepared(X)
         if present is not None and self.metric == "precomputed":
             queries = queries[:, present]
-        found = self._search_among().nearest(queries, k + (own is not None))
+        search = self._search_among()
+        found = search.nearest(queries, k + (own is not None))
+        if isinstance(self._measure, Minkowski) and (beyond := np.flatnonzero(np.isinf(found.size[:, 0]))).size:
+            # Powers of what is so far from all rows are numbers when everything is shrunk, and rows next to nothing beside it.
+            less = self._widest * 2.0**-1023
+            shrunk = replace(
+                search, X=search.X * less, center=search.center * less, scale=search.scale / less, tree=None
+            )
+            found.number[beyond] = shrunk.plainly(queries[beyond] * less, found.number.shape[1]).number
         if present is not None:
             found = found.named(present)
         return found if own is None else found.without(own)
@@ -348,7 +367,7 @@ class Neighbors(Estimator):
             # So do products and functions in other blocks: what is as far up to rounding is as near.
             largest = np.abs(wanted.size).max(initial=0.0, where=np.isfinite(wanted.size))
             wrong = apart > 64 * p * EPS * (1 + largest)
-        # Sizes at an end of the range of numbers may rank no more.
-        extreme = np.nonzero(~((near.size > TINY / EPS) & (near.size < np.inf)))
+        # Sizes at an end of the range of numbers may rank no more; each power is off by no more than the least number there is.
+        extreme = np.nonzero(~((near.size > queries.shape[1] * TINY) & (near.size < np.inf)))
         wrong[extreme] |= measure.faded(near.size[extreme], queries[extreme[0]], among.X[near.number[extreme]])
         return float(wrong.sum()), asked

@@ -18,7 +18,7 @@ MOST_ALIKE = 1e8
 def left_out_claim(rows: Rows, directions: np.ndarray, most: float, *, centered: bool = True) -> Claim:
     """Claim that combinations, of shape (p, m), are the same in every row, but for the rounding of a row as large as most are.
 
-    Without an intercept, when nothing is `centered`, they have to be zero.
+    Without an intercept, when nothing is `centered`, they have to be zero. Of a combination without any column nothing is known.
     """
     found = rows.map(_beside, directions)
     found = found[~np.isnan(found).any(axis=1)]
@@ -26,7 +26,8 @@ def left_out_claim(rows: Rows, directions: np.ndarray, most: float, *, centered:
     level = np.median(value, axis=0) if centered else 0.0
     away = np.abs(value - level) / (EPS * np.maximum(size, np.median(size, axis=0)) + TINY)
     says = "combinations of columns left out vary by rounding (units of it)"
-    return Claim(says, float(away.max(initial=0.0)), most)
+    known = directions.any(axis=0).all()
+    return Claim(says, float(away.max(initial=0.0)) if known else np.inf, most)
 
 
 def _beside(block: Block, directions: np.ndarray) -> np.ndarray:

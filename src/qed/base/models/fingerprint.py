@@ -89,7 +89,7 @@ class Fingerprint:
         # by its own size; but of rows that were forgotten a little may be left where there is nothing now.
         scale = np.sqrt(np.maximum(self.variance, other.variance)) + 1e-300
         scale += 1e-4 * np.maximum(np.abs(self.mean), np.abs(other.mean))
-        slack = max(SAME, LOST * loss)
+        slack = min(max(SAME, LOST * loss), 1 / EPS)
         same = np.abs(self.mean - other.mean) <= slack * scale
         same &= np.abs(self.variance - other.variance) <= slack * scale**2
         if not same.all():
@@ -134,6 +134,11 @@ def largest_loss(behind: np.ndarray, left: np.ndarray, mean: np.ndarray) -> floa
     """
     seen = left + (1e-4 * mean) ** 2
     return float(np.max(np.divide(behind, seen, out=np.where(behind > 0, np.inf, 1.0), where=seen > 0), initial=1.0))
+
+
+def within_range(squares: np.ndarray) -> np.ndarray:
+    """Give squares and products that overflow, and what becomes of their differences, as the largest number there is."""
+    return np.asarray(np.nan_to_num(squares, nan=np.finfo(np.float64).max))
 
 
 @lru_cache(maxsize=8)

@@ -106,6 +106,15 @@ class GaussianClasses(Generative):
         """Give the same for covariances of the model beside those of rows: the sums that the model was made of may have lost more."""
         return np.hypot(self._noises(seen), self._noises(self.statistic_))
 
+    def _spread_beside(self, said: np.ndarray, found: np.ndarray, noise: np.ndarray) -> Spread:
+        """Factor a covariance of the model; how far it is off is what it is seen to differ by from that of the rows, and what these hide.
+
+        So a column that is constant since rows were forgotten is known to be, once the rows that are left are looked at.
+        """
+        length = np.sqrt(np.where(found.diagonal() > 0, found.diagonal(), 1.0))
+        differ = np.abs(said - found) / np.multiply.outer(length, length)
+        return Spread.of(said, np.hypot(noise, length * np.sqrt(differ.max(axis=0))))
+
     def log_likelihood(self, X: Any) -> np.ndarray:
         """Give the logarithm of the density of every row, all classes together: low values are outliers.
 

@@ -143,14 +143,14 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
             )
         self.covariance_ = np.tensordot(self.priors_, covariances, axes=1)
         self.xbar_ = self.priors_ @ self.means_
-        spread = self._spread(self._noises(seen))
+        spread = Spread.of(self.covariance_, self._noise(self._noises(seen)))
         self._say_what_is_left_out(spread)
         differences = self._differences(seen)
         self._set_planes(spread.solve(differences).T)
         self._set_directions(spread, seen)
 
-    def _spread(self, noises: np.ndarray) -> Spread:
-        return Spread.of(self.covariance_, np.sqrt(self.priors_ @ noises**2))
+    def _noise(self, noises: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sqrt(self.priors_ @ noises**2))
 
     def _differences(self, seen: ByClass) -> np.ndarray:
         """Give what the planes are perpendicular to, in whitened space: of shape (p, n_planes)."""
@@ -238,10 +238,12 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         if len(claims) < 2:  # other classes
             return claims
         covariance = np.tensordot(self.priors_, self._covariances(problem), axes=1)
-        spread = self._spread(self._all_noises(seen))
-        blur = np.multiply.outer(spread.noise, spread.noise) + 8 * EPS * np.abs(covariance)
-        means = mean_blur(seen) + mean_blur(self.statistic_)
-        away = (means[1:] + means[:1] if len(self.classes_) == 2 else means + self.priors_ @ means).T
+        spread = self._spread_beside(self.covariance_, covariance, self._noise(self._noises(seen)))
+        allowed = self._noise(self._all_noises(seen))
+        blur = np.multiply.outer(allowed, allowed) + 8 * EPS * np.abs(covariance)
+        means = mean_blur(seen)
+        middle = np.abs(self.priors_ @ np.array([part.mean for part in seen]) - self.xbar_) + self.priors_ @ means
+        away = (means[1:] + means[:1] if len(self.classes_) == 2 else means + middle).T
         level, left_out = self._levels(self.coef_), self._dependence_claims(problem, spread)
         size = (
             np.abs(self.coef_) @ np.abs(self.means_).max(axis=0)

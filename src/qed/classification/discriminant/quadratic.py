@@ -182,14 +182,17 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
         if len(claims) < 2:  # other classes
             return claims
         seen, eye = problem.statistic, np.eye(self.n_features_in_)
-        spreads = [Spread.of(one, noise) for one, noise in zip(self.covariance_, self._all_noises(seen))]
+        plain, noises = self._covariances(problem), self._noises(seen)
+        found = self._strengthened(plain)
+        spreads = [self._spread_beside(*three) for three in zip(self.covariance_, found, noises)]
         off = max(
-            beyond(
-                said - found,
-                2 * np.multiply.outer(spread.noise, spread.noise) + 8 * EPS * (np.abs(found) + np.abs(said)),
-            )
-            for said, found, spread in zip(self.covariance_, self._strengthened(self._covariances(problem)), spreads)
+            beyond(one - two, 2 * np.multiply.outer(noise, noise) + 8 * EPS * (np.abs(one) + np.abs(two)))
+            for one, two, noise in zip(self.covariance_, found, self._all_noises(seen))
         )
+        # Sums from which rows were taken away may take a class for singular that is not.
+        doubtful = [Spread.of(*two) for two, weak in zip(zip(plain, noises), self.strengthened_) if weak]
+        if any(spread.root is not None and spread.off <= MOST_ERROR for spread in doubtful):
+            off = np.inf
         rounding = max(64 * (len(eye) + 8) * EPS + spread.off for spread in spreads)
         white = max(float(np.abs(W.T @ S @ W - eye).max()) for W, S in zip(self.whitening_, self.covariance_))
         turned = int(

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from qed.base.certificate import Claim
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Ending
 from qed.base.sources.block import Block
 from qed.classification.perceptron.passes import Settings, Visits, summed
@@ -128,17 +128,21 @@ def _looked_at(
     if problem.gram is not None:
         gram = problem.gram - problem.unit
         scores, terms = dual @ gram + intercept[:, None], np.abs(dual) @ np.abs(gram) + np.abs(intercept)[:, None]
-        square = (dual * scores).sum(axis=1) + rounding * (np.abs(dual) * terms).sum(axis=1)
+        # Squares of corrections under a weight of 1e-300 are none.
+        unit = np.maximum(np.abs(dual).max(axis=1, keepdims=True), TINY)
+        square = (dual / unit * (scores / unit)).sum(axis=1)
+        square += rounding * (np.abs(dual) / unit * (terms / unit)).sum(axis=1)
         kept = model.X_fit_.shape == problem.rows.array().X.shape
-        return scores, terms, np.sqrt(np.maximum(square, 0.0)), off if kept else np.inf
+        return scores, terms, unit[:, 0] * np.sqrt(np.maximum(square, 0.0)), off if kept else np.inf
     if model.coef_.shape != (problem.planes, problem.rows.n_features):
         return np.zeros_like(dual), np.zeros_like(dual), np.full(len(dual), np.inf), np.inf
     sums, sizes = summed(problem.held, dual), problem.held.fold(_sizes, dual)
     off = max(off, _largest(np.abs(model.coef_ - sums) / np.maximum(sizes, 1e-300)))
     both = problem.held.map(_scores, np.asarray(model.coef_))
     scores, terms = both[:, : len(dual)].T + intercept[:, None], both[:, len(dual) :].T + np.abs(intercept)[:, None]
-    square = (np.abs(sums) + rounding * sizes) ** 2
-    return scores, terms, np.sqrt(square.sum(axis=1) + (np.abs(constant) + rounding * most) ** 2), off
+    parts = np.column_stack([np.abs(sums) + rounding * sizes, np.abs(constant) + rounding * most])
+    unit = np.maximum(parts.max(axis=1, keepdims=True), TINY)
+    return scores, terms, unit[:, 0] * np.sqrt(((parts / unit) ** 2).sum(axis=1)), off
 
 
 def _largest(values: np.ndarray) -> float:

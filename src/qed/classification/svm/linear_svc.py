@@ -189,10 +189,11 @@ class LinearSVC(LinearClassifier, LinearMachine):
 
     def _measured(
         self, problem: LinearMachineProblem, coef: np.ndarray, constant: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, ...]:
         if self.penalty == "l2":
             return super()._measured(problem, coef, constant)
-        return sparse_measured(problem.linear, coef, constant)
+        primal, dual, rounding = sparse_measured(problem.linear, coef, constant)
+        return primal, dual, rounding, rounding
 
     def _finish(self, problem: Any, step: Step) -> None:
         self.classes_ = problem.classes

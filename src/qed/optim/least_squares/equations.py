@@ -20,7 +20,7 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.linalg.design import DenseDesign, SparseDesign
-from qed.linalg.normal import Normal, Solution, Standing
+from qed.linalg.normal import Normal, Solution, Spectrum, Standing
 from qed.linalg.root import Root, factor_rounding
 from qed.linalg.wide import WideSystem
 from qed.optim.least_squares.evidence import Evidence, Metric, about_zero, mean_slip, means_of
@@ -52,7 +52,7 @@ class Equations(ABC):
 
     def left_out(self, rank: int) -> np.ndarray:
         """Give the combinations of columns that are left out with a rank, of shape (p, m), constant columns apart."""
-        return self.by_columns.normal.vanishing(rank)
+        return self.by_columns.left_out(rank)
 
     @property
     @abstractmethod
@@ -96,6 +96,18 @@ class GramEquations(Equations):
             self.way = "QR factor of the rows, because equations for columns that are so alike lose digits"
         return found
 
+    def left_out(self, rank: int) -> np.ndarray:
+        found = self.normal.vanishing(rank)
+        factor = None if found.any(axis=0).all() else self.looking_closer(0.0, np.inf).factor
+        if factor is None:
+            return found
+        # Products can not tell which combination it is where others nearly vanish, too.
+        R = (factor.R if self.centered else factor.uncentered())[:, : len(found)]
+        told = (length := np.linalg.norm(R, axis=0)) > 0
+        R, length = R[:, told], length[told]
+        _, value, vector = np.linalg.svd(R / length)
+        return Spectrum(value[::-1], vector[::-1].T, length).vanishing(told, rank)
+
     @property
     def metric(self) -> Metric:
         return self.normal if self.factor is None else self.reduced
@@ -108,7 +120,7 @@ class GramEquations(Equations):
         R = factor.R if self.centered else factor.uncentered()
         design = DenseDesign(R[:p, :p], None, np.zeros(p), np.zeros(p))
         offset = factor.x_mean * np.sqrt(factor.weight) if self.centered else None
-        return WideSystem(design, np.ascontiguousarray(R[:p, p:]), centered=False, offset=offset)
+        return WideSystem(design, np.ascontiguousarray(R[:p, p:]), centered=False, offset=offset, rounded=True)
 
     def evidence(self, coef: np.ndarray, intercept: np.ndarray) -> Evidence:
         if self.factor is None:

@@ -362,6 +362,16 @@ def _collect(block: Block, problem: LinearProblem, points: np.ndarray, corner: n
     return sums
 
 
+def pulled(block: Block, problem: LinearProblem, points: np.ndarray, corner: np.ndarray) -> np.ndarray:
+    """Add up the sizes of what slopes are sums of: multipliers times the sizes of the rows' numbers, of shape (k, p)."""
+    X, target, cost, score = _seen(block, problem, points)
+    alpha = np.zeros_like(score)
+    for sign in (1.0, -1.0):
+        over = np.maximum(_excess(problem.hinge, sign, target, score), 0.0)
+        alpha += cost * (2 * over if problem.hinge.squared else np.minimum(over / corner, 1.0))
+    return np.asarray(abs(X).T @ alpha).T
+
+
 def _bend(curve: np.ndarray, X: Any, weight: np.ndarray) -> None:
     """Add the curvature of some rows."""
     scaled = X.multiply(weight[:, None]) if is_sparse(X) else X * weight[:, None]

@@ -30,6 +30,7 @@ from qed.optim.svm.linear import (
     FIRST,
     FIRST_DAMPING,
     Hinge,
+    HingeSums,
     Judged,
     LinearProblem,
     Place,
@@ -37,6 +38,7 @@ from qed.optim.svm.linear import (
     distance_of,
     judged,
     level_of,
+    pulled,
 )
 from qed.optim.svm.search import path_search
 
@@ -50,6 +52,8 @@ LARGE, LONGER = 50_000, 5
 ROUNDER = 64.0
 # Scores that lose less than this share of the corner leave multipliers as they are.
 FINE = 1e-10
+# What rounding does to a sum, relative to the sizes of its terms.
+SUMMED = 16 * EPS
 
 LINEAR_PARAMETERS: Mapping[str, Parameter] = {
     "C": number(0, above=True),
@@ -206,8 +210,8 @@ class LinearMachine(Iterative):
 
     def _measured(
         self, problem: LinearMachineProblem, coef: np.ndarray, constant: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Give primal and dual objectives of planes, and what rounding can do to them, relative to the first."""
+    ) -> tuple[np.ndarray, ...]:
+        """Give primal and dual objectives of planes, and what rounding can do to each, relative to the first."""
         linear = problem.linear
         inner = coef @ linear.middle
         points = np.column_stack([coef, (constant - linear.level) + inner])
@@ -219,13 +223,30 @@ class LinearMachine(Iterative):
             known.dual[k] = -math.inf if found is None else found.dual
             known.rounding[k] = 64 * EPS * sums.reach[k] + (0.0 if found is None else found.rounding)
         rounding = (known.rounding + _lost(linear, coef, constant) * sums.steep) / np.maximum(known.primal, TINY)
+        hidden = np.where(corner > 0, self._hidden(problem, points, corner, sums, known), 0.0)
+        hidden = rounding + hidden / np.maximum(known.primal, TINY)
         # Where nothing is lost at all there is nothing below it, and nothing that rounding could be a part of.
-        return known.primal, known.dual, np.where(known.primal > 0, rounding, 0.0)
+        return known.primal, known.dual, *(np.where(known.primal > 0, one, 0.0) for one in (rounding, hidden))
+
+    def _hidden(
+        self, problem: LinearMachineProblem, points: np.ndarray, corner: np.ndarray, sums: HingeSums, known: Judged
+    ) -> np.ndarray:
+        """Bound what rounding hides of dual objectives because slopes are sums of far larger numbers, as beside a row far away."""
+        linear, seen = problem.linear, problem.summary
+        far = np.maximum(seen.high - linear.middle, linear.middle - seen.low)
+        away = np.linalg.norm(known.gradient[:, :-1], axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = np.linalg.norm(far) * sums.slope[:, :, -1].sum(axis=1)
+            if not (SUMMED * size * (away + SUMMED * size) <= FINE * known.primal).all():
+                size = np.linalg.norm(
+                    linear.rows.fold(pulled, linear, points, np.where(corner > 0, corner, 1.0)), axis=1
+                )
+            return np.asarray(SUMMED * size * (away + 0.5 * SUMMED * size))
 
     def _prove(self, problem: Any) -> list[Claim]:
         linear = problem.linear
         coef, constant = (np.asarray(part, dtype=np.float64) for part in self._planes())
-        primal, dual, rounding = self._measured(problem, coef, constant)
+        primal, dual, slip, rounding = self._measured(problem, coef, constant)
         gaps = np.maximum(primal - dual, 0.0) / np.maximum(primal, TINY)
         worst = int(np.argmax(gaps - rounding))
         claims = [
@@ -233,8 +254,8 @@ class LinearMachine(Iterative):
         ]
         # Multipliers are as sharp as the corner and lose digits, but two dual objectives within the tolerance of the primal one
         # can not be further apart than that.
-        noted = {"primal_objective_": (primal, 0.0), "dual_objective_": (dual, self.tol)}
-        for name, (now, allowed) in noted.items():
+        noted = {"primal_objective_": (primal, 0.0, slip), "dual_objective_": (dual, self.tol, rounding)}
+        for name, (now, allowed, rounding) in noted.items():
             apart = np.abs(np.asarray(getattr(self, name)) - now) / np.maximum(primal, TINY)
             worst = int(np.argmax(apart - rounding))
             says = f"{name} is that of the data (difference, relative)"

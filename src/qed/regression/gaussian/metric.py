@@ -105,6 +105,7 @@ class MetricProblem(RowsProblem):
             _filled(R[:p, p : p + q], p),
             centered=False,
             offset=factor.x_mean * np.sqrt(factor.weight) if centered else None,
+            rounded=True,
         )
         square = (R[:, p:] ** 2).sum(axis=0)
         mean = factor.mean * centered

@@ -193,6 +193,10 @@ class LinearRegression(LeastSquaresModel):
             # A condition number is estimated, by iterations or from a Cholesky factor, or known from singular values.
             other = problem.equations.by_columns.normal.condition(found.rank) or found.condition
             off = min(off, abs(self.condition_ / other - 1))
+        if off > blur and isinstance(self.statistic_, KeptRows) and self.statistic_.is_sparse:
+            # Iterations over sparse rows end below it: they are gone through once more, though the rows at hand may be dense.
+            other = equations_of(self.statistic_, None, centered=self.fit_intercept).solve(0.0, DIGITS_WANTED).condition
+            off = min(off, abs(self.condition_ / other - 1))
         claims = [
             Claim("rank is that of the columns", float(abs(self.rank_ - found.rank)), 0.0),
             Claim("condition number is that of the columns (relative)", float(off), blur),

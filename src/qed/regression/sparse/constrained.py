@@ -147,7 +147,7 @@ def constrained_claims(
     claims = [Claim("sizes of the coefficients beyond the radius (relative)", over, 1e-9)]
     if scale > 0:
         words = "duality gap of the constrained problem, relative"
-        claims.append(Claim(words, max(gap, 0.0) / scale, tol + slip / scale))
+        claims.append(Claim.within(words, max(gap, 0.0) / scale, tol, slip / scale))
     if positive:
         claims.append(Claim("negative coefficients", float(np.maximum(-w, 0.0).max(initial=0.0)), 0.0))
     return [*claims, sum_claim(seen, coef)] if centered else claims

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qed.base.certificate import MOST_ROUNDING, Claim
-from qed.base.numbers import EPS
+from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
@@ -55,6 +55,7 @@ class SparseEvidence:
     rr: np.ndarray
     # (p,): lengths of the columns, which say what rounding can do; zero where they were not asked for.
     length: np.ndarray
+    behind: np.ndarray  # (q,): sums of squares of the target, as they were taken
     # (p, p) and (p,): products of the features, where they are known, and what rounding may have done to them.
     gram: np.ndarray | None = None
     noise: np.ndarray | None = None
@@ -84,7 +85,7 @@ class SparseEvidence:
         x_off, y_off, r_mean = seen.x / seen.weight, seen.y / seen.weight, seen.r / seen.weight
         xr = seen.xr - np.outer(x_off, seen.r) if centered else seen.xr
         yy = np.maximum(seen.yy - (seen.weight * y_off**2 if centered else 0.0), 0.0)
-        return cls(seen.weight, start + x_off, level + y_off, r_mean, xr, yy, seen.rr, length)
+        return cls(seen.weight, start + x_off, level + y_off, r_mean, xr, yy, seen.rr, length, seen.yy)
 
     @classmethod
     def from_moments(
@@ -103,9 +104,10 @@ class SparseEvidence:
         xr = xy - seen.xx @ coef
         rr = np.maximum(yy - (coef * (xy + xr)).sum(axis=0), 0.0)
         r_mean = y_mean - seen.x_mean @ coef - intercept
-        length = np.sqrt(np.maximum(seen.xx.diagonal(), 0.0))
+        taken = np.maximum(seen.bulk, seen.scatter.diagonal())
+        length, behind = np.sqrt(taken[: len(coef)]), taken[len(coef) :][some]
         known = seen.xx, seen.noise[: len(coef)]
-        return cls(seen.weight, seen.x_mean, y_mean, r_mean, xr, yy, rr, length, *known)
+        return cls(seen.weight, seen.x_mean, y_mean, r_mean, xr, yy, rr, length, behind, *known)
 
     def with_products(self, rows: Rows, *, centered: bool) -> SparseEvidence:
         """Add the products of the features, for which the rows are looked at once more."""
@@ -114,9 +116,15 @@ class SparseEvidence:
         return replace(self, gram=seen.xx, noise=seen.noise)
 
     def reach(self, coef: np.ndarray) -> np.ndarray:
-        """Give how large the numbers were whose difference is the residual, as a length."""
-        offset = np.abs(self.y_mean) + np.abs(self.x_mean) @ np.abs(coef)
-        return np.asarray(np.sqrt(self.yy) + self.length @ np.abs(coef) + np.sqrt(self.weight) * offset)
+        """Give how large the numbers were whose difference is the residual, as a length.
+
+        With an intercept they are taken about a middle, from which a difference has all its digits, however far from zero that is.
+        """
+        return np.asarray(np.sqrt(self.behind) + self.length @ np.abs(coef))
+
+    def offset(self, coef: np.ndarray) -> np.ndarray:
+        """Give how large the numbers are whose difference is the mean residual, as a length."""
+        return np.asarray(np.sqrt(self.weight) * (np.abs(self.y_mean) + np.abs(self.x_mean) @ np.abs(coef)))
 
 
 @dataclass(frozen=True)
@@ -180,16 +188,22 @@ def path_claims(
 
     Gives the relative duality gap of each, and the claims about the worst of them.
     """
-    reach = seen.reach(coef)
+    reach, offset = seen.reach(coef), seen.offset(coef) * centered
+    # How long residuals are because they do not sum to zero, and what rounding may hide of that.
+    level, hidden = np.sqrt(seen.weight) * np.abs(seen.r_mean) * centered, (len(coef) + 2) * EPS * offset
     gaps, slips, slopes, offs, most = np.zeros((5, len(penalties)))
     for t, penalty in enumerate(penalties):
         noise = ROUNDING * seen.length * reach[t]
         distance = penalty.kkt_distance(coef[:, t], -seen.xr[:, t])
-        gaps[t], slips[t], most[t] = _relative_gap(seen, coef, penalty, noise, t, float(reach[t]))
+        gaps[t], slips[t], most[t] = _relative_gap(seen, coef, penalty, noise, t, float(reach[t] + offset[t]))
         if gaps[t] > tol + slips[t] or slips[t] > most[t]:
-            other = _by_curvature(seen, coef, penalty, noise, t, float(reach[t]))
-            if other < gaps[t] + slips[t]:
-                gaps[t], slips[t], most[t] = other, ROUNDING, MOST_ROUNDING
+            bounds = [_by_curvature(seen, coef, penalty, part * noise, t, float(reach[t])) for part in (1, 0)]
+            if bounds[0] < gaps[t] + slips[t]:
+                gaps[t], slips[t], most[t] = bounds[0], ROUNDING + bounds[0] - bounds[1], MOST_ROUNDING
+        whole = 0.5 * float(seen.rr[t]) + penalty.value(coef[:, t])
+        gaps[t] += 0.5 * level[t] ** 2 / max(whole, TINY)
+        # Where nothing is left of the objective, rounding has nothing to hide.
+        slips[t] += hidden[t] * (level[t] + 0.5 * hidden[t]) / whole if whole > 0 else 0.0
         if penalty.l1 == 0:
             scale = np.where(seen.length > 0, seen.length, 1.0) * (reach[t] if reach[t] > 0 else 1.0)
             slopes[t] = (distance / scale).max(initial=0.0)
@@ -240,14 +254,16 @@ def _relative_gap(
 def _by_curvature(
     seen: SparseEvidence, coef: np.ndarray, penalty: L1L2, noise: np.ndarray, t: int, reach: float
 ) -> float:
-    """Bound what is missing from the minimum of one output, relative to the objective, by the curvature of its squares."""
+    """Bound what is missing from the minimum of one output, relative to the objective, by the curvature of its squares.
+
+    Correlations are known up to `noise`.
+    """
     if seen.gram is None or seen.noise is None:
         return np.inf
     slope = -seen.xr[:, t]
     # Being convex, the distance from a subgradient of zero is largest at one of the ends of what the slope may be.
     worst = np.maximum(*(penalty.kkt_distance(coef[:, t], slope + sign * noise) for sign in (-1, 1)))
-    level = np.sqrt(seen.weight) * abs(float(seen.r_mean[t])) + ROUNDING * reach
-    missing = curvature_gap(seen.gram, seen.noise, penalty.l2, worst) + 0.5 * level**2
+    missing = curvature_gap(seen.gram, seen.noise, penalty.l2, worst)
     least = 0.5 * float(seen.rr[t]) + penalty.value(coef[:, t]) - ROUNDING * reach**2
     return missing / least if least > 0 else np.inf
 
