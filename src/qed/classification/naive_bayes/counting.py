@@ -109,13 +109,19 @@ class CountingNB(Generative):
 
     def _joints(self, models: Sequence[Self]) -> Callable[[Block], np.ndarray]:
         found = [one._linear() for one in models]
+        weights = np.array([part.weights for part in found])
         level = np.array([one.class_log_prior_ + part.constants for one, part in zip(models, found)])
+        if len(models) > 1 and len(self.classes_) == 2:
+            # Many are asked which class they prefer: the difference says so, in half the time.
+            weights, level = weights[:, 1:] - weights[:, :1], level[:, 1:] - level[:, :1]
         # Row by row, as a sparse table reads them.
-        return partial(self._of_planes, np.ascontiguousarray(np.vstack([part.weights for part in found]).T), level)
+        return partial(self._of_planes, np.ascontiguousarray(weights.reshape(level.size, -1).T), level)
 
     def _of_planes(self, weights: np.ndarray, level: np.ndarray, block: Block) -> np.ndarray:
         product = np.asarray(self._marked(block) @ weights)
-        return np.swapaxes(product.reshape(len(product), *level.shape) + level, 0, 1)
+        scores = np.swapaxes(product.reshape(len(product), *level.shape) + level, 0, 1)
+        lacks_first = level.shape[1] < len(self.classes_)
+        return np.concatenate([np.zeros_like(scores), scores], axis=2) if lacks_first else scores
 
     def _statistic_numbers(self, p: int, k: int) -> int:
         return k * p
