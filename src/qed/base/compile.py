@@ -42,7 +42,8 @@ def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, 
 
 def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Compile a function for other kernels."""
-    compiled = njit(no_cpython_wrapper=True, pipeline_class=PartCompiler, **SETTINGS, **options)(function)
+    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, "pipeline_class": PartCompiler, **options}
+    compiled = njit(**settings)(function)
 
     @cache
     def copy() -> Any:

@@ -45,7 +45,7 @@ def search_together(model: Candidate, question: Question[Candidate]) -> Answer |
     if any(len(part.classes) < len(one.total.classes) for one in found for part in one.training):
         return None
     table = question.table(scorers)
-    for _ in work(partial(_fill, table, found, fold) for fold in question.folds):
+    for _ in work(partial(_fill, table, question.models, found, fold) for fold in question.folds):
         continue
     passes = len({id(one) for one in found})
     shared = found[0].total if passes == 1 else None
@@ -53,11 +53,11 @@ def search_together(model: Candidate, question: Question[Candidate]) -> Answer |
     return table.answer(f"{words}, {len(found)} settings together", shared)
 
 
-def _fill(table: Table, found: Sequence[Collected[Any]], fold: int) -> None:
+def _fill(table: Table, candidates: Sequence[Candidate], found: Sequence[Collected[Any]], fold: int) -> None:
     """Score all candidates on one fold."""
     question = table.question
     training = question.training(fold)
-    models = [_solved(one, training, parts.training[fold]) for one, parts in zip(question.models, found)]
+    models = [_solved(one, training, parts.training[fold]) for one, parts in zip(candidates, found)]
     _judge(table, fold, question.held_out(fold), models)
     if question.train_scores:
         _judge(table, fold, training, models, train=True)
