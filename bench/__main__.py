@@ -61,6 +61,9 @@ def main() -> None:
     results = []
     for name in chosen:
         module = import_module(f"bench.{name}")
+        if hasattr(module, "result"):
+            results.append(module.result())
+            continue
         if hasattr(module, "grid"):
             result = measure_grid(module.grid())
             results.append(result)

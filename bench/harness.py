@@ -1,7 +1,8 @@
 """How a benchmark is run: every contestant once to warm up, then round after round in turn, so that a noisy moment hits all alike.
 
-A workload is a module of ``bench`` with a ``workload()`` that gives a `Workload`, or ``workloads()`` that gives several. Times are
-medians over rounds; the ratio is the best peer's time over ours, and counts only at an equal or better objective.
+A workload is a module of ``bench`` with a ``workload()`` that gives a `Workload`, or ``workloads()`` that gives several;
+or it measures by itself, and its ``result()`` is a table. Times are medians over rounds; the ratio is the best peer's time
+over ours, and counts only at an equal or better objective.
 """
 
 from __future__ import annotations
@@ -221,6 +222,9 @@ def to_markdown(results: list[dict[str, Any]], where: dict[str, str]) -> str:
         if "cells" in result:
             lines += _grid_to_markdown(result)
             continue
+        if "lines" in result:
+            lines += _table_to_markdown(result)
+            continue
         lines += [
             f"## {result['workload']}",
             "",
@@ -253,6 +257,12 @@ def _grid_to_markdown(result: dict[str, Any]) -> list[str]:
         lines.append(f"| {row} | " + " | ".join(_cell(found.get((row, column))) for column in columns) + " |")
     words = f"Geometric mean **{result['geometric_mean']:.2f}**; worst cell {result['worst']}; {result['below']} cells below 0.8."
     return [*lines, "", words, ""]
+
+
+def _table_to_markdown(result: dict[str, Any]) -> list[str]:
+    rows = [result["columns"], ["---"] * len(result["columns"]), *result["lines"]]
+    table = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return [f"## {result['workload']}", "", result["says"], "", *table, ""]
 
 
 def _cell(cell: dict[str, Any] | None) -> str:

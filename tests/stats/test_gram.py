@@ -95,7 +95,7 @@ def test_what_stands_behind_a_row_does_not_matter(dtype, order):
 
 def fresh_gram(monkeypatch, lanes):
     """Give the module as it is where registers hold so many values, compiled afresh and uncached."""
-    monkeypatch.setattr(compiling, "kernel", njit(nogil=True))
+    monkeypatch.setattr(compiling, "kernel", lambda function=None, within=False: njit(function, nogil=True))
     spec = importlib.util.spec_from_file_location("narrow_gram", gram.__file__)
     narrow = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "narrow_gram", narrow)

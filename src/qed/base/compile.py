@@ -12,47 +12,48 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numba import njit
+
+from qed.base.parts import PartCompiler
 
 COMPILED: list[Any] = []
+# Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
+SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, **options: Any) -> Any:
     """Compile `function` with Numba: no GIL held, cached on disk, NumPy's rules for division.
 
     It sees arrays and numbers only. Options, such as ``fastmath={"contract"}``, are passed to ``numba.njit``. One that is called
-    `within` other kernels alone is part of what is kept of them, and is compiled sooner without a way in from Python.
+    `within` other kernels is part of what is kept of them, and is compiled sooner without a way in from Python; who calls it from there
+    calls a copy.
     """
     if function is None:
         return lambda inner: kernel(inner, within=within, **options)
-    from numba import njit
-
-    # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
-    settings: dict[str, Any] = {
-        "nogil": True,
-        "cache": not within,
-        "error_model": "numpy",
-        "no_cfunc_wrapper": True,
-        "no_cpython_wrapper": within,
-        **options,
-    }
-    try:
-        compiled = _forgiving(njit(**settings)(function))
-    except RuntimeError:
-        compiled = njit(**{**settings, "cache": False})(function)
     if within:
-        _close(compiled)
+        return _part(function, options)
+    try:
+        compiled = _forgiving(njit(cache=True, **SETTINGS, **options)(function))
+    except RuntimeError:
+        compiled = njit(**SETTINGS, **options)(function)
     COMPILED.append(compiled)
     return compiled
 
 
-def _close(compiled: Any) -> None:
-    """Let a call from Python fail with a sentence where there is no way in: Numba would jump to nowhere."""
+def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Compile a function for other kernels."""
+    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, "pipeline_class": PartCompiler, **options}
+    compiled = njit(**settings)(function)
 
-    def refuse(*args: object, **named: object) -> None:
-        raise TypeError(f"{compiled.py_func.__name__} is called by other kernels alone.")
+    @cache
+    def copy() -> Any:
+        return kernel(function, **options)
 
+    # Numba would jump to nowhere if it found here what it compiled for others.
     compiled._insert = lambda *entry, **named: None
-    compiled._compile_for_args = refuse
+    compiled._compile_for_args = lambda *args, **named: copy()
+    COMPILED.append(compiled)
+    return compiled
 
 
 def _forgiving(compiled: Any) -> Any:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -63,9 +64,9 @@ class Generative(OnePassClassifier):
     def _joint(self, block: Block) -> np.ndarray:
         """Give the logarithm of prior times density, up to the same constant for all classes; of shape (n, n_classes)."""
 
-    def _joints(self, models: Sequence[Any], block: Block) -> np.ndarray:
-        """Give `_joint` of several models of this kind, fitted to the same rows: of shape (n_models, n, n_classes)."""
-        return np.array([one._joint(block) for one in models])
+    def _joints(self, models: Sequence[Any]) -> Callable[[Block], np.ndarray]:
+        """Give what gives `_joint` of several models of this kind, fitted to the same rows: of shape (n_models, n, n_classes)."""
+        return partial(_one_by_one, models)
 
     def _statistic_numbers(self, p: int, k: int) -> int:
         return k * (p + 1) ** 2
@@ -98,6 +99,10 @@ class Generative(OnePassClassifier):
     def _same_classes(self, problem: StatisticProblem) -> bool:
         """Say whether the rows of a problem have the classes of the model."""
         return self.classes_.tolist() == problem.statistic.classes.tolist()
+
+
+def _one_by_one(models: Sequence[Generative], block: Block) -> np.ndarray:
+    return np.array([one._joint(block) for one in models])
 
 
 def log_priors(priors: np.ndarray) -> np.ndarray:

@@ -91,7 +91,7 @@ def rounding_of(features: int) -> float:
     return (features + 8) * EPS
 
 
-@kernel
+@kernel(within=True)
 def apart(x: np.ndarray, center: np.ndarray) -> float:
     """Give the squared distance of a row from a centre."""
     total, whole = 0.0, len(x) - len(x) % 4
@@ -112,7 +112,7 @@ def dense_squares(X: np.ndarray, centers: np.ndarray, found: np.ndarray) -> None
             found[i, k] = apart(X[i], centers[k])
 
 
-@kernel
+@kernel(within=True)
 def turn(X: np.ndarray, columns: np.ndarray) -> None:
     """Set `columns`, of float64, to the rows of a tile turned into columns."""
     for j in range(X.shape[1]):
@@ -121,7 +121,7 @@ def turn(X: np.ndarray, columns: np.ndarray) -> None:
             column[i] = X[i, j]
 
 
-@kernel
+@kernel(within=True)
 def squares_of_columns(columns: np.ndarray, center: np.ndarray, square: np.ndarray) -> None:
     """Set `square` to the squared distances of rows turned into columns: several rows at once, in the order of `apart`."""
     p = len(columns)
@@ -141,7 +141,7 @@ def squares_of_columns(columns: np.ndarray, center: np.ndarray, square: np.ndarr
             square[i] += g * g
 
 
-@kernel
+@kernel(within=True)
 def sparse_apart(data: np.ndarray, indices: np.ndarray, center: np.ndarray, norm: float) -> float:
     """Give the squared distance of one sparse row from one centre of squared length `norm`."""
     total, length = norm, 0.0
@@ -152,7 +152,7 @@ def sparse_apart(data: np.ndarray, indices: np.ndarray, center: np.ndarray, norm
     return total if total > (len(data) + 8) * EPS * (length + norm) else 0.0
 
 
-@kernel
+@kernel(within=True)
 def sparse_row(data: np.ndarray, indices: np.ndarray, turned: np.ndarray, norm: np.ndarray, found: np.ndarray) -> float:
     """Set `found` to the squared distances of one sparse row from all centres, given as columns; give the row's squared length."""
     length = 0.0

@@ -194,7 +194,7 @@ def settle_dense(X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Tol
             count = 0
 
 
-@kernel(fastmath={"reassoc", "nsz", "contract"})
+@kernel(within=True, fastmath={"reassoc", "nsz", "contract"})
 def pack(
     X: np.ndarray, rows: np.ndarray, shift: np.ndarray, scale: float, batch: np.ndarray, length: np.ndarray
 ) -> None:
@@ -209,7 +209,7 @@ def pack(
         length[q] = total
 
 
-@kernel
+@kernel(within=True)
 def rank(small: np.ndarray, lowered: np.ndarray, batch: np.ndarray, scores: np.ndarray, out: Told) -> None:
     """Set the least score of each row of a batch, the second, and the centre of the least."""
     best, second, found = out
@@ -230,7 +230,7 @@ def rank(small: np.ndarray, lowered: np.ndarray, batch: np.ndarray, scores: np.n
             best[q] = score if less else least
 
 
-@kernel
+@kernel(within=True)
 def decide(
     X: np.ndarray, ready: Ready, rows: np.ndarray, scored: tuple[np.ndarray, ...], known: bool, stay: bool, told: Told
 ) -> None:

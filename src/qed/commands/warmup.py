@@ -36,7 +36,7 @@ class Warmed(NamedTuple):
 def warmup(tell: Callable[[str], None] | None = None) -> list[Warmed]:
     """Fit every public model to a small table of double and of single precision."""
     found = []
-    for name, model in _models():
+    for name, model in models():
         if tell is not None:
             tell(name)
         before = _ready()
@@ -49,7 +49,7 @@ def warmup(tell: Callable[[str], None] | None = None) -> list[Warmed]:
     return found
 
 
-def _models() -> Iterator[tuple[str, Any]]:
+def models() -> Iterator[tuple[str, Any]]:
     """Give one model of every public class that can be made without arguments."""
     for room in ROOMS:
         package = import_module(f"qed.{room}")
@@ -64,24 +64,29 @@ def _models() -> Iterator[tuple[str, Any]]:
     yield "Search, leave one out", qed.Search(qed.Ridge(), {"alpha": [1.0, 10.0]}, cv="loo")
 
 
-def _use(model: Any, dtype: Any) -> None:
+def table(model: Any, rows: int, columns: int, dtype: Any) -> tuple[Any, Any]:
+    """Give features and a target that a model takes, of a given size."""
     generator = np.random.default_rng(0)
-    rows = ROWS_IN_MEMORY if model.passes == "in memory" else ROWS
-    X = generator.standard_normal((rows, COLUMNS)).astype(dtype)
-    number = X @ generator.standard_normal(COLUMNS) + generator.standard_normal(rows)
+    X = generator.standard_normal((rows, columns)).astype(dtype)
+    number = X @ generator.standard_normal(columns) + generator.standard_normal(rows)
     y = {"number": number.astype(dtype), "label": (number > 0).astype(int), None: None}[model.target]
     asked = model.__sklearn_tags__().input_tags
     if asked.positive_only:
         X = np.floor(np.abs(X))
     if asked.allow_nan:
         X[::7, 0] = np.nan
-    for table in [X, sparse.csr_array(np.where(X > 1, X, 0))] if model.sparse else [X]:
+    return X, y
+
+
+def _use(model: Any, dtype: Any) -> None:
+    X, y = table(model, ROWS_IN_MEMORY if model.passes == "in memory" else ROWS, COLUMNS, dtype)
+    for given in [X, sparse.csr_array(np.where(X > 1, X, 0))] if model.sparse else [X]:
         # A model may refuse such a table; its kernels then compile on first use.
         with suppress(QedError):
-            model.fit(table) if y is None else model.fit(table, y)
+            model.fit(given) if y is None else model.fit(given, y)
             for method in ("predict", "predict_proba", "transform"):
                 if hasattr(model, method):
-                    getattr(model, method)(table)
+                    getattr(model, method)(given)
 
 
 def _ready() -> set[str]:

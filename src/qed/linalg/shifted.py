@@ -194,7 +194,7 @@ def _squared_lengths(turned, outside, inside, found):  # type: ignore[no-untyped
                 total[i] += x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3
 
 
-@kernel
+@kernel(within=True)
 def _scale(factor, values, out):  # type: ignore[no-untyped-def]
     for i in range(TOGETHER):
         out[i] = factor * values[i]

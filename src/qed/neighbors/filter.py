@@ -165,7 +165,7 @@ def decide(
                 insert(apart(X[row], Q[i]), row, best, who)
 
 
-@kernel
+@kernel(within=True)
 def apart(x: np.ndarray, z: np.ndarray) -> float:
     """Give the squared distance of two rows, feature by feature."""
     total = 0.0

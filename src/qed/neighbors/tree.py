@@ -158,7 +158,7 @@ def split(
         waiting += 2
 
 
-@kernel
+@kernel(within=True)
 def select(keys: np.ndarray, names: np.ndarray, place: int) -> None:
     """Order keys, and names with them, such that none before a place is larger, and none after it smaller."""
     low, high = 0, len(keys) - 1
@@ -184,7 +184,7 @@ def select(keys: np.ndarray, names: np.ndarray, place: int) -> None:
             return
 
 
-@kernel
+@kernel(within=True)
 def term(gap: float, power: float) -> float:
     """Give what a difference adds to a size."""
     if power == 2.0:
@@ -192,7 +192,7 @@ def term(gap: float, power: float) -> float:
     return abs(gap) if power == 1.0 or power == np.inf else abs(gap) ** power
 
 
-@kernel
+@kernel(within=True)
 def insert(size: float, number: int, sizes: np.ndarray, numbers: np.ndarray) -> None:
     """Put a row among the nearest, which are ordered by size and number, if it is one of them; the last one leaves."""
     k = len(sizes) - 1
@@ -204,7 +204,7 @@ def insert(size: float, number: int, sizes: np.ndarray, numbers: np.ndarray) -> 
     sizes[k], numbers[k] = size, number
 
 
-@kernel
+@kernel(within=True)
 def measure(points: np.ndarray, low: int, high: int, query: np.ndarray, power: float, away: np.ndarray) -> None:
     """Set the sizes of consecutive rows, feature by feature."""
     total = away[: high - low]

@@ -124,10 +124,12 @@ class ByClass:
         """The statistic of all rows."""
         return reduce(add, self.parts.values())
 
-    @property
+    @cached_property
     def weights(self) -> np.ndarray:
         """The weight of each class."""
-        return np.array([part.fingerprint().weight for part in self])
+        found = np.array([part.fingerprint().weight for part in self])
+        found.flags.writeable = False
+        return found
 
     @property
     def count(self) -> int:

@@ -197,7 +197,7 @@ def _load_panel(context: Any, builder: Any, kind: ir.VectorType, array: Any, sou
     return values if array.dtype == types.float64 else builder.fpext(values, kind)
 
 
-@kernel
+@kernel(within=True)
 def _add_products(tile: Any, rows: int, sums: Any) -> None:
     """Add the products of all pairs of columns of the tile to `sums`, on and above the diagonal of panels."""
     panels = len(tile)
@@ -216,7 +216,7 @@ def _add_products(tile: Any, rows: int, sums: Any) -> None:
                 j += 1
 
 
-@kernel
+@kernel(within=True)
 def _pack(X: Any, Y: Any, root: Any, shift: Any, start: int, rows: int, tile: Any) -> None:
     """Copy rows into panels of columns, shifted and multiplied by the root of their weight, with a column of ones.
 

@@ -39,7 +39,7 @@ def add_residuals(X, Y, weight, center, coef, intercept, g_high, g_low, t_high, 
                 g_high[j, k], g_low[j, k] = added(g_high[j, k], g_low[j, k], own_high[j], own_low[j])
 
 
-@kernel
+@kernel(within=True)
 def subtract_product(column, w, high, low, rows):  # type: ignore[no-untyped-def]
     """Take ``column * w`` away from ``high + low``, for so many rows."""
     c = HALF * w
@@ -58,7 +58,7 @@ def subtract_product(column, w, high, low, rows):  # type: ignore[no-untyped-def
         high[r] = s
 
 
-@kernel
+@kernel(within=True)
 def weighted(high, low, weight):  # type: ignore[no-untyped-def]
     """Give ``weight * (high + low)`` as a sum of two floats, the second below the last bit of the first."""
     s = high + low
@@ -73,7 +73,7 @@ def weighted(high, low, weight):  # type: ignore[no-untyped-def]
     return product, error + weight * low
 
 
-@kernel
+@kernel(within=True)
 def add_row(row, center, value, error, high, low):  # type: ignore[no-untyped-def]
     """Add ``(row - center) * (value + error)`` to ``high + low``."""
     c = HALF * value
@@ -94,7 +94,7 @@ def add_row(row, center, value, error, high, low):  # type: ignore[no-untyped-de
         high[j] = s
 
 
-@kernel
+@kernel(within=True)
 def added(a, a_low, b, b_low):  # type: ignore[no-untyped-def]
     """Add two numbers that are sums of two floats."""
     s = a + b

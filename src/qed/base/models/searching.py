@@ -64,7 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -241,6 +241,7 @@ class Table:
         self.question = question
         shape = (2, len(question.candidates), question.folds.n_splits)
         self.values = {name: np.full(shape, np.nan) for name in scorers}
+        self._truth = cache(self._true)
 
     def judge(self, candidate: int, fold: int, *, train: bool = False, **answers: np.ndarray) -> None:
         """Score what a candidate would answer for the rows that a fold holds out (or trains on, with `train`).
@@ -248,12 +249,17 @@ class Table:
         The answers are what the model's methods give for these rows, in their order, such as ``predict=array``; and its
         attributes, such as ``classes_=array``.
         """
+        target, weight = self._truth(fold, train)
+        model = _Answers(answers)
+        for name, values in self.values.items():
+            values[int(train), candidate, fold] = self.question.scorers[name](model, None, target, **weight)
+
+    def _true(self, fold: int, train: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Give the target of the rows that a fold holds out, or trains on, and their weights: the same for all candidates."""
         question = self.question
         chosen = np.sort(question.folds.train(fold) if train else question.folds.test(fold))
         weight = {} if question.weight is None else {"sample_weight": question.weight[chosen]}
-        model = _Answers(answers)
-        for name, values in self.values.items():
-            values[int(train), candidate, fold] = question.scorers[name](model, None, question.target[chosen], **weight)
+        return question.target[chosen], weight
 
     def answer(self, how: str, statistic: object = None) -> Answer | None:
         """Give the answer; scorers with a score that is not known are left out, and None stands for no scorer at all."""

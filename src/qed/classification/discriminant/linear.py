@@ -14,7 +14,8 @@ Fisher (1936), The use of multiple measurements in taxonomic problems; Rao (1948
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -200,9 +201,12 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         return planes_disagree(self.coef_, self.classes_)
 
     def _joint(self, block: Block) -> np.ndarray:
-        return np.asarray(self._joints([self], block)[0])
+        return np.asarray(self._of_all([self], block)[0])
 
-    def _joints(self, models: Sequence[Self], block: Block) -> np.ndarray:
+    def _joints(self, models: Sequence[Self]) -> Callable[[Block], np.ndarray]:
+        return partial(self._of_all, models)
+
+    def _of_all(self, models: Sequence[Self], block: Block) -> np.ndarray:
         # All measure from the same place, whatever the middle of their own priors: far from the origin digits would be lost.
         away = np.asarray(block.X, dtype=np.float64) - self.xbar_
         level = np.array([one.intercept_ + one.coef_ @ self.xbar_ for one in models])

@@ -157,7 +157,7 @@ class CategoricalNB(Generative):
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
         self._learn_classes(seen, least=1)
-        self.class_count_ = seen.weights
+        self.class_count_ = seen.weights.copy()
         self.class_log_prior_ = np.minimum(log_priors(self._priors(seen)), 0.0)
         self.n_categories_, self.category_count_ = self._counts(seen)
         self.feature_log_prob_ = self._shares_of_levels()

@@ -9,7 +9,8 @@ Zeros are smoothed: a word that a class has not seen does not make it impossible
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -90,7 +91,7 @@ class CountingNB(Generative):
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
         self._learn_classes(seen, least=1)
-        self.class_count_ = seen.weights
+        self.class_count_ = seen.weights.copy()
         self.class_log_prior_ = np.minimum(log_priors(self._priors(seen)), 0.0)
         self.feature_count_ = np.array([part.total for part in seen])
         self.feature_log_prob_ = self._estimates(self.feature_count_, self.class_count_).feature_log_prob
@@ -99,14 +100,28 @@ class CountingNB(Generative):
         """Give the features as the model counts them."""
         return np.asarray(block.X) if isinstance(block.X, np.ndarray) else block.X
 
-    def _joint(self, block: Block) -> np.ndarray:
-        return np.asarray(self._joints([self], block)[0])
+    def _linear(self) -> Estimates:
+        """Give the linear scores of the fitted model."""
+        return self._estimates(self.feature_count_, self.class_count_)
 
-    def _joints(self, models: Sequence[Self], block: Block) -> np.ndarray:
-        found = [one._estimates(one.feature_count_, one.class_count_) for one in models]
+    def _joint(self, block: Block) -> np.ndarray:
+        return np.asarray(self._joints([self])(block)[0])
+
+    def _joints(self, models: Sequence[Self]) -> Callable[[Block], np.ndarray]:
+        found = [one._linear() for one in models]
+        weights = np.array([part.weights for part in found])
         level = np.array([one.class_log_prior_ + part.constants for one, part in zip(models, found)])
-        product = np.asarray(self._marked(block) @ np.vstack([part.weights for part in found]).T)
-        return np.swapaxes(product.reshape(len(product), *level.shape) + level, 0, 1)
+        if len(models) > 1 and len(self.classes_) == 2:
+            # Many are asked which class they prefer: the difference says so, in half the time.
+            weights, level = weights[:, 1:] - weights[:, :1], level[:, 1:] - level[:, :1]
+        # Row by row, as a sparse table reads them.
+        return partial(self._of_planes, np.ascontiguousarray(weights.reshape(level.size, -1).T), level)
+
+    def _of_planes(self, weights: np.ndarray, level: np.ndarray, block: Block) -> np.ndarray:
+        product = np.asarray(self._marked(block) @ weights)
+        scores = np.swapaxes(product.reshape(len(product), *level.shape) + level, 0, 1)
+        lacks_first = level.shape[1] < len(self.classes_)
+        return np.concatenate([np.zeros_like(scores), scores], axis=2) if lacks_first else scores
 
     def _statistic_numbers(self, p: int, k: int) -> int:
         return k * p
@@ -115,14 +130,14 @@ class CountingNB(Generative):
     def coef_(self) -> np.ndarray:
         """The weights of the linear scores: of the second of two classes against the first, or of each of more."""
         self._check_fitted()
-        weights = self._estimates(self.feature_count_, self.class_count_).weights
+        weights = self._linear().weights
         return weights[1:] - weights[:1] if len(self.classes_) == 2 else weights
 
     @property
     def intercept_(self) -> np.ndarray:
         """The constants of the linear scores."""
         self._check_fitted()
-        level = self.class_log_prior_ + self._estimates(self.feature_count_, self.class_count_).constants
+        level = self.class_log_prior_ + self._linear().constants
         return level[1:] - level[:1] if len(self.classes_) == 2 else level
 
     def _prove(self, problem: StatisticProblem) -> list[Claim]:

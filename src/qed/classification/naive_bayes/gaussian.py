@@ -11,7 +11,8 @@ Hand and Yu (2001), Idiot's Bayes - not so stupid after all?
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -98,7 +99,7 @@ class GaussianNB(Generative):
     def _solve(self, problem: StatisticProblem) -> None:
         seen = problem.statistic
         self._learn_classes(seen, least=1)
-        self.class_prior_, self.class_count_ = self._shares(seen, self.priors), seen.weights
+        self.class_prior_, self.class_count_ = self._shares(seen, self.priors), seen.weights.copy()
         self.theta_, variance, self.epsilon_ = self._estimates(seen)
         self.var_ = variance + self.epsilon_
 
@@ -109,9 +110,12 @@ class GaussianNB(Generative):
         return mean, variance, more if (variance + more > 0).all() else more + 1.0
 
     def _joint(self, block: Block) -> np.ndarray:
-        return np.asarray(self._joints([self], block)[0])
+        return self._of_all([self], block)[0]
 
-    def _joints(self, models: Sequence[Self], block: Block) -> np.ndarray:
+    def _joints(self, models: Sequence[Self]) -> Callable[[Block], np.ndarray]:
+        return partial(self._of_all, models)
+
+    def _of_all(self, models: Sequence[Self], block: Block) -> np.ndarray:
         X = np.asarray(block.X, dtype=np.float64)
         prior = np.array([log_priors(one.class_prior_) for one in models])
         joint = np.empty((len(models), len(X), prior.shape[1]))

@@ -93,6 +93,10 @@ class MultinomialNB(CountingNB):
         share = np.minimum(np.log(more / more.sum(axis=1, keepdims=True)), 0.0)
         return Estimates(share, share, np.zeros(len(count)))
 
+    def _linear(self) -> Estimates:
+        # What was estimated is the weights; logarithms take as long as a product with the rows.
+        return Estimates(self.feature_log_prob_, self.feature_log_prob_, np.zeros(len(self.feature_log_prob_)))
+
 
 def refuse_negative(model: object, block: Block) -> None:
     """Refuse counts below zero, by row and column."""

@@ -15,7 +15,7 @@ from typing import Any
 from qed.base.compile import kernel
 
 
-@kernel
+@kernel(within=True)
 def pulls_needed(margin: float, square: float, weight: float, strict: bool) -> float:
     """Give how often a row pulls a plane: until it is on the right side, or as often as its weight says."""
     if square <= 0.0:
@@ -24,7 +24,7 @@ def pulls_needed(margin: float, square: float, weight: float, strict: bool) -> f
     return min(needed, weight)
 
 
-@kernel
+@kernel(within=True)
 def lateness(pulls: float, time: float) -> float:
     """Add up the visits before each of the pulls that begin at a time."""
     whole = math.floor(pulls)

@@ -40,7 +40,7 @@ C0, C1, C2, C3, C4, C5, ONE, LEAST = (
 )
 
 
-@kernel(fastmath={"contract"})
+@kernel(within=True, fastmath={"contract"})
 def exponentials(values: np.ndarray) -> None:
     """Replace numbers of at most zero by their exponentials, in double precision."""
     for t in range(len(values)):
@@ -59,7 +59,7 @@ def exponentials(values: np.ndarray) -> None:
         values[t] = p * power.view(np.float64)
 
 
-@kernel(fastmath={"contract"})
+@kernel(within=True, fastmath={"contract"})
 def exponentials_single(values: np.ndarray) -> None:
     """Replace numbers of at most zero by their exponentials, in single precision."""
     for t in range(len(values)):
@@ -77,7 +77,7 @@ def exponentials_single(values: np.ndarray) -> None:
         values[t] = p * power.view(np.float32)
 
 
-@kernel(fastmath={"contract"})
+@kernel(within=True, fastmath={"contract"})
 def squares(columns: np.ndarray, start: int, row: np.ndarray, factor: float, out: np.ndarray) -> None:
     """Fill `out` with `factor` times the squared distances of one row to the rows from `start` on, which lie column by column."""
     end, p = start + len(out), len(row)

@@ -42,7 +42,7 @@ def _residual(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return np.asarray(chance)
 
 
-@kernel
+@kernel(within=True)
 def _pull(W, z, code, sign, pull):  # type: ignore[no-untyped-def]
     """Add `sign` times the chances of the classes, less one for the row's own, to `pull`."""
     planes = len(W)

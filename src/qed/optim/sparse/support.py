@@ -26,7 +26,7 @@ from qed.optim.sparse.sweeps import FAST, take_away
 DEPENDENT = 1e-13
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def forward(factor: Any, size: int, right: Any) -> None:
     """Solve ``R' z = right`` in place."""
     for i in range(size):
@@ -37,7 +37,7 @@ def forward(factor: Any, size: int, right: Any) -> None:
             rest[c] -= value * row[c]
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def backward(factor: Any, size: int, right: Any) -> None:
     """Solve ``R z = right`` in place."""
     for i in range(size - 1, -1, -1):
@@ -48,7 +48,7 @@ def backward(factor: Any, size: int, right: Any) -> None:
         right[i] = (right[i] - total) / factor[i, i]
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def append(gram: Any, l2: float, factor: Any, order: Any, size: int, j: int, column: Any) -> bool:
     """Add column j to the factor, and leave ``R' z = gram[order, j]`` in `column`; False when it follows from the others."""
     total = 0.0
@@ -67,7 +67,7 @@ def append(gram: Any, l2: float, factor: Any, order: Any, size: int, j: int, col
     return True
 
 
-@kernel(fastmath=FAST)
+@kernel(within=True, fastmath=FAST)
 def remove(factor: Any, order: Any, size: int, place: int) -> None:
     """Take the column at `place` out of the factor, by rotating the rows below it back into a triangle."""
     for r in range(size):
@@ -86,7 +86,7 @@ def remove(factor: Any, order: Any, size: int, place: int) -> None:
             lower[c] = cosine * b - sine * a
 
 
-@kernel
+@kernel(within=True)
 def first_zero(coef: Any, order: Any, size: int, move: Any, sign: Any, most: float) -> Any:
     """Give how far one can go along `move` before a coefficient loses its sign, at most `most`, and which one it is."""
     step, place = most, -1

@@ -26,7 +26,7 @@ from qed.base.compile import kernel
 FAST = {"contract", "reassoc", "nsz"}
 
 
-@kernel
+@kernel(within=True)
 def soft_threshold(value: float, limit: float, positive: bool) -> float:
     """Move `value` towards zero by `limit`; a `positive` coefficient stays at zero where it would be negative."""
     if value > limit:

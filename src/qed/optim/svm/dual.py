@@ -21,7 +21,7 @@ from qed.base.numbers import TINY
 from qed.kernels.gram.rows import combined, gram_of
 from qed.kernels.similarity import Similarity
 from qed.optim.svm.decomposition import Part, Place, decomposed, exactly
-from qed.optim.svm.smo import balance, descend, judge, multiply, settle_parts
+from qed.optim.svm.smo import among, balance, descend, judge, multiply, settle_parts
 
 # Up to so many rows the Gram matrix is held as a whole.
 MOST_WHOLE = 2500
@@ -128,9 +128,8 @@ class DualProblem:
             return np.concatenate([found for _, found in known])
         if self.gram is not None:
             for k, part in enumerate(slices):
-                self._run(multiply)(
-                    self.gram, self.members[part], beta[part], found := np.empty(part.stop - part.start)
-                )
+                found, left = np.empty((2, part.stop - part.start))
+                self._run(multiply)(self.gram, self.members[part], beta[part], self.p[part], found, left)
                 self._remember(k, beta[part], found)
         else:
             weights = np.zeros((self.X.shape[0], len(slices)))
@@ -197,9 +196,10 @@ class DualProblem:
     def _whole(self, state: State, tol: float) -> Iterator[State]:
         count = len(self.starts) - 1
         tasks, aim = min(count, TASKS), min(tol, AIM) if len(self.p) <= FEW else tol
-        # One problem of all rows is settled by a few long calls, so what only calls them need not be compiled.
-        whole = count == 1 and np.array_equal(self.members, np.arange(len(self.gram)))  # type: ignore[arg-type]
-        long = interpreted(settle_parts, balance, descend, judge, multiply) if whole else settle_parts
+        # One problem is settled by a few long calls, so what only calls them need not be compiled, nor what copies its rows if all are its.
+        whole = np.array_equal(self.members, np.arange(len(self.gram)))  # type: ignore[arg-type]
+        calls = (balance, descend, judge, multiply) if whole else (among, balance, descend, judge, multiply)
+        long = interpreted(settle_parts, *calls) if count == 1 else settle_parts
         short = interpreted(settle_parts) if len(self.p) <= SMALLEST else long
         for run in chain([short], repeat(long)):  # what takes long is worth compiling
             beta, f, products, found = state.beta.copy(), state.f.copy(), np.empty(len(self.p)), np.empty((count, 4))

@@ -200,8 +200,8 @@ def balance(beta: Any, low: Any, high: Any) -> None:
 
 
 @kernel(fastmath={"contract"})
-def multiply(K: Any, members: Any, beta: Any, out: Any) -> None:
-    """Fill `out` with ``K beta`` for variables that belong to the rows `members` of a Gram matrix."""
+def multiply(K: Any, members: Any, beta: Any, p: Any, out: Any, f: Any) -> None:
+    """Fill `out` with ``K beta`` for variables that belong to the rows `members` of a Gram matrix, and `f` with what that leaves of p."""
     used, count = np.empty(len(beta), np.int64), 0
     for j in range(len(beta)):
         if beta[j] != 0.0:
@@ -212,6 +212,7 @@ def multiply(K: Any, members: Any, beta: Any, out: Any) -> None:
         for k in range(count):
             total += line[members[used[k]]] * beta[used[k]]
         out[i] = total
+        f[i] = p[i] - total
 
 
 @kernel
@@ -254,7 +255,5 @@ def settle_parts(
         found[k, 3] = settle(part, p, f, beta, least, largest, hard, tol, aim, most)[3]
         # What rounding has added up is taken off again before anybody trusts it.
         balance(beta, least, largest)
-        multiply(K, rows, beta, products[begin:end])
-        for v in range(end - begin):
-            f[v] = p[v] - products[begin + v]
+        multiply(K, rows, beta, p, products[begin:end], f)
         found[k, 0], found[k, 1], found[k, 2], _ = judge(p, f, beta, least, largest, hard)

@@ -72,7 +72,7 @@ def _strongest_first(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array(order, dtype=np.int64)
 
 
-@kernel
+@kernel(within=True)
 def _note(triangle: Any, columns: Any, size: int, first: int, most: int, errors: Any, found: Any) -> None:
     """Compare the leading parts of a set, from `first` columns on, with the best known subsets of their size."""
     left = 0.0
@@ -84,7 +84,7 @@ def _note(triangle: Any, columns: Any, size: int, first: int, most: int, errors:
                 found[m, c] = columns[c]
 
 
-@kernel
+@kernel(within=True)
 def _drop(before: Any, size: int, dropped: int, after: Any) -> float:
     """Leave out a column of a triangle and rotate the rest back; give the squared residual of what remains."""
     for r in range(size + 1):

@@ -1,0 +1,56 @@
+"""Kernels: those that people call, and those that are parts of others."""
+
+import numpy as np
+import pytest
+from numba import types
+
+from qed.base.compile import COMPILED, interpreted, kernel
+
+
+@kernel(within=True, fastmath={"reassoc", "contract"})
+def total(values):
+    found = 0.0
+    for i in range(len(values)):
+        found += values[i]
+    return found
+
+
+@kernel(within=True)
+def half(values, share):
+    return share * total(values[: len(values) // 2])
+
+
+@kernel
+def largest(table):
+    found = -np.inf
+    for i in range(len(table)):
+        found = max(found, half(table[i], 2.0))
+    return found
+
+
+TABLE = np.arange(24.0).reshape(3, 8)
+
+
+@pytest.mark.parametrize("how", [lambda one: one, interpreted], ids=["compiled", "plain"])
+def test_a_kernel_takes_its_parts_in(how):
+    assert how(largest)(TABLE) == 2 * TABLE[2, :4].sum()
+
+
+@pytest.mark.parametrize("within", [True, False])
+def test_no_machine_code_is_made_of_a_part(within):
+    def double(value):
+        return 2.0 * value
+
+    compiled = kernel(double, within=within)
+    compiled.compile((types.float64,))
+    (found,) = compiled.overloads.values()
+    assert found.library.codegen._engine.is_symbol_defined(found.fndesc.mangled_name) == (not within)
+
+
+def test_a_part_that_is_called_from_python_is_compiled_once_more_with_a_way_in():
+    before = len(COMPILED)
+    for _ in range(2):
+        assert half(TABLE[0], share=0.5) == 3.0
+        assert half(TABLE[0].astype(np.float32), 1.0) == 6.0
+    assert len(COMPILED) == before + 1
+    assert [one for one in COMPILED if one.py_func is half.py_func][1].signatures
