@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from qed.base.compile import COMPILED, interpreted, kernel
+import qed.base.compile as compile_
+from qed.base.compile import COMPILED, _sooner, interpreted, kernel
 
 
 @kernel(within=True, fastmath={"reassoc", "contract"})
@@ -44,7 +45,7 @@ def test_no_machine_code_is_made_of_a_part(within):
     compiled = kernel(double, within=within)
     compiled.compile((types.float64,))
     (found,) = compiled.overloads.values()
-    assert found.library.codegen._engine.is_symbol_defined(found.fndesc.mangled_name) == (not within)
+    assert found.library.codegen._engine.is_symbol_defined(found.fndesc.mangled_name) == (not (within and _sooner()))
 
 
 def test_a_part_that_is_called_from_python_is_compiled_once_more_with_a_way_in():
@@ -54,3 +55,14 @@ def test_a_part_that_is_called_from_python_is_compiled_once_more_with_a_way_in()
         assert half(TABLE[0].astype(np.float32), 1.0) == 6.0
     assert len(COMPILED) == before + 1
     assert [one for one in COMPILED if one.py_func is half.py_func][1].signatures
+
+
+def test_other_versions_of_numba_compile_parts_as_they_do(monkeypatch):
+    monkeypatch.setattr(compile_, "PARTS_KNOWN_FOR", ["9", "9"])
+    _sooner.cache_clear()
+    try:
+        part = kernel(lambda value: value + 1.0, within=True)
+        whole = kernel(lambda value: 2.0 * part(value))
+        assert _sooner() == {} and whole(3.0) == 8.0 and part(1.0) == 2.0
+    finally:
+        _sooner.cache_clear()

@@ -11,12 +11,13 @@ from functools import cache, wraps
 from types import FunctionType
 from typing import Any
 
+import numba
 import numpy as np
 from numba import njit
 
-from qed.base.parts import PartCompiler
-
 COMPILED: list[Any] = []
+# The version of Numba whose inner parts `qed.base.parts` knows.
+PARTS_KNOWN_FOR = ["0", "68"]
 # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
 SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -42,7 +43,7 @@ def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, 
 
 def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Compile a function for other kernels."""
-    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, "pipeline_class": PartCompiler, **options}
+    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, **_sooner(), **options}
     compiled = njit(**settings)(function)
 
     @cache
@@ -54,6 +55,16 @@ def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     compiled._compile_for_args = lambda *args, **named: copy()
     COMPILED.append(compiled)
     return compiled
+
+
+@cache
+def _sooner() -> dict[str, Any]:
+    """Give what makes no machine code of parts, where Numba's inner parts are those that it was written for; else nothing."""
+    if numba.__version__.split(".")[:2] != PARTS_KNOWN_FOR:
+        return {}
+    from qed.base.parts import PartCompiler
+
+    return {"pipeline_class": PartCompiler}
 
 
 def _forgiving(compiled: Any) -> Any:
