@@ -119,37 +119,40 @@ class Grower:
         nodes, members = 2 * self.rules.leaves - 1, max(crew.members, 1)
         if len(self._own) < members:
             self._own = np.empty((members, self._own.shape[1]), dtype=np.int64)
-        best, shared = np.zeros((members, nodes, 6)), np.zeros((members, 8))
+        best, bounds, counts = np.zeros((members, nodes, 6)), np.zeros((members, 8)), np.zeros((members, 256))
+        shared, states = np.zeros((members, 8), dtype=np.int64), np.zeros((members, 7, nodes), dtype=np.int64)
         questions, gains, sums = np.full((nodes, 4), -1), np.zeros(nodes), np.zeros((nodes, 4))
         used = self._rows[: len(self._rows if rows is None else rows)]
         used[:] = np.arange(len(used)) if rows is None else rows
         crew.together(
             *(grow_together, self.codes, self.n_bins, self.has_missing, slope, curvature, self.weight, grid.is_whole),
             *(np.array(grid[:2]), *self.rules, allowed, used, self._spare, self._packed, self._own, self._histograms),
-            *(best, shared, questions, gains, sums, leaf),
+            *(states, counts, best, shared, bounds, questions, gains, sums, leaf),
         )
-        count = int(shared[0, 2])
+        count = int(shared[0, 0])
         return Grown(questions[:count], gains[:count], sums[:count], leaf)
 
 
 def worth(histograms: np.ndarray, n_bins: np.ndarray, rules: Rules, grid: Grid) -> np.ndarray:
-    """Give what every question is worth, from histograms (3, ..., 256) of slopes, curvatures and weights on the grid.
+    """Give what every question is worth, from histograms (3, ..., bins + 1) of slopes, curvatures and weights on the grid.
 
-    The answer has the axes (..., 2, 255): missing values on the right or on the left, and the bin up to which rows go left. Minus infinity
-    stands for questions that can not be asked.
+    The last bin is that of missing values. The answer has the axes (..., sides, bins): missing values on the right and, where there are any, on
+    the left; and the bin up to which rows go left. Minus infinity stands for questions that can not be asked.
     """
-    lost, whole = histograms[..., None, 255:], histograms.sum(axis=-1)[..., None, None]
-    left = np.cumsum(histograms[..., None, :255], axis=-1)
-    left = np.concatenate([left, left + lost], axis=-2)
-    right, bins = whole - left, np.arange(255)
+    lost, whole = histograms[..., None, -1:], histograms.sum(axis=-1)[..., None, None]
+    left, n_bins = np.cumsum(histograms[..., None, :-1], axis=-1), n_bins[..., None, None]
     some = (lost[:2] != 0).any(axis=0)
-    last = np.concatenate([n_bins[..., None, None] - ~some, np.where(some, n_bins[..., None, None] - 1, 0)], axis=-2)
-    heavy = np.minimum(left[2], right[2]) >= rules.weight
-    bent = np.minimum(left[1], right[1]) / grid.curvature >= rules.curvature
+    last = n_bins - ~some
+    if some.any():
+        left = np.concatenate([left, left + lost], axis=-2)
+        last = np.concatenate([last, np.where(some, n_bins - 1, 0)], axis=-2)
+    right = whole - left
+    fits = (np.arange(left.shape[-1]) < last) & (np.minimum(left[2], right[2]) >= rules.weight)
+    fits &= np.minimum(left[1], right[1]) >= rules.curvature * grid.curvature
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         score = score_of(left, rules, grid) + score_of(right, rules, grid)
         gain = score - score_of(whole, rules, grid)
-    return np.where((bins < last) & heavy & bent & (gain > LEAST_SHARE * score), gain, -np.inf)
+        return np.where(fits & (gain > LEAST_SHARE * score), gain, -np.inf)
 
 
 def score_of(sums: np.ndarray, rules: Rules, grid: Grid) -> np.ndarray:
@@ -169,7 +172,9 @@ def _grow_few(
 ) -> Grown:
     """Grow the tree of few rows without a compiled loop; the answer is the same."""
     rules, codes, (_, p) = grower.rules, grower.codes, grower.codes.shape
-    places = codes + 256 * np.arange(p)
+    width = int(grower.n_bins.max()) + 1
+    # Missing values behind the last bin.
+    places = np.minimum(codes, width - 1) + width * np.arange(p)
     weights = grower.weight if len(grower.weight) else np.ones(len(codes))
     amounts = np.stack(
         [
@@ -186,8 +191,8 @@ def _grow_few(
         if depth[node] >= rules.depth or amounts[2, chosen].sum() < 2 * rules.weight:
             return 0.0, -1, -1, -1, 0.0
         at = places[chosen].ravel()
-        histograms = np.stack([np.bincount(at, np.repeat(one[chosen], p), p << 8) for one in amounts]).reshape(
-            3, p, 256
+        histograms = np.stack([np.bincount(at, np.repeat(one[chosen], p), p * width) for one in amounts]).reshape(
+            3, p, width
         )
         every = worth(histograms, grower.n_bins, rules, grid)
         every[~allowed[node].astype(bool)] = -np.inf

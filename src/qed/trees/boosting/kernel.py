@@ -16,6 +16,8 @@ LOW = np.int64(0xFFFFFFFF)
 # The share of the sides' scores that a gain has to exceed, for rounding not to ask a question.
 LEAST_SHARE = 2.0**-40
 GAIN, COLUMN, BIN, SIDE, SLOPE, CURVATURE = range(6)
+# What each member knows of the nodes: their rows, level, place among the histograms and sums; and the leaves there are.
+FIRST, LAST, DEPTH, SLOT, TOTAL, SPREAD, LEAVES = range(7)
 
 
 @kernel
@@ -42,8 +44,11 @@ def grow_together(
     packed: np.ndarray,
     own: np.ndarray,
     histograms: np.ndarray,
+    states: np.ndarray,
+    counts: np.ndarray,
     best: np.ndarray,
     shared: np.ndarray,
+    bounds: np.ndarray,
     tree: np.ndarray,
     gains: np.ndarray,
     sums: np.ndarray,
@@ -53,117 +58,112 @@ def grow_together(
 
     `rows` holds the rows to be used in ascending order, and those of one node after those of another when all is done.
     """
-    n, p = len(rows), codes.shape[1]
-    low, high = pack(
-        slope, curvature, weight, is_whole, to_grid, rows, n * member // members, n * (member + 1) // members, packed
-    )
-    shared[member, 0], shared[member, 1] = low, high
+    state = states[member]
+    pack(slope, curvature, weight, is_whole, to_grid, rows, member, members, packed, shared, bounds)
     if not meet(gate, members):
         return
-    for other in range(members):
-        low, high = min(low, shared[other, 0]), max(high, shared[other, 1])
-    # Curvature below which a side is too light for certain, and from which on it is heavy enough.
-    bounds = np.empty(2)
-    bounds[0], bounds[1] = leaf_weight * low * (1.0 - 1e-9), leaf_weight * high * (1.0 + 1e-9)
-    first_column, last_column = p * member // members, p * (member + 1) // members
-    counts, most_nodes = np.empty(256), 2 * most_leaves - 1
-    first, last, depth = np.zeros(most_nodes, np.int64), np.zeros(most_nodes, np.int64), np.zeros(most_nodes, np.int64)
-    slot, leaves = np.zeros(most_nodes, np.int64), np.zeros(most_leaves, np.int64)
-    total, spread = np.zeros(most_nodes, np.int64), np.zeros(most_nodes, np.int64)
-    last[0], count, n_leaves = n, 1, 1
-    add_up(codes, packed, rows, 0, n, member, members, own)
-    if not meet(gate, members):
-        return
-    for q in range(first_column << 8, last_column << 8):
-        amount = np.int64(0)
-        for other in range(members):
-            amount += own[other, q]
-        histograms[0, q] = amount
-    if not meet(gate, members):
-        return
-    amount = np.int64(0)
-    for q in range(256):
-        amount += histograms[0, q]
-    total[0], spread[0] = amount >> 32, amount & LOW
-    search(
-        *(
-            histograms[0],
-            first_column,
-            last_column,
-            n_bins,
-            has_missing,
-            allowed[0],
-            total[0],
-            spread[0],
-            to_grid,
-            penalty,
-        ),
-        *(leaf_curvature, leaf_weight, bounds, codes, rows, 0, n, weight, counts, best[member, 0]),
-    )
-    if not meet(gate, members):
-        return
-    while n_leaves < most_leaves:
-        gain, node, chosen = 0.0, -1, 0
-        for q in range(n_leaves):
-            for other in range(members):
-                if best[other, leaves[q], GAIN] > gain:
-                    gain, node, chosen = best[other, leaves[q], GAIN], leaves[q], other
-        if node < 0:
-            break
-        found = best[chosen, node]
-        column, cut, side = np.int64(found[COLUMN]), np.int64(found[BIN]), found[SIDE] > 0.0
-        begin, end = first[node], last[node]
-        middle = divide(gate, member, members, codes, column, cut, side, rows, spare, shared, begin, end)
-        if middle < 0:
-            return
-        left, right = count, count + 1
-        if member == 0:
-            tree[node, 0], tree[node, 1], tree[node, 2], tree[node, 3] = column, cut, np.int64(side), left
-            gains[node] = gain
-        total[left], spread[left] = np.int64(found[SLOPE]), np.int64(found[CURVATURE])
-        total[right], spread[right] = total[node] - total[left], spread[node] - spread[left]
-        first[left], last[left], first[right], last[right] = begin, middle, middle, end
-        depth[left] = depth[right] = depth[node] + 1
-        slot[left], slot[right] = slot[node], n_leaves
-        for q in range(n_leaves):
-            if leaves[q] == node:
-                leaves[q] = left
-        leaves[n_leaves] = right
-        n_leaves, count = n_leaves + 1, count + 2
-        for child in (left, right):
-            best[member, child, GAIN] = 0.0
-        if n_leaves < most_leaves and depth[left] < most_levels:
-            small = left if 2 * middle <= begin + end else right
-            add_up(codes, packed, rows, first[small], last[small], member, members, own)
+    begin_at_root(state, len(rows), members, leaf_weight, shared, bounds[member], bounds)
+    count = np.int64(1)
+    # The root is new at first, then always the two children of a node, of which the rows of one are added up.
+    left = right = small = np.int64(0)
+    while True:
+        n_leaves = (count + 1) >> 1
+        goes_on = n_leaves < most_leaves and state[DEPTH, left] < most_levels
+        if goes_on:
+            add_up(codes, packed, rows, state[FIRST, small], state[LAST, small], member, members, own)
             if not meet(gate, members):
                 return
-            less, more = histograms[slot[left]], histograms[slot[right]]
-            for q in range(first_column << 8, last_column << 8):
-                amount = np.int64(0)
-                for other in range(members):
-                    amount += own[other, q]
-                rest = less[q] - amount
-                less[q] = amount if small == left else rest
-                more[q] = rest if small == left else amount
-            for child in (left, right):
+            share_out(own, member, members, histograms, state[SLOT, small], state[SLOT, left + right - small])
+        for child in range(left, right + 1):
+            best[member, child, GAIN] = 0.0
+            if goes_on:
                 search(
-                    *(
-                        histograms[slot[child]],
-                        first_column,
-                        last_column,
-                        n_bins,
-                        has_missing,
-                        allowed[child],
-                        total[child],
-                    ),
-                    *(spread[child], to_grid, penalty, leaf_curvature, leaf_weight, bounds, codes, rows, first[child]),
-                    *(last[child], weight, counts, best[member, child]),
+                    *(histograms, state, child, member, members, n_bins, has_missing, allowed, to_grid, penalty),
+                    *(leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts, best),
                 )
         if not meet(gate, members):
             return
-    describe(member, members, leaves, n_leaves, first, last, rows, slope, curvature, weight, sums, leaf)
+        node = choose(best, state, members, n_leaves if n_leaves < most_leaves else 0, tree, gains, count)
+        if node < 0:
+            break
+        if not divide(gate, member, members, codes, tree, node, rows, spare, shared, state):
+            return
+        left, right = count, count + 1
+        small = branch(state, node, count, n_leaves)
+        count += 2
+    describe(member, members, state, (count + 1) >> 1, rows, slope, curvature, weight, sums, leaf)
     if member == 0:
-        shared[0, 2] = np.float64(count)
+        shared[0, 0] = count
+
+
+@kernel(within=True)
+def begin_at_root(
+    state: np.ndarray, n: int, members: int, leaf_weight: float, shared: np.ndarray, own: np.ndarray, bounds: np.ndarray
+) -> None:
+    """Set the root, and between which curvatures the weight of a side has to be counted."""
+    amount, low, high = np.int64(0), np.inf, 0.0
+    for other in range(members):
+        amount += shared[other, 0]
+        low = min(low, bounds[other, 0])
+        high = max(high, bounds[other, 1])
+    # Below the one a side is too light for certain, from the other on it is heavy enough.
+    own[2] = leaf_weight * low * (1.0 - 1e-9)
+    own[3] = leaf_weight * high * (1.0 + 1e-9)
+    state[TOTAL, 0] = amount >> 32
+    state[SPREAD, 0] = amount & LOW
+    state[FIRST, 0] = 0
+    state[LAST, 0] = n
+    state[DEPTH, 0] = 0
+    state[SLOT, 0] = 0
+    state[LEAVES, 0] = 0
+
+
+@kernel(within=True)
+def choose(
+    best: np.ndarray, state: np.ndarray, members: int, n_leaves: int, tree: np.ndarray, gains: np.ndarray, count: int
+) -> int:
+    """Find the leaf whose question is worth most, the first of equal ones, and write it down; -1 where there is none.
+
+    All members find, and write, the same.
+    """
+    gain, node, chosen = 0.0, np.int64(-1), 0
+    for q in range(n_leaves):
+        for other in range(members):
+            if best[other, state[LEAVES, q], GAIN] > gain:
+                node = state[LEAVES, q]
+                chosen = other
+                gain = best[other, node, GAIN]
+    if node >= 0:
+        found = best[chosen, node]
+        for q in range(3):
+            tree[node, q] = np.int64(found[COLUMN + q])
+        tree[node, 3] = count
+        gains[node] = gain
+        state[TOTAL, count] = np.int64(found[SLOPE])
+        state[SPREAD, count] = np.int64(found[CURVATURE])
+    return node
+
+
+@kernel(within=True)
+def branch(state: np.ndarray, node: int, left: int, n_leaves: int) -> int:
+    """Set the two children of a node, the left one of which begins where it does; give the smaller one."""
+    right, middle = left + 1, state[LAST, left]
+    for what in (TOTAL, SPREAD):
+        state[what, right] = state[what, node] - state[what, left]
+    state[FIRST, left] = state[FIRST, node]
+    state[FIRST, right] = middle
+    state[LAST, right] = state[LAST, node]
+    state[DEPTH, left] = state[DEPTH, node] + 1
+    state[DEPTH, right] = state[DEPTH, node] + 1
+    # The larger child has the histograms of its parent, less those of the smaller one.
+    small = left if 2 * middle <= state[FIRST, node] + state[LAST, node] else right
+    state[SLOT, left + right - small] = state[SLOT, node]
+    state[SLOT, small] = n_leaves
+    for q in range(n_leaves):
+        if state[LEAVES, q] == node:
+            state[LEAVES, q] = left
+    state[LEAVES, n_leaves] = right
+    return small
 
 
 @kernel(within=True)
@@ -174,26 +174,29 @@ def pack(
     is_whole: bool,
     to_grid: np.ndarray,
     rows: np.ndarray,
-    begin: int,
-    end: int,
+    member: int,
+    members: int,
     packed: np.ndarray,
-) -> tuple[float, float]:
-    """Bring some rows to the grid; give the least and the largest curvature of a weight of one."""
-    low, high = np.inf, 0.0
-    for q in range(begin, end):
+    shared: np.ndarray,
+    bounds: np.ndarray,
+) -> None:
+    """Bring this member's rows to the grid; leave their sum, and the least and the largest curvature of a weight of one."""
+    n, total, low, high = len(rows), np.int64(0), np.inf, 0.0
+    for q in range(n * member // members, n * (member + 1) // members):
         i = rows[q]
-        if len(weight) == 0:
-            first, second, w = np.rint(slope[i] * to_grid[0]), np.rint(curvature[i] * to_grid[1]), 1.0
-        elif is_whole:
-            # As often as the row stands there.
-            w = weight[i]
-            first, second = w * np.rint(slope[i] * to_grid[0]), w * np.rint(curvature[i] * to_grid[1])
-        else:
-            w = weight[i]
-            first, second = np.rint(w * slope[i] * to_grid[0]), np.rint(w * curvature[i] * to_grid[1])
+        w = weight[i] if len(weight) else 1.0
+        # A weight that is a whole number says how often the row is there.
+        inside = 1.0 if is_whole else w
+        times = w if is_whole else 1.0
+        first = times * np.rint(inside * slope[i] * to_grid[0])
+        second = times * np.rint(inside * curvature[i] * to_grid[1])
         packed[i] = (np.int64(first) << 32) + np.int64(second)
-        low, high = min(low, second / w), max(high, second / w)
-    return low, high
+        total += packed[i]
+        low = min(low, second / w)
+        high = max(high, second / w)
+    shared[member, 0] = total
+    bounds[member, 0] = low
+    bounds[member, 1] = high
 
 
 @kernel(within=True)
@@ -220,15 +223,28 @@ def add_up(
 
 
 @kernel(within=True)
+def share_out(own: np.ndarray, member: int, members: int, histograms: np.ndarray, less: int, more: int) -> None:
+    """Add up the histograms of all members, for this one's columns; those of one of two children are taken from the other's."""
+    p = own.shape[1] >> 8
+    for q in range((p * member // members) << 8, (p * (member + 1) // members) << 8):
+        amount = np.int64(0)
+        for other in range(members):
+            amount += own[other, q]
+        if less != more:
+            histograms[more, q] -= amount
+        histograms[less, q] = amount
+
+
+@kernel(within=True)
 def search(
-    histogram: np.ndarray,
-    first_column: int,
-    last_column: int,
+    histograms: np.ndarray,
+    state: np.ndarray,
+    node: int,
+    member: int,
+    members: int,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
     allowed: np.ndarray,
-    total: int,
-    spread: int,
     to_grid: np.ndarray,
     penalty: float,
     leaf_curvature: float,
@@ -236,19 +252,23 @@ def search(
     bounds: np.ndarray,
     codes: np.ndarray,
     rows: np.ndarray,
-    begin: int,
-    end: int,
     weight: np.ndarray,
     counts: np.ndarray,
-    best: np.ndarray,
+    bests: np.ndarray,
 ) -> None:
-    """Find the best question about some columns: the lowest column, then missing values on the right, then the lowest bin."""
-    best[GAIN] = 0.0
+    """Find the best question about this member's columns: the lowest one, then missing values on the right, then the lowest bin."""
+    histogram, best, total, spread = (
+        histograms[state[SLOT, node]],
+        bests[member, node],
+        state[TOTAL, node],
+        state[SPREAD, node],
+    )
     from_slope, from_curvature = 1.0 / to_grid[0], 1.0 / to_grid[1]
     whole, width = total * from_slope, spread * from_curvature
     alone = whole * whole / (width + penalty)
-    for column in range(first_column, last_column):
-        if not allowed[column]:
+    low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], codes.shape[1]
+    for column in range(p * member // members, p * (member + 1) // members):
+        if not allowed[node, column]:
             continue
         lost, counted = histogram[(column << 8) + 255], False
         for turn in range(1 + (lost != 0)):
@@ -259,7 +279,7 @@ def search(
                 amount = histogram[(column << 8) + b]
                 left, breadth = left + (amount >> 32), breadth + (amount & LOW)
                 lighter = min(breadth, spread - breadth)
-                if lighter < bounds[0]:
+                if lighter < low:
                     continue
                 before, after = breadth * from_curvature, (spread - breadth) * from_curvature
                 if before < leaf_curvature or after < leaf_curvature:
@@ -269,17 +289,21 @@ def search(
                 gain = score - alone
                 if not gain > max(best[GAIN], LEAST_SHARE * score):
                     continue
-                if lighter < bounds[1]:
+                if lighter < high:
                     # What the curvature does not tell is counted, once for a column.
                     if not counted:
-                        count_weights(codes, rows, begin, end, weight, column, counts)
+                        count_weights(codes, rows, state[FIRST, node], state[LAST, node], weight, column, own)
                         counted = True
-                    heavy = counts[b] + (counts[255] if turn == 1 else 0.0)
-                    if heavy < leaf_weight or counts[254] + counts[255] - heavy < leaf_weight:
+                    heavy = own[b] + (own[255] if turn == 1 else 0.0)
+                    if heavy < leaf_weight or own[254] + own[255] - heavy < leaf_weight:
                         continue
                 side = turn == 1 if has_missing[column] else 2 * breadth > spread
-                best[GAIN], best[COLUMN], best[BIN], best[SIDE] = gain, column, b, side
-                best[SLOPE], best[CURVATURE] = left, breadth
+                best[GAIN] = gain
+                best[COLUMN] = column
+                best[BIN] = b
+                best[SIDE] = side
+                best[SLOPE] = left
+                best[CURVATURE] = breadth
 
 
 @kernel(within=True)
@@ -301,17 +325,16 @@ def divide(
     member: int,
     members: int,
     codes: np.ndarray,
-    column: int,
-    cut: int,
-    side: bool,
+    tree: np.ndarray,
+    node: int,
     rows: np.ndarray,
     spare: np.ndarray,
     shared: np.ndarray,
-    begin: int,
-    end: int,
-) -> int:
-    """Bring the rows of a node that go left to the front, all in the order they had; give where the right ones begin."""
-    size = end - begin
+    state: np.ndarray,
+) -> bool:
+    """Bring the rows of a node that go left to the front, all in the order they had; False where a member failed."""
+    begin, column, cut, side = state[FIRST, node], tree[node, 0], tree[node, 1], tree[node, 2] == 1
+    size = state[LAST, node] - begin
     start, stop = begin + size * member // members, begin + size * (member + 1) // members
     front = back = start
     for q in range(start, stop):
@@ -323,32 +346,27 @@ def divide(
         spare[1, back] = i
         front += goes
         back += 1 - goes
-    shared[member, 2] = np.float64(front - start)
+    shared[member, 0] = front - start
     if not meet(gate, members):
-        return -1
+        return False
     lefts, before = np.int64(0), np.int64(0)
     for other in range(members):
-        before += np.int64(shared[other, 2]) if other < member else 0
-        lefts += np.int64(shared[other, 2])
-    place = begin + before
+        before += shared[other, 0] if other < member else 0
+        lefts += shared[other, 0]
     for q in range(start, front):
-        rows[place + q - start] = spare[0, q]
-    place = begin + lefts + (start - begin) - before
+        rows[begin + before + q - start] = spare[0, q]
     for q in range(start, back):
-        rows[place + q - start] = spare[1, q]
-    if not meet(gate, members):
-        return -1
-    return begin + lefts
+        rows[lefts - before + q] = spare[1, q]
+    state[LAST, tree[node, 3]] = begin + lefts
+    return meet(gate, members)
 
 
 @kernel(within=True)
 def describe(
     member: int,
     members: int,
-    leaves: np.ndarray,
+    state: np.ndarray,
     n_leaves: int,
-    first: np.ndarray,
-    last: np.ndarray,
     rows: np.ndarray,
     slope: np.ndarray,
     curvature: np.ndarray,
@@ -358,12 +376,12 @@ def describe(
 ) -> None:
     """Add up slopes, curvatures, weights and rows of each leaf, and tell the rows which leaf is theirs."""
     for q in range(member, n_leaves, members):
-        node = leaves[q]
-        down, bend, heavy = 0.0, 0.0, 0.0
-        for place in range(first[node], last[node]):
+        node = state[LEAVES, q]
+        for place in range(state[FIRST, node], state[LAST, node]):
             i = rows[place]
             w = weight[i] if len(weight) else 1.0
-            down, bend, heavy = down + w * slope[i], bend + w * curvature[i], heavy + w
+            sums[node, 0] += w * slope[i]
+            sums[node, 1] += w * curvature[i]
+            sums[node, 2] += w
+            sums[node, 3] += 1.0
             leaf[i] = node
-        sums[node, 0], sums[node, 1], sums[node, 2] = down, bend, heavy
-        sums[node, 3] = np.float64(last[node] - first[node])

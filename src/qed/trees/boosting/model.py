@@ -37,7 +37,7 @@ from qed.trees.forest import Forest
 from qed.trees.model import TREE_PARAMETERS
 
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
-SAMPLED = 1 << 20
+SAMPLED = 1 << 14
 
 BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "learning_rate": number(0, above=True),

@@ -183,8 +183,9 @@ class _Look:
         # Sums of m numbers are known to m roundings of their sizes, the slopes themselves to a few.
         m = nodes.n_node_samples[leaves] + 32.0
         slack = self.rate * m * EPS * np.broadcast_to(slack, count)[leaves]
-        halved = _halvings(own, wanted)
-        apart = np.abs(own - math.ldexp(1.0, -(halved or 0)) * wanted)
+        halved = _halvings(own, wanted, slack)
+        # Where all that is wanted is rounding, so are the values, of either sign.
+        apart = np.abs(own) / 4 if halved is None else np.abs(own - math.ldexp(1.0, -halved) * wanted)
         with np.errstate(divide="ignore", invalid="ignore"):
             found.astray = max(found.astray, float(np.where(apart == 0, 0.0, apart / slack).max()))
         return {halved}
@@ -202,14 +203,15 @@ class _Look:
         """Ask all questions of all nodes again, and compare the best with those asked, and with what was left unasked."""
         found, rules, asking = self.found, self.rules, ~nodes.is_leaf
         best = np.full(nodes.node_count, -np.inf)
-        for column in range(self.codes.shape[1]):
-            place = leaf * 256 + self.codes[rows, column]
-            flat = np.stack([np.bincount(place, one, nodes.node_count * 256) for one in amounts.T])
-            histograms = flat.reshape(3, nodes.node_count, 256)
+        for column, n_bins in enumerate(self.bins.counts):
+            width = int(n_bins) + 1
+            place = leaf * width + np.minimum(self.codes[rows, column], n_bins)
+            flat = np.stack([np.bincount(place, one, nodes.node_count * width) for one in amounts.T])
+            histograms = flat.reshape(3, nodes.node_count, width)
             for level in reversed(nodes.levels):
                 above = level[asking[level]]
                 histograms[:, above] = histograms[:, above + 1] + histograms[:, nodes.children_right[above]]
-            every = worth(histograms, np.broadcast_to(self.bins.counts[column], nodes.node_count), rules, grid)
+            every = worth(histograms, np.broadcast_to(n_bins, nodes.node_count), rules, grid)
             best = np.maximum(best, every.max(axis=(1, 2)))
         ask = np.flatnonzero(asking)
         left, right = sums[:, ask + 1], sums[:, nodes.children_right[ask]]
@@ -254,10 +256,11 @@ class _Look:
         self.found.longer += int(len(halvings) != 1 or loss <= measured.loss * (1 + ROUNDING) * (1 - 1e-12))
 
 
-def _halvings(own: np.ndarray, wanted: np.ndarray) -> int | None:
-    """Say how often values must have been halved to be what they are, by the largest; None where nothing is to be halved."""
-    place = int(np.abs(wanted).argmax())
-    if not wanted[place]:
+def _halvings(own: np.ndarray, wanted: np.ndarray, slack: np.ndarray) -> int | None:
+    """Say how often values must have been halved to be what they are, by the clearest; None where all are rounding."""
+    clear = np.abs(wanted) - 2 * slack
+    place = int(clear.argmax())
+    if not clear[place] > 0:
         return None
     with np.errstate(divide="ignore", over="ignore"):
         share = float(wanted[place] / own[place])
