@@ -2,9 +2,9 @@ r"""Boosted trees that tell classes.
 
 .. math:: P(y = k \mid x) = \frac{e^{F_k(x)}}{\sum_j e^{F_j(x)}}, \qquad F \text{ lowers } -\sum_i w_i \log P(y_i \mid x_i) .
 
-Two classes have one score, the logarithm of their odds; several have one each, and a tree for each in every round. With the exponential
-loss :math:`e^{-yF}` of two classes, which is what AdaBoost lowers, the score is half the logarithm of the odds; it bounds the errors from above. How, and at
-what cost: see :mod:`qed.trees.boosting.model`.
+Two classes have one score, the logarithm of their odds; several have one each, and a tree for each in every round. The exponential loss
+:math:`e^{-yF}` of two classes is what AdaBoost lowers: it bounds the errors from above, and its score is half the logarithm of the odds.
+How, and at what cost: see :mod:`qed.trees.boosting.model`.
 """
 
 from __future__ import annotations
@@ -204,6 +204,14 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         block = finite(self._open(X, reset=False), self).array()
         for scores in self._stages(block, range(1, self._rounds + 1)):
             yield self._shares(scores, block)
+
+    def _disagreement(self) -> str:
+        scores = 1 if len(self.classes_) == 2 else len(self.classes_)
+        return (
+            super()._disagreement()
+            if len(self.baseline_) == scores
+            else "classes_ and baseline_ do not belong together"
+        )
 
     def _prove(self, problem: ClassProblem) -> list[Claim]:  # type: ignore[override]
         others = float(not np.array_equal(problem.classes, self.classes_))

@@ -1,13 +1,14 @@
 r"""Growing a tree on bins for a loss: the question that promises most, leaf by leaf.
 
-With the slopes :math:`g_i` and curvatures :math:`h_i` of the losses of a node's rows, the best value :math:`v` of its second-order model
-:math:`\sum_i w_i (g_i v + \tfrac12 h_i v^2) + \tfrac12 \lambda v^2` is :math:`v = -G / (H + \lambda)`, and a question is worth
+With slopes :math:`g_i` and curvatures :math:`h_i` of the losses of its rows, the model of a node
+:math:`\sum_i w_i (g_i v + \tfrac12 h_i v^2) + \tfrac12 \lambda v^2` is least at
+:math:`v = -G / (H + \lambda)`, and a question is worth
 
 .. math:: \frac{G_L^2}{H_L + \lambda} + \frac{G_R^2}{H_R + \lambda} - \frac{G^2}{H + \lambda}, \qquad G = \sum_i w_i g_i,\ H = \sum_i w_i h_i .
 
 All sums come from histograms: one for each column of the smaller child, and those of the larger by subtraction. A level costs
-:math:`O(np)` additions. Slopes and curvatures are whole numbers of a grid there, so that the sums are exact; values of leaves are made of the
-numbers themselves. Ke et al. (2017), LightGBM; Friedman (2001), Greedy function approximation.
+:math:`O(np)` additions. Slopes and curvatures are whole numbers of a grid there, so that the sums are exact; values of leaves are made of
+the numbers themselves. Ke et al. (2017), LightGBM; Friedman (2001), Greedy function approximation.
 """
 
 from __future__ import annotations
@@ -136,8 +137,8 @@ class Grower:
 def worth(histograms: np.ndarray, n_bins: np.ndarray, rules: Rules, grid: Grid) -> np.ndarray:
     """Give what every question is worth, from histograms (3, ..., bins + 1) of slopes, curvatures and weights on the grid.
 
-    The last bin is that of missing values. The answer has the axes (..., sides, bins): missing values on the right and, where there are any, on
-    the left; and the bin up to which rows go left. Minus infinity stands for questions that can not be asked.
+    The last bin is that of missing values. The answer has the axes (..., sides, bins): missing values on the right and, where there are
+    any, on the left; and the bin up to which rows go left. Minus infinity stands for questions that can not be asked.
     """
     lost, whole = histograms[..., None, -1:], histograms.sum(axis=-1)[..., None, None]
     left, n_bins = np.cumsum(histograms[..., None, :-1], axis=-1), n_bins[..., None, None]
@@ -219,10 +220,10 @@ def _grow_few(
             questions.append([-1, -1, -1, -1])
             gains.append(0.0)
         found += [look(len(parts) - 2), look(len(parts) - 1)] if len(leaves) < rules.leaves else [found[0]] * 2
-    sums = np.zeros((len(parts), 4))
     for node in leaves:
-        here = parts[node]
-        leaf[here] = node
-        heavy = weights[here]
-        sums[node] = (heavy * slope[here]).sum(), (heavy * curvature[here]).sum(), heavy.sum(), len(here)
+        leaf[parts[node]] = node
+    heavy, own = weights[rows], leaf[rows]
+    described = heavy * slope[rows], heavy * curvature[rows], heavy, np.ones(len(rows))
+    # Row after row, as the loops add them up.
+    sums = np.stack([np.bincount(own, one, len(parts)) for one in described], axis=1)
     return Grown(np.array(questions), np.array(gains), sums, leaf)

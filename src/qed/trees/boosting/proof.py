@@ -1,8 +1,8 @@
 """The proof of boosting: its rounds are gone through again, from the data and the trees alone.
 
 Before each round the losses are measured at the scores of the trees before it. Then every leaf must have gone as far as its rows say; no
-question may be better than the one asked, nor any leaf worth more than a node that was split in its place; thresholds are edges of bins; and
-nodes have the rows that come to them.
+question may be better than the one asked, nor any leaf worth more than a node that was split in its place; thresholds are edges of bins;
+and nodes have the rows that come to them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 r"""Boosted trees that predict numbers.
 
-.. math:: \hat y(x) = F_M(x), \quad\text{or}\quad e^{F_M(x)} \ \text{for counts,} \qquad F_M \text{ lowers } \sum_i w_i\, \ell(F(x_i), y_i) .
+.. math:: \hat y(x) = F_M(x) \ \text{ or, for counts, } \ e^{F_M(x)}, \qquad F_M \text{ lowers } \sum_i w_i\, \ell(F(x_i), y_i) .
 
-With squared errors the slopes are the residuals: each tree is fitted to what those before it left over, as in matching pursuit. Absolute errors
-and quantiles send each leaf to a quantile of its residuals, Huber's loss follows neither far outliers nor small noise, and Poisson's takes
-counts. How, and at what cost: see :mod:`qed.trees.boosting.model`.
+With squared errors the slopes are the residuals: each tree is fitted to what those before it left over, as in matching pursuit. Absolute
+errors and quantiles send each leaf to a quantile of its residuals, Huber's loss does not follow far outliers, and Poisson's takes counts. How, and at what cost: see :mod:`qed.trees.boosting.model`.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson"}, default="squared_error"
-        What is lowered: half the squared error, its size, squares near zero and sizes further out, that of a quantile, or that of counts, for
-        which the logarithm of the prediction is boosted.
+        What is lowered: half the squared error, its size, squares near zero and sizes further out, that of a quantile, or that of counts,
+        for which the logarithm of the prediction is boosted.
     quantile : float or None, default=None
-        Which quantile for ``loss="quantile"`` (0.5 where it is None); for ``loss="huber"`` the share of the rows nearest to the median whose
-        deviation is the end of the squares (0.9).
+        Which quantile for ``loss="quantile"`` (0.5 where it is None); for ``loss="huber"`` the share of the rows nearest to the median that
+        are inside the squares (0.9).
     learning_rate : float, default=0.1
         The share of its best value that each leaf goes.
     max_iter : int, default=100

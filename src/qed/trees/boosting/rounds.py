@@ -1,7 +1,7 @@
 """The rounds of boosting: measure the losses, grow a tree for each output, go as far as the loss allows.
 
-Losses are measured in parts of rows that are fixed by the data, so that no sum depends on the threads. The scores of a resumed fit are those
-of its trees, added in the same order: it goes on bit for bit.
+Losses are measured in parts of rows that are fixed by the data, so that no sum depends on the threads. The scores of a resumed fit are
+those of its trees, added in the same order: it goes on bit for bit.
 """
 
 from __future__ import annotations
