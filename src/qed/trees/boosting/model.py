@@ -3,8 +3,8 @@ r"""What boosted trees of classes and of numbers share: rounds as steps, scores 
 .. math:: F_m(x) = F_{m-1}(x) + \eta \sum_\ell v_{m\ell}\, [x \in \ell], \qquad v_{m\ell} = -G_{m\ell} / (H_{m\ell} + \lambda),
 
 with the leaves :math:`\ell` of a tree that is grown where the loss of :math:`F_{m-1}` falls fastest: :mod:`qed.trees.boosting.growing`.
-Every loss here is convex, so a step along these values lowers it if only it is short enough: where the training loss would rise, all values of
-the round are halved until it does not. A round costs :math:`O(np)` for each level of its trees.
+Every loss here is convex, so a step along these values lowers it if only it is short enough: where the training loss would rise, all values
+of the round are halved until it does not. A round costs :math:`O(np)` for each level of its trees.
 
 Friedman (2001), Greedy function approximation: a gradient boosting machine.
 """

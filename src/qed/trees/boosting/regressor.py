@@ -3,7 +3,8 @@ r"""Boosted trees that predict numbers.
 .. math:: \hat y(x) = F_M(x) \ \text{ or, for counts, } \ e^{F_M(x)}, \qquad F_M \text{ lowers } \sum_i w_i\, \ell(F(x_i), y_i) .
 
 With squared errors the slopes are the residuals: each tree is fitted to what those before it left over, as in matching pursuit. Absolute
-errors and quantiles send each leaf to a quantile of its residuals, Huber's loss does not follow far outliers, and Poisson's takes counts. How, and at what cost: see :mod:`qed.trees.boosting.model`.
+errors and quantiles send each leaf to a quantile of its residuals, Huber's loss does not follow far outliers, and that of Poisson takes
+counts. How, and at what cost: see :mod:`qed.trees.boosting.model`.
 """
 
 from __future__ import annotations
