@@ -34,6 +34,7 @@ WORKLOADS = (
     "svm_predict",
     "svm_linear",
     "neighbors",
+    "boosting",
     "kmeans",
     "kmeans_seeding",
     "omp",

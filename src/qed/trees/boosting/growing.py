@@ -4,7 +4,7 @@ With slopes :math:`g_i` and curvatures :math:`h_i` of the losses of its rows, th
 :math:`\sum_i w_i (g_i v + \tfrac12 h_i v^2) + \tfrac12 \lambda v^2` is least at
 :math:`v = -G / (H + \lambda)`, and a question is worth
 
-.. math:: \tfrac{G_L^2}{H_L + \lambda} + \tfrac{G_R^2}{H_R + \lambda} - \tfrac{G^2}{H + \lambda}, \quad G = \sum w_i g_i,\ H = \sum w_i h_i .
+.. math:: \tfrac{G_L^2}{H_L + \lambda} + \tfrac{G_R^2}{H_R + \lambda} - \tfrac{G^2}{H + \lambda}, \ \ G = \sum w_i g_i,\ H = \sum w_i h_i .
 
 All sums come from histograms: one for each column of the smaller child, and those of the larger by subtraction. A level costs
 :math:`O(np)` additions. Slopes and curvatures are whole numbers of a grid there, so that the sums are exact; values of leaves are made of

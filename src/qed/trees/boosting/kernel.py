@@ -141,7 +141,7 @@ def choose(
         gains[node] = gain
         state[TOTAL, count] = np.int64(found[SLOPE])
         state[SPREAD, count] = np.int64(found[CURVATURE])
-    return node
+    return int(node)
 
 
 @kernel(within=True)

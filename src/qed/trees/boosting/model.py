@@ -12,12 +12,12 @@ Friedman (2001), Greedy function approximation: a gradient boosting machine.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import floats, integers, maybe, of
+from qed.base.attributes import Attributes, floats, integers, maybe, of
 from qed.base.certificate import Claim
 from qed.base.models.checks import finite
 from qed.base.models.estimator import Iterative
@@ -77,7 +77,7 @@ class GradientBoosting(Iterative):
     # The methods whose answers after each round follow from the scores.
     stage_answers: ClassVar[tuple[str, ...]] = ("predict",)
     no_inference: ClassVar[str] = "its questions are chosen by the data"
-    attributes: ClassVar = {
+    attributes: ClassVar[Attributes] = {
         "baseline_": floats("scores"),
         "forest_": of(Forest),
         "n_trees_per_iteration_": integers(low=1),
@@ -104,7 +104,7 @@ class GradientBoosting(Iterative):
     def _problem(self, rows: Rows) -> Any:
         """Make the problem: rows in memory, and their targets."""
 
-    def _steps(self, problem: BoostingProblem, start: Step | None = None) -> Iterator[Step]:
+    def _steps(self, problem: BoostingProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         if start is None:
             seed = seed_of(self.random_state) if problem.is_random else 0
             train, aside, forest = [], [], None
@@ -142,7 +142,8 @@ class GradientBoosting(Iterative):
         self.n_trees_per_iteration_ = problem.objective.outputs
         self.train_score_ = step.train * unit
         for name in ("validation_score_", "seed_"):
-            vars(self).pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
         if len(step.aside):
             self.validation_score_ = step.aside * unit
         if problem.is_random:

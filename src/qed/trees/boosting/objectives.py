@@ -59,8 +59,8 @@ class OfNumbers(Objective):
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
-        self.power = {SquaredLoss: 2, HuberLoss: 2, AbsoluteLoss: 1, QuantileLoss: 1}.get(type(loss), 0)
-        self.level = {AbsoluteLoss: 0.5}.get(type(loss), getattr(loss, "level", None))
+        self.level = 0.5 if isinstance(loss, AbsoluteLoss) else getattr(loss, "level", None)
+        self.power = 2 if isinstance(loss, SquaredLoss | HuberLoss) else int(self.level is not None)
         # The curvature of these is that of a parabola above the loss.
         self._is_flat = loss.has_kinks or isinstance(loss, HuberLoss)
 
@@ -131,8 +131,8 @@ def objective_of_numbers(loss: str, level: float, y: np.ndarray, weight: np.ndar
         one = np.zeros(len(y), dtype=np.intp)
         away = np.abs(y - quantiles(y, weight, one, 1, 0.5))
         return OfNumbers(HuberLoss(max(float(quantiles(away, weight, one, 1, level)[0]), 2.0**-40)))
-    kinds = {"squared_error": SquaredLoss, "absolute_error": AbsoluteLoss, "poisson": PoissonLoss}
-    return OfNumbers(QuantileLoss(level) if loss == "quantile" else kinds[loss]())
+    others = {"squared_error": SquaredLoss(), "absolute_error": AbsoluteLoss(), "poisson": PoissonLoss()}
+    return OfNumbers(QuantileLoss(level) if loss == "quantile" else others[loss])
 
 
 def objective_of_classes(loss: str, classes: int) -> Objective:

@@ -115,7 +115,7 @@ class _Look:
         objective, train = self.problem.objective, self.train
         if drawn is not None:
             measured = measure(objective, train, scores, crew, drawn)
-        halvings = set()
+        halvings: set[int] = set()
         for output, number in enumerate(trees):
             nodes, here = forest.tree(number), slice(forest.starts[number], forest.starts[number + 1])
             rows = np.arange(len(train)) if drawn is None else drawn
@@ -135,8 +135,8 @@ class _Look:
             self._places(nodes, sums)
             self._questions(nodes, leaf, rows, amounts, sums, grid, forest.gain[here])
             halvings |= self._counts_and_values(nodes, leaf, rows, slope, curvature, sums[2], scores[output])
-        if halvings - {None, 0}:
-            self._shorter(halvings - {None}, measured, scores, following, crew)
+        if halvings - {0}:
+            self._shorter(halvings, measured, scores, following, crew)
 
     def _places(self, nodes: Nodes, sums: np.ndarray) -> None:
         """Compare thresholds with edges, and where missing values are sent to with the rule."""
@@ -161,8 +161,8 @@ class _Look:
         curvature: np.ndarray,
         weight: np.ndarray,
         scores: np.ndarray,
-    ) -> set[int | None]:
-        """Compare rows, weights and values; give how often the values were halved, None where they are all to be zero."""
+    ) -> set[int]:
+        """Compare rows, weights and values; give how often the values were halved, nothing where they are all rounding."""
         found, count, heavy = self.found, nodes.node_count, self.train.weights[rows]
         wrong = nodes.sums(leaf, np.ones(len(rows))) != nodes.n_node_samples
         wrong |= np.abs(nodes.weighted_n_node_samples - weight) > 1e-12 * weight[0]
@@ -188,7 +188,7 @@ class _Look:
         apart = np.abs(own) / 4 if halved is None else np.abs(own - math.ldexp(1.0, -halved) * wanted)
         with np.errstate(divide="ignore", invalid="ignore"):
             found.astray = max(found.astray, float(np.where(apart == 0, 0.0, apart / slack).max()))
-        return {halved}
+        return set() if halved is None else {halved}
 
     def _questions(
         self,

@@ -64,7 +64,8 @@ def _sizes(slope: np.ndarray, curvature: np.ndarray, weight: np.ndarray) -> np.n
 def grid_of(measured: Measured, output: int, table: Table, drawn: np.ndarray | None) -> Grid:
     """Give the grid of one tree."""
     weight = table.weight if drawn is None or not len(table.weight) else table.weight[drawn]
-    return Grid.of(*measured.sizes[output], weight, len(table) if drawn is None else len(drawn))
+    slopes, curvatures = measured.sizes[output]
+    return Grid.of(slopes, curvatures, weight, len(table) if drawn is None else len(drawn))
 
 
 class Rounds:
