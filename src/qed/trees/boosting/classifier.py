@@ -206,12 +206,10 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
             yield self._shares(scores, block)
 
     def _disagreement(self) -> str:
-        scores = 1 if len(self.classes_) == 2 else len(self.classes_)
-        return (
-            super()._disagreement()
-            if len(self.baseline_) == scores
-            else "classes_ and baseline_ do not belong together"
-        )
+        classes, scores = len(self.classes_), len(self.baseline_)
+        if classes < 2 or scores != (1 if classes == 2 else classes):
+            return f"there are {classes} classes_ and {scores} scores in baseline_"
+        return super()._disagreement()
 
     def _prove(self, problem: ClassProblem) -> list[Claim]:  # type: ignore[override]
         others = float(not np.array_equal(problem.classes, self.classes_))
