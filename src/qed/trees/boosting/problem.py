@@ -67,6 +67,7 @@ class BoostingProblem(PresentRows):
     size: float = 1.0  # what scores are multiplied by, to be in the units of the target
     factor: np.ndarray | None = None  # by which the weights of rows are multiplied
     checked: Any = None  # what a proof has found out already
+    _coded: tuple[np.ndarray, Bins, np.ndarray] | None = None
 
     def __init__(self, rows: Rows, model: Settings, *, again: bool = False) -> None:
         super().__init__(rows, model, again=again)
@@ -146,9 +147,12 @@ class BoostingProblem(PresentRows):
             lot = generator(seed, "columns", number, output).random((nodes, p))
             yield (lot.argsort(axis=1).argsort(axis=1) < tried).astype(np.uint8)
 
-    def bins(self, table: Table) -> Bins:
-        """Learn the bins of the rows to learn from."""
-        return Bins.learn(table.X, table.weight if len(table.weight) else None, self.model.max_bins)
+    def coded(self, table: Table) -> tuple[Bins, np.ndarray]:
+        """Give the bins of the rows to learn from, and the codes of their values; asked again for the same rows, at once."""
+        if self._coded is None or self._coded[0] is not table.X:
+            bins = Bins.learn(table.X, table.weight if len(table.weight) else None, self.model.max_bins)
+            self._coded = table.X, bins, bins.codes(table.X)
+        return self._coded[1:]
 
     def rules(self, table: Table) -> Rules:
         """Say where growing ends."""

@@ -15,7 +15,6 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.threads.team import Team, team
-from qed.trees.bins import Bins
 from qed.trees.boosting.growing import Grid, Rules, score_of, worth
 from qed.trees.boosting.objectives import quantiles
 from qed.trees.boosting.problem import BoostingProblem, Table
@@ -96,9 +95,8 @@ class _Look:
 
     def __init__(self, found: Checked, problem: BoostingProblem, train: Table, rate: float) -> None:
         self.found, self.problem, self.train, self.rate = found, problem, train, rate
-        self.bins: Bins = problem.bins(train)
+        self.bins, self.codes = problem.coded(train)
         self.rules: Rules = problem.rules(train)
-        self.codes = self.bins.codes(train.X)
         self.has_missing = (self.codes == 255).any(axis=0)
 
     def at_round(

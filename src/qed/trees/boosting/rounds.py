@@ -75,8 +75,9 @@ class Rounds:
         self.problem, self.seed, self.rate = problem, seed, rate
         self.objective = problem.objective
         self.train, self.aside = problem.divided(seed)
-        self.bins, self.rules = problem.bins(self.train), problem.rules(self.train)
-        self.grower = Grower(self.bins.codes(self.train.X), self.bins, self.train.weight, self.rules)
+        self.rules = problem.rules(self.train)
+        self.bins, codes = problem.coded(self.train)
+        self.grower = Grower(codes, self.bins, self.train.weight, self.rules)
         self.baseline = self.objective.baseline(self.train.y, self.train.weights)
         self.growing = Growing(forest)
         self.number = 0 if forest is None else forest.n_trees // self.objective.outputs
