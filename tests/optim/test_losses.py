@@ -14,11 +14,20 @@ from qed.optim import (
     HuberLoss,
     LogisticLoss,
     PoissonLoss,
+    QuantileLoss,
     SquaredHingeLoss,
     SquaredLoss,
 )
 
-LOSSES = [SquaredLoss(), AbsoluteLoss(), HuberLoss(0.5), HuberLoss(2.0), LogisticLoss(), PoissonLoss()]
+LOSSES = [
+    SquaredLoss(),
+    AbsoluteLoss(),
+    HuberLoss(0.5),
+    HuberLoss(2.0),
+    LogisticLoss(),
+    PoissonLoss(),
+    QuantileLoss(0.25),
+]
 MARGINS = [HingeLoss(), SquaredHingeLoss(), ExponentialLoss()]
 LOSSES += MARGINS
 LABELLED = (LogisticLoss, HingeLoss, SquaredHingeLoss, ExponentialLoss)
@@ -76,7 +85,11 @@ def test_outside_its_domain_the_conjugate_is_infinite(loss):
 @given(losses, numbers, numbers)
 def test_derivatives_are_those_of_the_value(loss, z, y):
     y, step = target(loss, y), 1e-5
-    kinks = {AbsoluteLoss: [0.0], HuberLoss: [-getattr(loss, "delta", 0), getattr(loss, "delta", 0)]}
+    kinks = {
+        AbsoluteLoss: [0.0],
+        QuantileLoss: [0.0],
+        HuberLoss: [-getattr(loss, "delta", 0), getattr(loss, "delta", 0)],
+    }
     assume(all(abs(z - y - kink) > 1e-3 for kink in kinks.get(type(loss), [])))
     slope = (one(loss.each(z + step, y)) - one(loss.each(z - step, y))) / (2 * step)
     bend = (one(loss.gradient(z + step, y)) - one(loss.gradient(z - step, y))) / (2 * step)

@@ -91,6 +91,8 @@ MODELS = {
 }
 # Models of the registry that have no judge here, and why.
 WITHOUT = {
+    "GradientBoostingClassifier": "judged against a plain twin of its trees in tests/trees/test_boosting.py",
+    "GradientBoostingRegressor": "judged against a plain twin of its trees in tests/trees/test_boosting.py",
     "TfidfTransformer": "counts and logarithms of them, restated by its claims",
     "GradientLogisticRegression": "its claims are those of LogisticRegression, whose proof it shares",
     "KernelLogisticRegression": "judged in test_kernel_logistic_proof.py, on data with classes",

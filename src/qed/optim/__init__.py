@@ -27,6 +27,7 @@ __getattr__, __dir__, __all__ = room(
             "LogisticLoss",
             "Loss",
             "PoissonLoss",
+            "QuantileLoss",
             "SquaredLoss",
         ],
         "svm.losses": ["ExponentialLoss", "HingeLoss", "SquaredHingeLoss"],

@@ -5,6 +5,8 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "boosting.classifier": ["GradientBoostingClassifier"],
+        "boosting.regressor": ["GradientBoostingRegressor"],
         "classifier": ["DecisionTreeClassifier"],
         "drawing": ["export_text"],
         "forests.classifier": ["RandomForestClassifier"],

@@ -36,7 +36,7 @@ class Settings(Protocol):
     min_impurity_decrease: float
 
 
-class TreeProblem(Problem):
+class PresentRows(Problem):
     """Rows with a weight above zero, what they weigh, and their targets; missing features are let through.
 
     `again` says whether a model is certified, whose every question is looked at.
@@ -44,7 +44,7 @@ class TreeProblem(Problem):
 
     rows: Rows
 
-    def __init__(self, rows: Rows, model: Settings, *, again: bool = False) -> None:
+    def __init__(self, rows: Rows, model: object, *, again: bool = False) -> None:
         self.rows, self.target_ndim, self.again = rows.cached(), rows.target_ndim, again
         self.summary: Summary = self.rows.fold(Summary.of)
         if np.isneginf(self.summary.low).any() or np.isposinf(self.summary.high).any():
@@ -56,8 +56,6 @@ class TreeProblem(Problem):
         self.y = np.asarray(block.y)[used]
         # What rows weigh; None where all weigh one.
         self.weight: np.ndarray | None = None if weight is None or (weight[used] == 1).all() else weight[used]
-        self.kind = KINDS[model.criterion]
-        self.model = model
 
     @cached_property
     def fingerprint(self) -> Fingerprint | None:
@@ -75,6 +73,14 @@ class TreeProblem(Problem):
     def total(self) -> float:
         """What all rows weigh."""
         return float(self.weights.sum())
+
+
+class TreeProblem(PresentRows):
+    """What one tree is grown from."""
+
+    def __init__(self, rows: Rows, model: Settings, *, again: bool = False) -> None:
+        super().__init__(rows, model, again=again)
+        self.kind, self.model = KINDS[model.criterion], model
 
     @cached_property
     def targets(self) -> Targets:

@@ -14,6 +14,7 @@ loss            :math:`f(z)`                                        :math:`f^*(u
 ==============  ==================================================  =======================================
 SquaredLoss     :math:`\tfrac12 r^2`                                :math:`\tfrac12 u^2 + uy`
 AbsoluteLoss    :math:`|r|`                                         :math:`uy,\ |u| \le 1`
+QuantileLoss    :math:`\max((1-q) r, -q r)`                         :math:`uy,\ -q \le u \le 1 - q`
 HuberLoss       :math:`\tfrac12 r^2` if :math:`|r| \le \delta`,     :math:`\tfrac12 u^2 + uy,\ |u| \le \delta`
                 else :math:`\delta|r| - \tfrac12\delta^2`
 LogisticLoss    :math:`\log(1 + e^{-yz})`                           :math:`t\log t + (1-t)\log(1-t),\ t = -uy`
@@ -210,6 +211,48 @@ class AbsoluteLoss(Loss):
 
     def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.where(np.abs(dual) <= 1.0 + ROUNDING, dual * y, np.inf)
+
+
+@dataclass(frozen=True)
+class QuantileLoss(Loss):
+    """The size of the residual, times `level` where the prediction is too low and times the rest where it is too high.
+
+    Parameters
+    ----------
+    level : float
+        The share of the rows that the best constant is not below: 0.5 for the median.
+
+    Examples
+    --------
+    >>> QuantileLoss(0.9).each(np.array([1.0, -1.0]), np.zeros(2))
+    array([0.1, 0.9])
+    """
+
+    level: float = 0.5
+    smoothness = np.inf
+    has_kinks = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.level <= 1:
+            raise ParameterError(f"QuantileLoss: level must be a number >= 0 and <= 1, not {self.level!r}.")
+
+    def slopes(self, y: np.ndarray) -> tuple[Any, Any]:
+        return -self.level, 1.0 - self.level
+
+    def each(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        residual = np.asarray(prediction) - y
+        return np.maximum((1.0 - self.level) * residual, -self.level * residual)
+
+    def gradient(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        # At the kink the middle of both slopes.
+        return 0.5 - self.level + 0.5 * np.sign(np.asarray(prediction) - y)
+
+    def curvature(self, prediction: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.zeros_like(prediction)
+
+    def each_conjugate(self, dual: np.ndarray, y: np.ndarray) -> np.ndarray:
+        inside = (dual >= -self.level - ROUNDING) & (dual <= 1.0 - self.level + ROUNDING)
+        return np.where(inside, dual * y, np.inf)
 
 
 @dataclass(frozen=True)

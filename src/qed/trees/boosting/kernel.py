@@ -1,0 +1,387 @@
+"""The loops that grow a tree on bins: all threads run `grow_together`, each over its own rows and columns, and meet at a gate.
+
+A row is one whole number, slope times 2^32 plus curvature, both in units that :class:`qed.trees.boosting.growing.Grid` chooses such that no
+sum leaves its half. So histograms are added and subtracted exactly, in any order, and rows stay in ascending order in every node: the tree
+does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.compile import kernel
+from qed.base.threads.gate import meet
+
+LOW = np.int64(0xFFFFFFFF)
+# The share of the sides' scores that a gain has to exceed, for rounding not to ask a question.
+LEAST_SHARE = 2.0**-40
+GAIN, COLUMN, BIN, SIDE, SLOPE, CURVATURE = range(6)
+# What each member knows of the nodes: their rows, level, place among the histograms and sums; and the leaves there are.
+FIRST, LAST, DEPTH, SLOT, TOTAL, SPREAD, LEAVES = range(7)
+
+
+@kernel
+def grow_together(
+    member: int,
+    members: int,
+    gate: np.ndarray,
+    codes: np.ndarray,
+    n_bins: np.ndarray,
+    has_missing: np.ndarray,
+    slope: np.ndarray,
+    curvature: np.ndarray,
+    weight: np.ndarray,
+    is_whole: bool,
+    to_grid: np.ndarray,
+    most_leaves: int,
+    most_levels: int,
+    leaf_weight: float,
+    leaf_curvature: float,
+    penalty: float,
+    allowed: np.ndarray,
+    rows: np.ndarray,
+    spare: np.ndarray,
+    packed: np.ndarray,
+    own: np.ndarray,
+    histograms: np.ndarray,
+    states: np.ndarray,
+    counts: np.ndarray,
+    best: np.ndarray,
+    shared: np.ndarray,
+    bounds: np.ndarray,
+    tree: np.ndarray,
+    gains: np.ndarray,
+    sums: np.ndarray,
+    leaf: np.ndarray,
+) -> None:
+    """Grow a tree, the question that is worth most first; nodes are numbered as they come, the children of a node together.
+
+    `rows` holds the rows to be used in ascending order, and those of one node after those of another when all is done.
+    """
+    state = states[member]
+    pack(slope, curvature, weight, is_whole, to_grid, rows, member, members, packed, shared, bounds)
+    if not meet(gate, members):
+        return
+    begin_at_root(state, len(rows), members, leaf_weight, shared, bounds[member], bounds)
+    count = np.int64(1)
+    # The root is new at first, then always the two children of a node, of which the rows of one are added up.
+    left = right = small = np.int64(0)
+    while True:
+        n_leaves = (count + 1) >> 1
+        goes_on = n_leaves < most_leaves and state[DEPTH, left] < most_levels
+        if goes_on:
+            add_up(codes, packed, rows, state[FIRST, small], state[LAST, small], member, members, own)
+            if not meet(gate, members):
+                return
+            share_out(own, member, members, histograms, state[SLOT, small], state[SLOT, left + right - small])
+        for child in range(left, right + 1):
+            best[member, child, GAIN] = 0.0
+            if goes_on:
+                search(
+                    *(histograms, state, child, member, members, n_bins, has_missing, allowed, to_grid, penalty),
+                    *(leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts, best),
+                )
+        if not meet(gate, members):
+            return
+        node = choose(best, state, members, n_leaves if n_leaves < most_leaves else 0, tree, gains, count)
+        if node < 0:
+            break
+        if not divide(gate, member, members, codes, tree, node, rows, spare, shared, state):
+            return
+        left, right = count, count + 1
+        small = branch(state, node, count, n_leaves)
+        count += 2
+    describe(member, members, state, (count + 1) >> 1, rows, slope, curvature, weight, sums, leaf)
+    if member == 0:
+        shared[0, 0] = count
+
+
+@kernel(within=True)
+def begin_at_root(
+    state: np.ndarray, n: int, members: int, leaf_weight: float, shared: np.ndarray, own: np.ndarray, bounds: np.ndarray
+) -> None:
+    """Set the root, and between which curvatures the weight of a side has to be counted."""
+    amount, low, high = np.int64(0), np.inf, 0.0
+    for other in range(members):
+        amount += shared[other, 0]
+        low = min(low, bounds[other, 0])
+        high = max(high, bounds[other, 1])
+    # Below the one a side is too light for certain, from the other on it is heavy enough.
+    own[2] = leaf_weight * low * (1.0 - 1e-9)
+    own[3] = leaf_weight * high * (1.0 + 1e-9)
+    state[TOTAL, 0] = amount >> 32
+    state[SPREAD, 0] = amount & LOW
+    state[FIRST, 0] = 0
+    state[LAST, 0] = n
+    state[DEPTH, 0] = 0
+    state[SLOT, 0] = 0
+    state[LEAVES, 0] = 0
+
+
+@kernel(within=True)
+def choose(
+    best: np.ndarray, state: np.ndarray, members: int, n_leaves: int, tree: np.ndarray, gains: np.ndarray, count: int
+) -> int:
+    """Find the leaf whose question is worth most, the first of equal ones, and write it down; -1 where there is none.
+
+    All members find, and write, the same.
+    """
+    gain, node, chosen = 0.0, np.int64(-1), 0
+    for q in range(n_leaves):
+        for other in range(members):
+            if best[other, state[LEAVES, q], GAIN] > gain:
+                node = state[LEAVES, q]
+                chosen = other
+                gain = best[other, node, GAIN]
+    if node >= 0:
+        found = best[chosen, node]
+        for q in range(3):
+            tree[node, q] = np.int64(found[COLUMN + q])
+        tree[node, 3] = count
+        gains[node] = gain
+        state[TOTAL, count] = np.int64(found[SLOPE])
+        state[SPREAD, count] = np.int64(found[CURVATURE])
+    return int(node)
+
+
+@kernel(within=True)
+def branch(state: np.ndarray, node: int, left: int, n_leaves: int) -> int:
+    """Set the two children of a node, the left one of which begins where it does; give the smaller one."""
+    right, middle = left + 1, state[LAST, left]
+    for what in (TOTAL, SPREAD):
+        state[what, right] = state[what, node] - state[what, left]
+    state[FIRST, left] = state[FIRST, node]
+    state[FIRST, right] = middle
+    state[LAST, right] = state[LAST, node]
+    state[DEPTH, left] = state[DEPTH, node] + 1
+    state[DEPTH, right] = state[DEPTH, node] + 1
+    # The larger child has the histograms of its parent, less those of the smaller one.
+    small = left if 2 * middle <= state[FIRST, node] + state[LAST, node] else right
+    state[SLOT, left + right - small] = state[SLOT, node]
+    state[SLOT, small] = n_leaves
+    for q in range(n_leaves):
+        if state[LEAVES, q] == node:
+            state[LEAVES, q] = left
+    state[LEAVES, n_leaves] = right
+    return small
+
+
+@kernel(within=True)
+def pack(
+    slope: np.ndarray,
+    curvature: np.ndarray,
+    weight: np.ndarray,
+    is_whole: bool,
+    to_grid: np.ndarray,
+    rows: np.ndarray,
+    member: int,
+    members: int,
+    packed: np.ndarray,
+    shared: np.ndarray,
+    bounds: np.ndarray,
+) -> None:
+    """Bring this member's rows to the grid; leave their sum, and the least and the largest curvature of a weight of one."""
+    n, total, low, high = len(rows), np.int64(0), np.inf, 0.0
+    for q in range(n * member // members, n * (member + 1) // members):
+        i = rows[q]
+        w = weight[i] if len(weight) else 1.0
+        # A weight that is a whole number says how often the row is there.
+        inside = 1.0 if is_whole else w
+        times = w if is_whole else 1.0
+        first = times * np.rint(inside * slope[i] * to_grid[0])
+        second = times * np.rint(inside * curvature[i] * to_grid[1])
+        packed[i] = (np.int64(first) << 32) + np.int64(second)
+        total += packed[i]
+        low = min(low, second / w)
+        high = max(high, second / w)
+    shared[member, 0] = total
+    bounds[member, 0] = low
+    bounds[member, 1] = high
+
+
+@kernel(within=True)
+def add_up(
+    codes: np.ndarray,
+    packed: np.ndarray,
+    rows: np.ndarray,
+    begin: int,
+    end: int,
+    member: int,
+    members: int,
+    own: np.ndarray,
+) -> None:
+    """Make the histograms of this member's share of some rows."""
+    p, histogram = codes.shape[1], own[member]
+    for q in range(len(histogram)):
+        histogram[q] = 0
+    size = end - begin
+    for q in range(begin + size * member // members, begin + size * (member + 1) // members):
+        i = np.uint64(rows[q])
+        amount, row = packed[i], codes[i]
+        for j in range(p):
+            histogram[np.uint64((j << 8) + row[j])] += amount
+
+
+@kernel(within=True)
+def share_out(own: np.ndarray, member: int, members: int, histograms: np.ndarray, less: int, more: int) -> None:
+    """Add up the histograms of all members, for this one's columns; those of one of two children are taken from the other's."""
+    p = own.shape[1] >> 8
+    for q in range((p * member // members) << 8, (p * (member + 1) // members) << 8):
+        amount = np.int64(0)
+        for other in range(members):
+            amount += own[other, q]
+        if less != more:
+            histograms[more, q] -= amount
+        histograms[less, q] = amount
+
+
+@kernel(within=True)
+def search(
+    histograms: np.ndarray,
+    state: np.ndarray,
+    node: int,
+    member: int,
+    members: int,
+    n_bins: np.ndarray,
+    has_missing: np.ndarray,
+    allowed: np.ndarray,
+    to_grid: np.ndarray,
+    penalty: float,
+    leaf_curvature: float,
+    leaf_weight: float,
+    bounds: np.ndarray,
+    codes: np.ndarray,
+    rows: np.ndarray,
+    weight: np.ndarray,
+    counts: np.ndarray,
+    bests: np.ndarray,
+) -> None:
+    """Find the best question about this member's columns: the lowest one, then missing values on the right, then the lowest bin."""
+    histogram, best, total, spread = (
+        histograms[state[SLOT, node]],
+        bests[member, node],
+        state[TOTAL, node],
+        state[SPREAD, node],
+    )
+    from_slope, from_curvature = 1.0 / to_grid[0], 1.0 / to_grid[1]
+    whole, width = total * from_slope, spread * from_curvature
+    alone = whole * whole / (width + penalty)
+    low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], codes.shape[1]
+    for column in range(p * member // members, p * (member + 1) // members):
+        if not allowed[node, column]:
+            continue
+        lost, counted = histogram[(column << 8) + 255], False
+        for turn in range(1 + (lost != 0)):
+            left, breadth = np.int64(0), np.int64(0)
+            if turn == 1:
+                left, breadth = lost >> 32, lost & LOW
+            for b in range(n_bins[column] - (lost == 0 or turn == 1)):
+                amount = histogram[(column << 8) + b]
+                left, breadth = left + (amount >> 32), breadth + (amount & LOW)
+                lighter = min(breadth, spread - breadth)
+                if lighter < low:
+                    continue
+                before, after = breadth * from_curvature, (spread - breadth) * from_curvature
+                if before < leaf_curvature or after < leaf_curvature:
+                    continue
+                here, there = left * from_slope, (total - left) * from_slope
+                score = here * here / (before + penalty) + there * there / (after + penalty)
+                gain = score - alone
+                if not gain > max(best[GAIN], LEAST_SHARE * score):
+                    continue
+                if lighter < high:
+                    # What the curvature does not tell is counted, once for a column.
+                    if not counted:
+                        count_weights(codes, rows, state[FIRST, node], state[LAST, node], weight, column, own)
+                        counted = True
+                    heavy = own[b] + (own[255] if turn == 1 else 0.0)
+                    if heavy < leaf_weight or own[254] + own[255] - heavy < leaf_weight:
+                        continue
+                side = turn == 1 if has_missing[column] else 2 * breadth > spread
+                best[GAIN] = gain
+                best[COLUMN] = column
+                best[BIN] = b
+                best[SIDE] = side
+                best[SLOPE] = left
+                best[CURVATURE] = breadth
+
+
+@kernel(within=True)
+def count_weights(
+    codes: np.ndarray, rows: np.ndarray, begin: int, end: int, weight: np.ndarray, column: int, counts: np.ndarray
+) -> None:
+    """Add up what rows weigh, up to each bin; what is missing by itself."""
+    for b in range(256):
+        counts[b] = 0.0
+    for q in range(begin, end):
+        counts[codes[rows[q], column]] += weight[rows[q]] if len(weight) else 1.0
+    for b in range(1, 255):
+        counts[b] += counts[b - 1]
+
+
+@kernel(within=True)
+def divide(
+    gate: np.ndarray,
+    member: int,
+    members: int,
+    codes: np.ndarray,
+    tree: np.ndarray,
+    node: int,
+    rows: np.ndarray,
+    spare: np.ndarray,
+    shared: np.ndarray,
+    state: np.ndarray,
+) -> bool:
+    """Bring the rows of a node that go left to the front, all in the order they had; False where a member failed."""
+    begin, column, cut, side = state[FIRST, node], tree[node, 0], tree[node, 1], tree[node, 2] == 1
+    size = state[LAST, node] - begin
+    start, stop = begin + size * member // members, begin + size * (member + 1) // members
+    front = back = start
+    for q in range(start, stop):
+        i = rows[q]
+        code = codes[i, column]
+        goes = np.int64(code <= cut or (code == 255 and side))
+        # Both are written, and one of them stays.
+        spare[0, front] = i
+        spare[1, back] = i
+        front += goes
+        back += 1 - goes
+    shared[member, 0] = front - start
+    if not meet(gate, members):
+        return False
+    lefts, before = np.int64(0), np.int64(0)
+    for other in range(members):
+        before += shared[other, 0] if other < member else 0
+        lefts += shared[other, 0]
+    for q in range(start, front):
+        rows[begin + before + q - start] = spare[0, q]
+    for q in range(start, back):
+        rows[lefts - before + q] = spare[1, q]
+    state[LAST, tree[node, 3]] = begin + lefts
+    return meet(gate, members)
+
+
+@kernel(within=True)
+def describe(
+    member: int,
+    members: int,
+    state: np.ndarray,
+    n_leaves: int,
+    rows: np.ndarray,
+    slope: np.ndarray,
+    curvature: np.ndarray,
+    weight: np.ndarray,
+    sums: np.ndarray,
+    leaf: np.ndarray,
+) -> None:
+    """Add up slopes, curvatures, weights and rows of each leaf, and tell the rows which leaf is theirs."""
+    for q in range(member, n_leaves, members):
+        node = state[LEAVES, q]
+        for place in range(state[FIRST, node], state[LAST, node]):
+            i = rows[place]
+            w = weight[i] if len(weight) else 1.0
+            sums[node, 0] += w * slope[i]
+            sums[node, 1] += w * curvature[i]
+            sums[node, 2] += w
+            sums[node, 3] += 1.0
+            leaf[i] = node

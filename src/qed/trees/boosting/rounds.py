@@ -1,0 +1,206 @@
+"""The rounds of boosting: measure the losses, grow a tree for each output, go as far as the loss allows.
+
+Losses are measured in parts of rows that are fixed by the data, so that no sum depends on the threads. The scores of a resumed fit are
+those of its trees, added in the same order: it goes on bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from qed.base.numbers import EPS
+from qed.base.threads.team import Team, team
+from qed.trees.boosting.growing import Grid, Grower, Grown
+from qed.trees.boosting.objectives import Objective, quantiles
+from qed.trees.boosting.problem import BoostingProblem, Table
+from qed.trees.forest import Forest, Growing
+
+# Rows that are measured at a time, what rounding may raise a sum of losses by, and how often a step is halved.
+PART, ROUNDING, HALVINGS = 1 << 14, 64 * EPS, 60
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The losses of rows at their scores: their sum, and slopes and curvatures of shape (outputs, n)."""
+
+    loss: float
+    slope: np.ndarray
+    curvature: np.ndarray
+    sizes: np.ndarray  # (outputs, 2): sums of the sizes of slopes and of curvatures, times weights
+
+
+def measure(
+    objective: Objective, table: Table, scores: np.ndarray, crew: Team, drawn: np.ndarray | None = None
+) -> Measured:
+    """Measure the losses; the sizes are those of all rows, or of some that are drawn."""
+    slope, curvature = np.empty_like(scores), np.empty_like(scores)
+
+    def one(part: int, parts: int) -> tuple[float, np.ndarray]:
+        here = slice(part * PART, (part + 1) * PART)
+        loss, slope[:, here], curvature[:, here] = objective.pieces(scores[:, here], table.y[here])
+        return _total(loss, table.weight[here]), _sizes(slope[:, here], curvature[:, here], table.weight[here])
+
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        found = crew.run(one, -(-len(table) // PART))
+        sizes = np.sum([part[1] for part in found], axis=0)
+        if drawn is not None:
+            weight = table.weight[drawn] if len(table.weight) else table.weight
+            sizes = _sizes(slope[:, drawn], curvature[:, drawn], weight)
+    return Measured(float(np.sum([part[0] for part in found])), slope, curvature, sizes)
+
+
+def _total(amounts: np.ndarray, weight: np.ndarray) -> float:
+    return float((amounts * weight).sum() if len(weight) else amounts.sum())
+
+
+def _sizes(slope: np.ndarray, curvature: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    sizes = np.stack([np.abs(slope), curvature], axis=1)
+    return (sizes * weight if len(weight) else sizes).sum(axis=2)
+
+
+def grid_of(measured: Measured, output: int, table: Table, drawn: np.ndarray | None) -> Grid:
+    """Give the grid of one tree."""
+    weight = table.weight if drawn is None or not len(table.weight) else table.weight[drawn]
+    slopes, curvatures = measured.sizes[output]
+    return Grid.of(slopes, curvatures, weight, len(table) if drawn is None else len(drawn))
+
+
+class Rounds:
+    """What one round hands to the next."""
+
+    def __init__(self, problem: BoostingProblem, seed: int, rate: float, forest: Forest | None = None) -> None:
+        self.problem, self.seed, self.rate = problem, seed, rate
+        self.objective = problem.objective
+        self.train, self.aside = problem.divided(seed)
+        self.rules = problem.rules(self.train)
+        self.bins, codes = problem.coded(self.train)
+        self.grower = Grower(codes, self.bins, self.train.weight, self.rules)
+        self.baseline = self.objective.baseline(self.train.y, self.train.weights)
+        self.growing = Growing(forest)
+        self.number = 0 if forest is None else forest.n_trees // self.objective.outputs
+        self.scores = scores_of(problem, self.train, self.baseline, forest)
+        self.aside_scores = None if self.aside is None else scores_of(problem, self.aside, self.baseline, forest)
+        self.leaf = np.zeros(self.scores.shape, dtype=np.int32)
+        with self._crew() as crew:
+            self.measured = measure(self.objective, self.train, self.scores, crew)
+
+    def _crew(self) -> Team:
+        return team(1 if self.grower.is_few else None)
+
+    @property
+    def train_loss(self) -> float:
+        """The mean loss of the rows that are learned from."""
+        return self.measured.loss / float(self.train.weights.sum())
+
+    @property
+    def aside_loss(self) -> float:
+        """The mean loss of the rows kept aside."""
+        assert self.aside is not None and self.aside_scores is not None
+        return mean_loss(self.objective, self.aside, self.aside_scores)
+
+    def advance(self) -> None:
+        """Grow the trees of one round, and go along them."""
+        drawn = self.problem.drawn(self.seed, self.number, len(self.train))
+        with self._crew() as crew:
+            if drawn is not None:
+                self.measured = measure(self.objective, self.train, self.scores, crew, drawn)
+            trees = []
+            allowed = self.problem.allowed(self.seed, self.number, 2 * self.rules.leaves - 1)
+            for output, columns in enumerate(allowed):
+                grid = grid_of(self.measured, output, self.train, drawn)
+                slope, curvature = self.measured.slope[output], self.measured.curvature[output]
+                grown = self.grower.grow(crew, slope, curvature, grid, drawn, columns, self.leaf[output])
+                trees.append(self._tree(grown, output, drawn))
+            self._go(crew, trees, whole=drawn is None)
+        for nodes, _ in trees:
+            self.growing.append(nodes)
+        if self.aside is not None:
+            first = self.number * self.objective.outputs
+            last = range(first, first + self.objective.outputs)
+            self.aside_scores = scores_of(self.problem, self.aside, self.aside_scores, self.growing.forest, last)
+        self.number += 1
+
+    def _tree(self, grown: Grown, output: int, drawn: np.ndarray | None) -> tuple[list[np.ndarray], np.ndarray]:
+        """Give a tree as columns of a forest, and the values of its nodes as they were numbered while it grew."""
+        order = grown.in_order()
+        place = np.empty(len(order), dtype=np.intp)
+        place[order] = np.arange(len(order))
+        value, leaf = self._values(grown, output, drawn), grown.sums[order, 3] > 0
+        column, cut, side, left = grown.questions[order].T
+        threshold = np.where(leaf, 0.0, self.bins.edges[np.maximum(column, 0), cut])
+        right = np.where(leaf, -1, place[np.where(leaf, 0, left + 1)])
+        counts = _added_up(grown, order)
+        nodes = [
+            np.where(leaf, -1, column),
+            threshold,
+            right,
+            side == 1,
+            value[order] * self.problem.size,
+            grown.gains[order],
+        ]
+        nodes += [counts[:, 1].astype(np.intp), counts[:, 0]]
+        if drawn is not None:
+            others = np.setdiff1d(np.arange(len(self.train)), drawn, assume_unique=True)
+            alone = Forest(np.array([0, len(order)]), *nodes).tree(0)
+            self.leaf[output, others] = order[alone.apply(self.train.X[others])]
+        return nodes, value
+
+    def _values(self, grown: Grown, output: int, drawn: np.ndarray | None) -> np.ndarray:
+        """Give how far each leaf goes: to the minimum of its model of the losses, or to a quantile, times the rate."""
+        objective = self.objective
+        if objective.level is None:
+            bend = grown.sums[:, 1] + self.rules.penalty
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                step = np.where(bend > 0, -grown.sums[:, 0] / bend, 0.0)
+        else:
+            used = slice(None) if drawn is None else drawn
+            away = self.train.y[used] - self.scores[output, used]
+            step = quantiles(away, self.train.weights[used], grown.leaf[used], len(grown.sums), objective.level)
+        return np.where(np.isfinite(step), self.rate * step, 0.0)
+
+    def _go(self, crew: Team, trees: list[Any], *, whole: bool) -> None:
+        """Add the values of the trees to the scores; where that would raise the loss of all rows, halve them until it does not."""
+        before = self.measured.loss
+        for _ in range(HALVINGS):
+            scores = np.stack([self.scores[k] + trees[k][1][self.leaf[k]] for k in range(len(trees))])
+            measured = measure(self.objective, self.train, scores, crew)
+            if not whole or measured.loss <= before * (1 + ROUNDING):
+                break
+            for nodes, value in trees:
+                value *= 0.5
+                nodes[4] *= 0.5
+        self.scores, self.measured = scores, measured
+
+
+def scores_of(
+    problem: BoostingProblem, table: Table, before: Any, forest: Forest | None, trees: range | None = None
+) -> np.ndarray:
+    """Give the scores (outputs, n) after some trees, or all, from a constant or the scores before them."""
+    outputs = problem.objective.outputs
+    start = np.empty((outputs, len(table)))
+    start[:] = np.asarray(before).reshape(outputs, -1)
+    if forest is None:
+        return start
+    totals = np.ascontiguousarray(start.T) * problem.size
+    forest.add_to(table.X, totals, range(forest.n_trees) if trees is None else trees)
+    return np.ascontiguousarray(totals.T) / problem.size
+
+
+def mean_loss(objective: Objective, table: Table, scores: np.ndarray) -> float:
+    """Give the mean loss of rows."""
+    with team(1) as crew:
+        return measure(objective, table, scores, crew).loss / float(table.weights.sum())
+
+
+def _added_up(grown: Grown, order: np.ndarray) -> np.ndarray:
+    """Give weight and rows of all nodes from those of the leaves, in the order of the walk."""
+    counts = grown.sums[:, 2:].copy()
+    # Children come after their parents.
+    for node in range(len(counts) - 1, -1, -1):
+        if grown.questions[node, 0] >= 0:
+            left = grown.questions[node, 3]
+            counts[node] = counts[left] + counts[left + 1]
+    return counts[order]
