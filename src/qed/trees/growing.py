@@ -60,6 +60,26 @@ class Rules(NamedTuple):
     seed: int
 
 
+def on_grid(weights: np.ndarray, *, all_count: bool = False) -> np.ndarray:
+    r"""Round weights to multiples of a power of two on which every sum of some of them is exact; whole ones stay what they are.
+
+    With the grid :math:`q \ge 2^{-52} \sum_i w_i` all sums are whole numbers of :math:`q` below :math:`2^{53}`. Rounding moves a weight by
+    at most half of that, as much as rounding moves a plain sum; where `all_count`, none of them becomes nothing.
+
+    >>> (
+    ...     on_grid(np.array([2.0, 3.0])),
+    ...     on_grid(np.array([1.0, 1e-30]))[1],
+    ...     on_grid(np.array([1.0, 1e-30]), all_count=True)[1] > 0,
+    ... )
+    (array([2., 3.]), np.float64(0.0), np.True_)
+    """
+    total = float(weights.sum())
+    if total == 0.0 or not np.isfinite(total):
+        return weights.astype(np.float64)
+    grid = np.ldexp(1.0, max(int(np.frexp(total)[1]) - 52, -1022))
+    return np.asarray(np.maximum(np.rint(weights / grid), float(all_count)) * grid)
+
+
 @dataclass
 class Grown:
     """The nodes of a tree as they are grown: what each asks, as ranks, and its right child."""

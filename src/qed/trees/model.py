@@ -94,7 +94,7 @@ class DecisionTree(Estimator):
         """Give value and impurity of all nodes, from the leaf of each row."""
 
     def _solve(self, problem: TreeProblem) -> None:
-        vars(self).pop("n_pruned_", None)
+        self.__dict__.pop("n_pruned_", None)
         self._keep(self._cut(self._grown(problem)), problem.X.shape[1])
 
     def _keep(self, nodes: Nodes, p: int) -> None:

@@ -62,7 +62,8 @@ class PresentRows(Problem):
         with np.errstate(over="ignore", invalid="ignore"):
             found = self.summary.fingerprint(self.rows.fold(_target_sums))
         # Squares of columns at 1e200 have none; trees do not need them.
-        return found if np.isfinite(found.variance).all() and np.isfinite(found.target).all() else None
+        known = (found.variance, found.target if found.target is not None else 0.0)
+        return found if all(np.isfinite(one).all() for one in known) else None
 
     @cached_property
     def weights(self) -> np.ndarray:

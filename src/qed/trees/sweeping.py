@@ -273,7 +273,7 @@ def divide(
     front, back, row_mask = first, 0, (ONE << (rank_shift - row_shift)) - ONE
     for q in range(first, last):
         key = keys[q]
-        left = np.intp(side[(key >> row_shift) & row_mask])
+        left = int(side[(key >> row_shift) & row_mask])
         # Both are written, and one of them stays.
         keys[front] = key
         spare[back] = key

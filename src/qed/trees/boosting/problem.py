@@ -18,8 +18,8 @@ from qed.base.sources.rows import Rows
 from qed.trees.bins import Bins
 from qed.trees.boosting.growing import LEAST_CURVATURE, Rules
 from qed.trees.boosting.objectives import Objective, objective_of_classes, objective_of_numbers
-from qed.trees.growing import on_grid
-from qed.trees.problem import NOTHING, PresentRows, features_tried
+from qed.trees.growing import NOTHING, on_grid
+from qed.trees.problem import PresentRows, features_tried
 
 # Rows above which stopping early is the default.
 MANY = 10_000

@@ -16,22 +16,12 @@ import numpy as np
 from qed.base.compile import interpreted, kernel
 from qed.trees.bins import MISSING, Bins
 from qed.trees.forests.lots import RIGHT
-from qed.trees.growing import Grown, Rules
+from qed.trees.growing import Grown, Rules, on_grid
 from qed.trees.impurity import purity, purity_of_two
 from qed.trees.sweeping import GRID, mix
 
 # Rows below which a node is sorted, and rows times columns below which a tree is not worth compiling.
 SORTED, FEW = 32, 1 << 11
-
-
-def on_grid(mass: np.ndarray) -> np.ndarray:
-    """Round weights to multiples of a power of two on which all their sums are exact; whole ones stay what they are.
-
-    >>> on_grid(np.array([2.0, 3.0])), on_grid(np.array([1.0, 1e-30]))[1] > 0
-    (array([2., 3.]), np.True_)
-    """
-    grid = GRID * 2.0 ** np.frexp(mass.sum())[1]
-    return np.asarray(np.maximum(np.rint(mass / grid), 1.0) * grid)
 
 
 def grow_drawn(
@@ -53,7 +43,7 @@ def grow_drawn(
     """
     # What a row weighs, and what it adds to the sum of its node: that, where it is of the second of two classes; else see `add_up`.
     amount = np.zeros((codes.shape[1], 2))
-    amount[rows, 0] = on_grid(mass)
+    amount[rows, 0] = on_grid(mass, all_count=True)
     amount[rows, 1] = amount[rows, 0] * (label[rows] == 1)
     n = len(rows)
     most = 2 * max(n // rules.leaf, 1) - 1
@@ -171,7 +161,7 @@ def divide_rows(
     for r in range(first, last):
         here = order[r]
         code = bins[here]
-        goes = np.intp(code <= place or (missing and code == MISSING))
+        goes = int(code <= place or (missing and code == MISSING))
         order[front] = here
         spare[back] = here
         front += goes

@@ -96,7 +96,7 @@ class Forest(Estimator):
         urn = self._urn(problem, codes)
         self.trees_ = list(work(partial(self._grown, problem, codes, urn, k) for k in range(self.n_estimators)))
         self.feature_importances_ = self._importances(problem.X.shape[1])
-        vars(self).pop("oob_score_", None)
+        self.__dict__.pop("oob_score_", None)
         if self.oob_score:
             self.oob_score_ = self._out_of_bag(problem)
 

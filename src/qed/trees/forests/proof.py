@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from qed.trees.bins import MISSING, Bins
-from qed.trees.forests.growing import on_grid
 from qed.trees.forests.lots import columns_of, lots_of_nodes
+from qed.trees.growing import on_grid
 from qed.trees.impurity import ENTROPY, purities
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
@@ -35,6 +35,11 @@ class Walked:
                 found[node] = at
         return found
 
+    @cached_property
+    def exact(self) -> np.ndarray:
+        """What rows weigh, such that sums are exact."""
+        return on_grid(self.mass, all_count=True)
+
     def goes_left(self, node: int, members: np.ndarray) -> np.ndarray:
         """Say which of some rows, by their places among those drawn, go left at a node."""
         code = self.codes[self.nodes.feature[node], self.rows[members]]
@@ -43,7 +48,7 @@ class Walked:
     def ways(self, budget: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Give nodes that ask, from the root on, the places of their rows among those drawn, and which go left; for so many rows in all."""
         waiting = {0: np.arange(len(self.rows))}
-        for node in np.flatnonzero(~self.nodes.is_leaf):
+        for node in np.flatnonzero(~self.nodes.is_leaf).tolist():
             members = waiting.pop(node)
             budget -= len(members)
             if budget < 0:
@@ -61,7 +66,7 @@ class Walked:
         )
         for node, members, left in self.ways(budget):
             if not (self.codes[nodes.feature[node], self.rows[members]] == MISSING).any():
-                mass = on_grid(self.mass)[members]
+                mass = self.exact[members]
                 wrong += int(nodes.missing_go_to_left[node] != (2 * mass[left].sum() > mass.sum()))
         return wrong
 
