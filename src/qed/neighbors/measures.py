@@ -258,8 +258,8 @@ def _dense(X: Matrix) -> Array:
 def measure_of(metric: Metric, p: float, params: Mapping[str, object] | None = None) -> Measure:
     """Give the measure that scikit-learn's parameters stand for.
 
-    >>> measure_of("minkowski", 2), measure_of("manhattan", 2)
-    (Minkowski(power=2.0), Minkowski(power=1.0))
+    >>> measure_of("minkowski", 2).power, measure_of("manhattan", 2).power
+    (2.0, 1.0)
     """
     more: dict[str, Any] = dict(params or {})
     if callable(metric) and not isinstance(metric, (type, Kernel)):
