@@ -35,6 +35,7 @@ WORKLOADS = (
     "svm_linear",
     "neighbors",
     "trees",
+    "forests",
     "boosting",
     "kmeans",
     "kmeans_seeding",

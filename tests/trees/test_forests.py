@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV
 
 import qed
-from qed.trees.bins import Bins
-from qed.trees.forests.growing import grow_drawn
 from qed.trees.forests.lots import Urn, columns_of, lot_of
 from qed.trees.forests.proof import Walked, check_drawn
 
@@ -89,9 +88,23 @@ def test_what_is_drawn_is_keyed():
     assert times.sum() == 10 and urn.draw(lot_of(0, 0), 0.3)[1].sum() == 3
 
 
+def test_a_search_of_the_number_of_trees_grows_one_forest_for_each_training_set():
+    X, y = table(150)
+    for model, target in (
+        (qed.RandomForestRegressor(random_state=0), y),
+        (qed.RandomForestClassifier(random_state=0), (y > 0).astype(int)),
+    ):
+        grid = {"n_estimators": [9, 3, 6]}
+        quick = qed.Search(model, grid, cv=3).fit(X, target)
+        plain = GridSearchCV(model, grid, cv=3).fit(X, target)
+        assert quick.how_ == "3 folds, all numbers of trees from one forest each"
+        # Means of nine numbers.
+        np.testing.assert_allclose(
+            quick.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=1e-12
+        )
+
+
 def test_one_row_or_one_value_is_a_leaf():
-    bins = Bins.learn(np.zeros((3, 1)))
     X, y = np.zeros((3, 1)), np.array([0, 1, 0])
     model = qed.RandomForestClassifier(2, random_state=0).fit(X, y)
-    assert all(nodes.node_count == 1 for nodes in model.trees_) and bins.counts.tolist() == [1]
-    assert grow_drawn is not None
+    assert all(nodes.node_count == 1 for nodes in model.trees_) and model.bins_.counts.tolist() == [1]

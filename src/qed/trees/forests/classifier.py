@@ -135,6 +135,10 @@ class RandomForestClassifier(Classifier, Forest):
         weight = problem.weights[there]
         return float(weight @ (mean.argmax(axis=1) == problem.label[there]) / weight.sum())
 
+    def _answers(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+        said = self.classes_[mean.argmax(axis=1)]
+        return {"predict": said, "predict_proba": mean, "classes_": self.classes_}
+
     def _decide(self, block: Block) -> np.ndarray:
         return self._probabilities(block)
 

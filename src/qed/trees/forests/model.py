@@ -11,9 +11,10 @@ node. A full tree has little bias and much variance. The mean of trees with vari
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from qed.base.engine import work
 from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.proof import restated
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import with_default
 from qed.base.numbers import EPS
 from qed.base.random import seed_of
@@ -173,6 +175,38 @@ class Forest(Estimator):
         for nodes in self.trees_:
             total += nodes.value[nodes.apply(block.X)]
         return total / len(self.trees_)
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        """Judge all numbers of trees from one forest for each training set: the first trees of a larger one are those of a smaller."""
+        table = question.table(question.asking(self, "predict", "predict_proba"))
+        seeded = all(isinstance(one.random_state, (int, np.integer)) for one in question.models)
+        if not table.values or not seeded:
+            return None
+        for members in question.families("n_estimators"):
+            order = sorted(members, key=lambda candidate: question.models[candidate].n_estimators)
+            for fold in question.folds:
+                model = copy(question.models[order[-1]])
+                model.oob_score = False
+                model._solve(model._problem(question.training(fold)))
+                for train in (False, True)[: 1 + question.train_scores]:
+                    rows = question.training(fold) if train else question.held_out(fold)
+                    for candidate, mean in model._stages(rows.array().X, question, order):
+                        table.judge(candidate, fold, train=train, **model._answers(mean))
+        return table.answer(f"{question.folds.words}, all numbers of trees from one forest each")
+
+    def _stages(self, X: np.ndarray, question: Question[Self], order: list[int]) -> Iterator[tuple[int, np.ndarray]]:
+        """Give the mean of the first trees for each candidate, in ascending order of their number."""
+        total, done = np.zeros((len(X), self.trees_[0].n_outputs)), 0
+        for candidate in order:
+            count = question.models[candidate].n_estimators
+            for nodes in self.trees_[done:count]:
+                total += nodes.value[nodes.apply(X)]
+            done = count
+            yield candidate, total / count
+
+    @abstractmethod
+    def _answers(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+        """Give what a mean over trees says, by the methods that scorers ask for."""
 
     def apply(self, X: Any) -> np.ndarray:
         """Give the number of the leaf that each row comes to, in every tree.

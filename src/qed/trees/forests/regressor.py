@@ -119,5 +119,8 @@ class RandomForestRegressor(Regressor, Forest):
         scatter = weight @ (y - weight @ y / weight.sum()) ** 2
         return float(1 - error / scatter) if scatter > 0 else float(error == 0)
 
+    def _answers(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+        return {"predict": mean[:, 0]}
+
     def _predict(self, block: Block) -> np.ndarray:
         return self._mean(block)[:, 0].astype(block.X.dtype, copy=False)
