@@ -53,7 +53,8 @@ def check_questions(nodes: Nodes, problem: TreeProblem, budget: int | None) -> C
     chosen = _chosen(nodes, problem.X.shape[1], budget)
     found.nodes = int(chosen.sum())
     X, at, rows = problem.X, np.zeros(len(problem.X), dtype=np.intp), np.arange(len(problem.X))
-    for depth, level in enumerate(nodes.levels):
+    last = max(depth for depth, level in enumerate(nodes.levels) if depth == 0 or chosen[level].any())
+    for depth, level in enumerate(nodes.levels[: last + 1]):
         looked = level[chosen[level]]
         if looked.size:
             place = np.full(nodes.node_count, -1, dtype=np.intp)

@@ -15,6 +15,7 @@ Breiman, Friedman, Olshen and Stone (1984), chapter 3.
 from __future__ import annotations
 
 import heapq
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -72,10 +73,12 @@ def no_worse_as_leaves(nodes: Nodes, errors: np.ndarray) -> np.ndarray:
     return collapsed
 
 
+@lru_cache(maxsize=4)
 def weakest_links(nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
     """Give for each node the alpha from which on it is a leaf, and the impurity that the tree then has; infinity for leaves.
 
     Nodes are collapsed in the order of :math:`g`, the lower first where two are alike; what lies below a collapsed node goes with it.
+    Many prices are asked of one tree in turn, so what was found is kept for a while.
     """
     count = nodes.node_count
     cost = nodes.weighted_n_node_samples * nodes.impurity / nodes.weighted_n_node_samples[0]
