@@ -27,7 +27,7 @@ from qed.trees.proof import Checked, check_questions
 from qed.trees.pruning import Path, best_first, no_worse_as_leaves, prune, pruning_path, shallow
 
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
-SAMPLED = 1 << 18
+SAMPLED = 1 << 16
 
 
 def _count_or_share(low: int, high: float = 1.0) -> Parameter:

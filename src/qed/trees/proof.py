@@ -52,19 +52,19 @@ def check_questions(nodes: Nodes, problem: TreeProblem, budget: int | None) -> C
     found = Checked(of=nodes.node_count)
     chosen = _chosen(nodes, problem.X.shape[1], budget)
     found.nodes = int(chosen.sum())
-    X, at, rows = problem.X, np.zeros(len(problem.X), dtype=np.intp), np.arange(len(problem.X))
-    last = max(depth for depth, level in enumerate(nodes.levels) if depth == 0 or chosen[level].any())
-    for depth, level in enumerate(nodes.levels[: last + 1]):
+    leaf = nodes.apply(problem.X)
+    order = np.argsort(leaf, kind="stable")
+    in_order = leaf[order]
+    for depth, level in enumerate(nodes.levels):
         looked = level[chosen[level]]
-        if looked.size:
-            place = np.full(nodes.node_count, -1, dtype=np.intp)
-            place[looked] = np.arange(len(looked))
-            here = rows[place[at[rows]] >= 0]
-            _check_level(found, nodes, problem, looked, here, place[at[here]], depth)
-        rows = rows[nodes.feature[at[rows]] >= 0]
-        if not rows.size:
-            break
-        at[rows] = _next(nodes, X, rows, at[rows])
+        if not looked.size:
+            continue
+        # The leaves below a node are one stretch, so its rows are, too.
+        first, last = np.searchsorted(in_order, looked), np.searchsorted(in_order, nodes.ends[looked])
+        place = np.repeat(np.arange(len(looked)), last - first)
+        rows = order[np.arange(len(place)) - np.repeat(np.cumsum(last - first) - last, last - first)]
+        goes = leaf[rows] < nodes.children_right[looked][place]
+        _check_level(found, nodes, problem, looked, rows, place, goes, depth)
     return found
 
 
@@ -83,12 +83,6 @@ def _chosen(nodes: Nodes, p: int, budget: int | None) -> np.ndarray:
     return chosen
 
 
-def _next(nodes: Nodes, X: np.ndarray, rows: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Give the child that each row goes to."""
-    left = _goes_left(nodes, X[rows, nodes.feature[at]], at)
-    return np.where(left, at + 1, nodes.children_right[at])
-
-
 def _goes_left(nodes: Nodes, x: np.ndarray, at: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         return (x <= nodes.threshold[at]) | (np.isnan(x) & nodes.missing_go_to_left[at])
@@ -101,9 +95,10 @@ def _check_level(
     looked: np.ndarray,
     rows: np.ndarray,
     place: np.ndarray,
+    goes: np.ndarray,
     depth: int,
 ) -> None:
-    """Look at some nodes of a level; `rows` are theirs, and `place` is which of the nodes each belongs to."""
+    """Look at some nodes of a level; `rows` are theirs, `place` is which of the nodes each belongs to, and `goes` who went left."""
     count = len(looked)
     sizes = np.bincount(place, minlength=count)
     found.empty += int((sizes == 0).sum())
@@ -111,7 +106,7 @@ def _check_level(
     whole, total, most = amounts.whole, amounts.total, amounts.most
     asking = nodes.feature[looked] >= 0
     best = _best(problem, rows, place, sizes, amounts)
-    chosen = _asked(found, nodes, problem, looked, rows, place, amounts)
+    chosen = _asked(found, nodes, problem, looked, rows, place, goes, amounts)
     kind = problem.kind
     with np.errstate(invalid="ignore"):
         excess = np.where(asking & np.isfinite(best), (best - chosen) / np.where(most > 0, most, 1.0), 0.0)
@@ -250,6 +245,7 @@ def _asked(
     looked: np.ndarray,
     rows: np.ndarray,
     place: np.ndarray,
+    went: np.ndarray,
     amounts: Amounts,
 ) -> np.ndarray:
     """Give the purity of the questions that were asked, and count the thresholds that do not follow from the rows."""
@@ -270,6 +266,7 @@ def _asked(
         wrong = midway(top, bottom) != nodes.threshold[looked]
     none_lost = np.bincount(place, ~there, count) == 0
     wrong |= none_lost & (nodes.missing_go_to_left[looked] != (2 * before > amounts.total))
+    wrong |= np.bincount(place, went != goes, count) > 0
     said = (nodes.threshold[looked] != 0) | nodes.missing_go_to_left[looked]
     found.displaced += int(np.where(asking, wrong, said).sum())
     return np.where(asking, chosen, -np.inf)
