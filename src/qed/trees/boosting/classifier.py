@@ -76,9 +76,9 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         The nodes of all trees, those of one round together.
     n_trees_per_iteration_ : int
         How many scores there are: one for two classes, else one for each.
-    train_score_ : ndarray of shape (n_iter_ + 1,)
+    train_score_ : ndarray of shape (rounds + 1,)
         The mean loss of the rows that were learned from, before the first round and after each.
-    validation_score_ : ndarray of shape (n_iter_ + 1,)
+    validation_score_ : ndarray of shape (rounds + 1,)
         That of the rows kept aside, where there are any.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in what all questions are worth.
