@@ -42,3 +42,16 @@ def generator(seed: int, *key: str | int) -> np.random.Generator:
     """
     words = [zlib.crc32(part.encode()) if isinstance(part, str) else int(part) for part in key]
     return np.random.default_rng(np.random.SeedSequence(entropy=seed, spawn_key=tuple(words)))
+
+
+def mixed(numbers: np.ndarray) -> np.ndarray:
+    """Scatter whole numbers over all of 64 bits (the finaliser of SplitMix64): lots that belong to rows, trees or nodes by their number.
+
+    >>> mixed(np.array([0], dtype=np.uint64))
+    array([16294208416658607535], dtype=uint64)
+    """
+    with np.errstate(over="ignore"):
+        z = numbers + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)))

@@ -20,9 +20,10 @@ import numpy as np
 from qed.base.attributes import floats
 from qed.base.compile import kernel
 from qed.base.engine import work
+from qed.base.random import mixed
 from qed.base.saving.known import savable
 from qed.trees.columns import midway
-from qed.trees.sweeping import FIRST, SECOND, STEP
+from qed.trees.sweeping import STEP
 
 MISSING, MOST = 255, 255
 # Rows that edges are learned from at the most, values below which codes are not worth compiling, and rows that a thread codes at a time.
@@ -46,7 +47,9 @@ class Bins:
     def learn(cls, X: np.ndarray, weight: np.ndarray | None = None, most: int = MOST) -> Bins:
         """Learn the edges of at most `most` bins; of very many rows from a sample that depends on their numbers alone."""
         if len(X) > LEARNED:
-            chosen = np.flatnonzero(_lots(len(X)) < np.uint64(int(2.0**64 * LEARNED / len(X))))
+            chosen = np.flatnonzero(
+                mixed(np.arange(len(X), dtype=np.uint64) * STEP) < np.uint64(int(2.0**64 * LEARNED / len(X)))
+            )
             X, weight = X[chosen], None if weight is None else weight[chosen]
         return cls(np.stack(list(work(partial(_edges, X[:, j], weight, most) for j in range(X.shape[1])))))
 
@@ -74,14 +77,6 @@ class Bins:
         with np.errstate(invalid="ignore"):
             falls = (np.diff(self.edges, axis=1) < 0).any() or np.isnan(self.edges).any()
         return "has edges that do not ascend" if falls or np.isneginf(self.edges).any() else ""
-
-
-def _lots(n: int) -> np.ndarray:
-    """Draw a number for each row, by its own number."""
-    lot = np.arange(1, n + 1, dtype=np.uint64) * STEP
-    lot = (lot ^ (lot >> np.uint64(30))) * FIRST
-    lot = (lot ^ (lot >> np.uint64(27))) * SECOND
-    return np.asarray(lot ^ (lot >> np.uint64(31)))
 
 
 def _edges(column: np.ndarray, weight: np.ndarray | None, most: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -43,9 +44,10 @@ class PresentRows(Problem):
     """
 
     rows: Rows
+    again: bool = False
 
-    def __init__(self, rows: Rows, model: object, *, again: bool = False) -> None:
-        self.rows, self.target_ndim, self.again = rows.cached(), rows.target_ndim, again
+    def __init__(self, rows: Rows, model: object) -> None:
+        self.rows, self.target_ndim = rows.cached(), rows.target_ndim
         self.summary: Summary = self.rows.fold(Summary.of)
         if np.isneginf(self.summary.low).any() or np.isposinf(self.summary.high).any():
             refuse_missing(rows, model)
@@ -76,17 +78,17 @@ class PresentRows(Problem):
         return float(self.weights.sum())
 
 
-class TreeProblem(PresentRows):
+class TreeProblem(PresentRows, ABC):
     """What one tree is grown from."""
 
-    def __init__(self, rows: Rows, model: Settings, *, again: bool = False) -> None:
-        super().__init__(rows, model, again=again)
+    def __init__(self, rows: Rows, model: Settings) -> None:
+        super().__init__(rows, model)
         self.kind, self.model = KINDS[model.criterion], model
 
-    @cached_property
+    @property
+    @abstractmethod
     def targets(self) -> Targets:
         """What rows are to be told apart by."""
-        raise NotImplementedError
 
     @cached_property
     def label(self) -> np.ndarray:
@@ -122,8 +124,8 @@ class TreeProblem(PresentRows):
 class ClassTreeProblem(TreeProblem):
     """Rows of classes."""
 
-    def __init__(self, rows: Rows, model: Any, *, again: bool = False) -> None:
-        super().__init__(rows, model, again=again)
+    def __init__(self, rows: Rows, model: Any) -> None:
+        super().__init__(rows, model)
         self.classes, totals = learn_classes(self.rows, type(model).__name__)
         factors = class_factors(model.class_weight, self.classes, totals)
         if (factors != 1).any():
@@ -150,8 +152,8 @@ class ClassTreeProblem(TreeProblem):
 class NumberTreeProblem(TreeProblem):
     """Rows of numbers, brought near one; the impurity of a tree is their squares, which have to be numbers."""
 
-    def __init__(self, rows: Rows, model: Any, *, again: bool = False) -> None:
-        super().__init__(rows, model, again=again)
+    def __init__(self, rows: Rows, model: Any) -> None:
+        super().__init__(rows, model)
         half = float(np.ptp(self.number)) / 2 * self.size
         if not np.isfinite(half * half) or (half > 0 and half * half < TINY):
             raise overflowed(model)

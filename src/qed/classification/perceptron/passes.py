@@ -19,6 +19,7 @@ from qed.base.compile import interpreted
 from qed.base.models.checks import overflowed
 from qed.base.models.labels import class_factors, coded, learn_classes
 from qed.base.models.problem import RowsProblem
+from qed.base.random import mixed
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.classification.perceptron.visits import visit_dense, visit_gram, visit_sparse
@@ -140,9 +141,9 @@ class Visits(RowsProblem):
         """Give the order of a pass, as places among the rows as they lie there."""
         if not self.model.shuffle:
             return np.arange(len(self.codes))
-        mixed = _mixed(np.array([seed * 0x9E3779B97F4A7C15 + epoch & 0xFFFFFFFFFFFFFFFF], np.uint64))
+        key = mixed(np.array([seed * 0x9E3779B97F4A7C15 + epoch & 0xFFFFFFFFFFFFFFFF], np.uint64))
         beginnings, sizes = self.groups
-        chosen = np.argsort(_mixed(beginnings ^ mixed))
+        chosen = np.argsort(mixed(beginnings ^ key))
         if len(chosen) == len(self.codes):
             return chosen
         first = (np.cumsum(sizes) - sizes)[chosen]
@@ -275,25 +276,17 @@ def _squares(block: Block) -> np.ndarray:
 def _keys(block: Block) -> np.ndarray:
     """Give a number for each row that follows from its features, to single precision, and its class."""
     p = block.X.shape[1]
-    factors = _mixed(np.arange(1, p + 1, dtype=np.uint64)) | np.uint64(1)
+    factors = mixed(np.arange(1, p + 1, dtype=np.uint64)) | np.uint64(1)
     if is_sparse(block.X):
         bits = _bits(block.X.data) * factors[block.X.indices]
         total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(bits)])
         found = total[block.X.indptr[1:]] - total[block.X.indptr[:-1]]
     else:
         found = _bits(block.X) @ factors
-    return _mixed(found ^ _mixed(np.asarray(block.y).astype(np.uint64)))
+    return mixed(found ^ mixed(np.asarray(block.y).astype(np.uint64)))
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         # Adding zero makes one zero of the two.
         return (np.ascontiguousarray(values, np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64)
-
-
-def _mixed(values: np.ndarray) -> np.ndarray:
-    """Scatter whole numbers over all of 64 bits (the finaliser of SplitMix64)."""
-    z = values + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

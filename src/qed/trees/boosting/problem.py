@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,7 +62,7 @@ class Table:
         return Table(self.X[chosen], self.y[chosen], self.weight[chosen] if len(self.weight) else self.weight)
 
 
-class BoostingProblem(PresentRows):
+class BoostingProblem(PresentRows, ABC):
     """Rows, the objective, and the rules of growing; a seed tells which rows are kept aside and which are drawn in each round."""
 
     size: float = 1.0  # what scores are multiplied by, to be in the units of the target
@@ -69,19 +70,19 @@ class BoostingProblem(PresentRows):
     checked: Any = None  # what a proof has found out already
     _coded: tuple[np.ndarray, Bins, np.ndarray] | None = None
 
-    def __init__(self, rows: Rows, model: Settings, *, again: bool = False) -> None:
-        super().__init__(rows, model, again=again)
+    def __init__(self, rows: Rows, model: Settings) -> None:
+        super().__init__(rows, model)
         self.model = model
 
-    @cached_property
+    @property
+    @abstractmethod
     def objective(self) -> Objective:
         """What is lowered."""
-        raise NotImplementedError
 
-    @cached_property
+    @property
+    @abstractmethod
     def targets(self) -> np.ndarray:
         """The targets, as the objective takes them."""
-        raise NotImplementedError
 
     @cached_property
     def table(self) -> Table:
@@ -199,8 +200,8 @@ class NumberProblem(BoostingProblem):
 class ClassProblem(BoostingProblem):
     """Rows of classes."""
 
-    def __init__(self, rows: Rows, model: Any, *, again: bool = False) -> None:
-        super().__init__(rows, model, again=again)
+    def __init__(self, rows: Rows, model: Any) -> None:
+        super().__init__(rows, model)
         self.classes, totals = learn_classes(self.rows, type(model).__name__)
         factors = class_factors(model.class_weight, self.classes, totals)
         if (factors != 1).any():

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from qed.base.random import mixed
+
 RIGHT = np.uint64(0xD1B54A32D192ED03)
 # Copies of rows that are drawn from one by one.
 MOST_COPIES = 1 << 26
@@ -48,15 +50,6 @@ def lot_of(seed: int, tree: int) -> np.uint64:
     """Give the number that the lots of a tree begin with."""
     first = mixed(np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
     return np.uint64(mixed(first ^ np.uint64(tree))[0])
-
-
-def mixed(numbers: np.ndarray) -> np.ndarray:
-    """Give the numbers drawn after these, as `mix` does for one."""
-    with np.errstate(over="ignore"):
-        z = numbers + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def lots_of_nodes(right: np.ndarray, asking: np.ndarray, first: np.uint64) -> np.ndarray:
