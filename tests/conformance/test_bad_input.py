@@ -201,3 +201,21 @@ def test_forgetting_every_row_is_refused_and_changes_nothing(name):
     with pytest.raises(InputError, match=f"{name} can not forget all the rows"):
         model.forget(X, y)
     assert all(vars(model)[key] is before[key] for key in before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_whose_square_overflows_is_refused_or_taken_whole(name):
+    """No NaN comes out, and no warning or error of NumPy's, wherever the value stands in the range of numbers."""
+    for value in (1e160, 1e300, -1e308):
+        model = specimen(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                model.fit(put(X, (3, 1), value), target_for(model, NUMBER, LABEL))
+                found = [getattr(model, door)(X) for door in ("predict", "transform") if hasattr(model, door)]
+            except InputError:
+                continue
+        for values in found:
+            values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+            assert values.dtype.kind != "f" or np.isfinite(values).all()

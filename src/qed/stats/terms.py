@@ -226,5 +226,15 @@ def row_norms(matrix: csr_array, norm: str) -> np.ndarray:
     """Give the length of each row: the root of the sum of squares (l2), or the sum of sizes (l1)."""
     size = np.abs(matrix.data.astype(np.float64))
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    total = np.bincount(rows, size**2 if norm == "l2" else size, matrix.shape[0])
-    return np.sqrt(total) if norm == "l2" else total
+    if norm == "l1":
+        return np.bincount(rows, size, matrix.shape[0])
+    with np.errstate(over="ignore", under="ignore"):
+        total = np.bincount(rows, size**2, matrix.shape[0])
+    if size.size and not (
+        total.max() < np.inf and size.min() ** 2 >= np.finfo(float).tiny
+    ):  # squares that overflow or vanish
+        largest = np.zeros(matrix.shape[0])
+        np.maximum.at(largest, rows, size)
+        largest[largest == 0] = 1.0
+        return largest * np.sqrt(np.bincount(rows, (size / largest[rows]) ** 2, matrix.shape[0]))
+    return np.sqrt(total)

@@ -19,6 +19,7 @@ import numpy as np
 
 from qed.base.attributes import floats
 from qed.base.certificate import Claim
+from qed.base.models.checks import overflowed
 from qed.base.models.parameters import Parameter, integer, number, random_state
 from qed.base.random import Seed, generator
 from qed.features.maps.approximation import ApproximateMap
@@ -113,7 +114,10 @@ class RandomFourierFeatures(ApproximateMap):
         return math.sqrt(2 * self.gamma_) * generator(self.seed_, "waves").standard_normal(shape)
 
     def _map(self, X: Any) -> np.ndarray:
-        angles = np.asarray(X @ self.random_weights_)
+        with np.errstate(over="ignore", invalid="ignore"):
+            angles = np.asarray(X @ self.random_weights_)
+        if not np.isfinite(angles).all():
+            raise overflowed(self)
         return np.hstack([np.cos(angles), np.sin(angles)]) / math.sqrt(self.random_weights_.shape[1])
 
     def _promises(self, sample: Sample, K: np.ndarray, Z: np.ndarray) -> list[Claim]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import Attributes, floats
+from qed.base.models.checks import overflowed
 from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block, is_sparse
@@ -34,11 +35,14 @@ class WithWidth(WithKernel):
         if self.gamma == "auto" or self.similarity_is_given:
             return 1.0 / X.shape[1]
         total, p = float(weight.sum()), X.shape[1]
-        mean = float((weight @ X).sum()) / (total * p)
-        if is_sparse(X):
-            square = float((weight @ X.power(2)).sum()) / (total * p) - mean**2
-        else:
-            square = float((weight @ (X - mean) ** 2).sum()) / (total * p)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float((weight @ X).sum()) / (total * p)
+            if is_sparse(X):
+                square = float((weight @ X.power(2)).sum()) / (total * p) - mean**2
+            else:
+                square = float((weight @ (X - mean) ** 2).sum()) / (total * p)
+        if not math.isfinite(p * square):
+            raise overflowed(self)
         return 1.0 / (p * square) if square > 0 and math.isfinite(1.0 / (p * square)) else 1.0
 
     @property

@@ -20,12 +20,16 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.kernels.features import feature_rows
 from qed.kernels.kernel import Kernel
+from qed.kernels.tiles import overflowed
 from qed.linalg.normal import Standing
 from qed.optim.least_squares.evidence import Evidence, least_squares_claims
 from qed.regression.kernel.evidence import TOLERANCE, equation_claim, gap_claim, rounding_of, slope_claim
 from qed.regression.kernel.model import KernelProblem
 from qed.regression.linear.ridge import Ridge
 from qed.stats.products import dense
+
+# Rows with features beyond this have squares, and products with each other, that no number holds.
+LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,8 @@ def solve_primal(problem: KernelProblem, kernel: Kernel, alphas: np.ndarray) -> 
         claims.append(_gap_claim(features, problem, found.coef, fitted, size, found.dual, alphas, seen))
     if not held.all():
         Z = dense(kernel.features(problem.X))
+        if not np.abs(Z).max(initial=0.0) < LARGEST:
+            raise overflowed(kernel)
         free = _without_penalty(Z, problem.Y[:, ~held], problem.counts)
         found.coef[:, ~held], found.dual[:, ~held] = free.coef, free.dual
         found = replace(found, rank=free.rank, condition=free.condition)

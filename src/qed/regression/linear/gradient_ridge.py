@@ -200,12 +200,15 @@ class CenteredRows(RowsProblem):
         self.weight, total = rows.fold(_sum_target)
         self.center = self.summary.mean if centered else np.zeros(rows.n_features)
         self.target_center = total / self.weight if centered else np.zeros(len(total))
+        with np.errstate(over="ignore"):
+            far = 0.0 if centered else self.weight * self.summary.mean**2
+            self.lengths = np.sqrt(self.summary.deviation + far)
+        if not np.isfinite(self.lengths).all():
+            raise overflowed(model)
         # Products of columns and targets, squares of the targets, and their spread.
         self.right, self.size, spread = rows.fold(_correlate, self.center, self.target_center)
         if vanishes(self.size, spread).any():
             raise overflowed(model)
-        far = 0.0 if centered else self.weight * self.summary.mean**2
-        self.lengths = np.sqrt(self.summary.deviation + far)
 
     def reach(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Give the length of what residuals are differences of, means included."""
