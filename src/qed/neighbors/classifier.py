@@ -27,7 +27,8 @@ from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.neighbors.model import NEIGHBOR_WAYS, KeptProblem
+from qed.neighbors.model import NEIGHBOR_WAYS
+from qed.neighbors.problem import KeptProblem
 from qed.neighbors.voting import Heard, Voting
 
 
@@ -41,8 +42,9 @@ class KNeighborsClassifier(Classifier, Voting):
         How many rows vote; odd numbers leave no draw between two classes.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
         Whether all votes count the same, or as one over the distance; or a function that makes votes of distances.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are looked for; all ways find the same. Trees are k-d trees.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "hashing"}, default="auto"
+        How neighbours are looked for. All ways find the same, trees are k-d trees; only "hashing" may miss some in tables of 5 000 rows
+        and more, by Euclid's distance or "cosine": it compares a query with the rows in its cells alone, see ``recall_``.
     p : float, default=2
         The exponent of Minkowski's distance, above zero; infinity for the largest difference.
     metric : str, Kernel or callable, default="minkowski"
@@ -67,6 +69,8 @@ class KNeighborsClassifier(Classifier, Voting):
         How many rows there are.
     tree_ : Tree
         Their tree, where one is worth its growing.
+    tables_, recall_ : Tables and float
+        With "hashing": the cells of the rows, and which share of their nearest rows some of the rows find.
     center_, scale_ : ndarray of shape (p,) and float
         The middle of the rows' box, and a power of two that brings them near one.
     certificate_ : Certificate

@@ -16,7 +16,6 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, KindError
 from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer
-from qed.base.models.problem import RowsProblem
 from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
 from qed.base.sources.block import Block, is_sparse
@@ -24,8 +23,10 @@ from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.kernel import Kernel
 from qed.neighbors.best import Best
+from qed.neighbors.hashing import Tables
 from qed.neighbors.measures import NAMES, POWER, Given, Matrix, Measure, Metric, Minkowski, measure_of
-from qed.neighbors.search import Search, grows
+from qed.neighbors.problem import KeptProblem
+from qed.neighbors.search import Search, grows, hashes
 from qed.neighbors.tree import Tree
 
 # Numbers that the proof of a fit may look at, and rows at the most; ``certify`` looks at more.
@@ -36,7 +37,7 @@ EXTREME, WIDEST = 300, 1020
 
 NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
     "n_neighbors": integer(1, kind="model"),
-    "algorithm": choice("auto", "brute", "kd_tree", "ball_tree"),
+    "algorithm": choice("auto", "brute", "kd_tree", "ball_tree", "hashing"),
     "p": POWER,
     "metric": Parameter(
         f"a kernel, a function of two rows, or one of {', '.join(map(repr, NAMES))}",
@@ -52,30 +53,6 @@ NEIGHBOR_PARAMETERS: Mapping[str, Parameter] = {
 NEIGHBOR_WAYS = {"leaf_size": way(integer(1), 30, "leaves hold about thirty rows")}
 
 
-class KeptProblem(RowsProblem):
-    """Rows that are kept as they are."""
-
-    def __init__(self, rows: Rows, model: Neighbors, *, again: bool = False) -> None:
-        super().__init__(rows.cached(), model)
-        self.again = again  # whether a model is certified, whose tree may be any
-        self.block: Block = self.rows.array()
-        if self.block.start < 0:
-            raise InputError("A model is no proof of itself: give the data it was fitted on.")
-        weight = self.block.weight
-        # Rows without weight are not there.
-        self.present = None if weight is None or (weight > 0).all() else np.flatnonzero(weight > 0)
-        self.weight = None if weight is None or (weight == 1).all() else weight
-
-    @property
-    def frame(self) -> tuple[np.ndarray, float]:
-        """The middle of the rows' box, and the power of two that brings its width near one."""
-        low, high = self.summary.low, self.summary.high
-        with np.errstate(over="ignore"):
-            middle, width = low / 2 + high / 2, float((high / 2 - low / 2).max(initial=0.0))
-        # What is narrower than the least normal number is brought as near as a power of two can bring it.
-        return middle, 2.0 ** min(1023, -int(np.frexp(width)[1])) if 0 < width < np.inf else 1.0
-
-
 class Neighbors(Estimator):
     """A model that keeps its rows, and looks for the nearest of them."""
 
@@ -89,6 +66,8 @@ class Neighbors(Estimator):
         "center_": floats("features"),
         "scale_": floats(above=0),
         "tree_": maybe(of(Tree)),
+        "tables_": maybe(of(Tables)),
+        "recall_": maybe(floats(low=0, high=1)),
     }
     n_neighbors: int
     algorithm: str
@@ -101,6 +80,8 @@ class Neighbors(Estimator):
     scale_: float
     weight_fit_: np.ndarray
     tree_: Tree
+    tables_: Tables
+    recall_: float
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -153,12 +134,15 @@ class Neighbors(Estimator):
             raise InputError(f"A matrix of distances is square; this one has the shape {X.shape}.")
         self.X_fit_, self.n_samples_fit_ = X, int(X.shape[0])
         self.center_, self.scale_ = problem.frame
-        for name in {"weight_fit_", "tree_"} & vars(self).keys():
+        for name in {"weight_fit_", "tree_", "tables_", "recall_"} & vars(self).keys():
             delattr(self, name)
         if problem.weight is not None:
             self.weight_fit_ = problem.weight
         if grows(self._measure, X, self.algorithm):
-            self.tree_ = Tree.of(self._prepared(X if problem.present is None else X[problem.present]))
+            self.tree_ = Tree.of(self._prepared(problem.there))
+        if hashes(self._measure, X, self.algorithm):
+            self.tables_ = Tables.of(self._prepared(problem.there))
+            self.recall_ = self._found()
 
     @property
     def _present(self) -> np.ndarray | None:
@@ -197,7 +181,8 @@ class Neighbors(Estimator):
             center, scale = np.zeros(X.shape[1]), 1.0
         # A tree serves the distances it was grown for, not one that was asked for since.
         tree = getattr(self, "tree_", None) if isinstance(measure, Minkowski) else None
-        return Search(X, measure, center, scale, tree)
+        tables = getattr(self, "tables_", None) if hashes(measure, X, self.algorithm) else None
+        return Search(X, measure, center, scale, tree, tables)
 
     def _nearest(self, X: Matrix, k: int, own: np.ndarray | None = None) -> Best:
         """Give the k nearest rows of each query, without its `own` number where that is given, by what ranks them."""
@@ -315,15 +300,38 @@ class Neighbors(Estimator):
             claims.append(Claim("cuts of the tree with rows on the wrong side", self._misplaced(problem), 0.0))
             if not claims[-1].holds:
                 return claims  # kernels trust the tree that they are given
+        if hasattr(self, "tables_"):
+            return [*claims, *self._hashing_claims(problem)]
         wrong, asked = self._judged(problem, SAMPLED_AT_FIT)
         return [*claims, Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0)]
 
     def _restate(self, problem: KeptProblem) -> list[Claim]:
         count = Claim("n_samples_fit_ counts the rows", float(self.n_samples_fit_ != len(problem.block)), 0.0)
-        if hasattr(self, "tree_") and self._misplaced(problem):
+        if hasattr(self, "tables_") or (hasattr(self, "tree_") and self._misplaced(problem)):
             return [count]
         wrong, asked = self._judged(problem, SAMPLED)
         return [count, Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0)]
+
+    def _hashing_claims(self, problem: KeptProblem) -> list[Claim]:
+        """Claim that rows are in the right cells, where a model is certified, and that `recall_` is what is found."""
+        claims = []
+        if problem.again:
+            wrong = self.tables_.misplaced(self._prepared(problem.there))
+            claims = [Claim("rows on the wrong side of a cut of the tables", float(wrong), 0.0)]
+            if wrong:
+                return claims
+        says = f"recall_ is the share that is found of the nearest rows of {MOST} rows"
+        return [*claims, Claim(says, abs(self.recall_ - self._found()), 0.0)]
+
+    def _found(self) -> float:
+        """Measure the share of their nearest rows that some rows find, each without itself."""
+        there = np.arange(self.n_samples_fit_) if self._present is None else self._present
+        asked, k = there[np.linspace(0, len(there) - 1, MOST).astype(int)], min(self.n_neighbors, len(there) - 1)
+        search, queries = self._search_among(), self._prepared(self.X_fit_[asked])
+        found, nearest = (
+            each.nearest(queries, k + 1).named(there).without(asked) for each in (search, replace(search, tables=None))
+        )
+        return float((found.size <= nearest.size[:, -1:]).mean())
 
     def _other_values(self, problem: KeptProblem) -> float:
         kept, given = self.X_fit_, problem.block.X
@@ -335,8 +343,7 @@ class Neighbors(Estimator):
         return float(other) + float(not np.array_equal(*weights))
 
     def _misplaced(self, problem: KeptProblem) -> float:
-        tree, present = getattr(self, "tree_", None), problem.present
-        X = self._prepared(problem.block.X if present is None else problem.block.X[present])
+        tree, X = getattr(self, "tree_", None), self._prepared(problem.there)
         if tree is None or tree.points.shape != X.T.shape:
             return float("inf")
         return float(tree.misplaced() or (tree.points != X[tree.numbers].T).sum())

@@ -35,8 +35,9 @@ class NearestNeighbors(Neighbors):
         How many neighbours to look for.
     radius : float, default=1.0
         How far they may be for ``radius_neighbors``.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are looked for; all ways find the same. Trees are k-d trees.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "hashing"}, default="auto"
+        How neighbours are looked for. All ways find the same, trees are k-d trees; only "hashing" may miss some in tables of 5 000 rows
+        and more, by Euclid's distance or "cosine": it compares a query with the rows in its cells alone, see ``recall_``.
     metric : str, Kernel or callable, default="minkowski"
         The distance: "minkowski", "euclidean", "manhattan", "chebyshev", "cosine", "haversine", a function of two rows, a kernel, in
         whose features the distance then is, or another name that SciPy has, such as "canberra" or "jaccard". With "precomputed" the
@@ -55,6 +56,8 @@ class NearestNeighbors(Neighbors):
         How many rows there are.
     tree_ : Tree
         Their tree, where one is worth its growing.
+    tables_, recall_ : Tables and float
+        With "hashing": the cells of the rows, and which share of their nearest rows some of the rows find.
     center_, scale_ : ndarray of shape (p,) and float
         The middle of the rows' box, and a power of two that brings them near one.
     certificate_ : Certificate

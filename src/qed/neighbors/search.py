@@ -18,6 +18,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import is_sparse
 from qed.neighbors.best import Best
 from qed.neighbors.filter import filtered
+from qed.neighbors.hashing import Tables
 from qed.neighbors.measures import Cosine, Given, Matrix, Measure, Minkowski
 from qed.neighbors.tree import Tree
 
@@ -37,7 +38,18 @@ def grows(measure: Measure, X: Matrix, algorithm: str) -> bool:
         return False
     if algorithm in ("kd_tree", "ball_tree"):
         return True
+    if algorithm == "hashing":
+        return False
     return n >= LEAST_ROWS and (measure.power != 2 or 2 * p <= np.log2(n))
+
+
+def hashes(measure: Measure, X: Matrix, algorithm: str) -> bool:
+    """Say whether rows are put into the cells of tables: where that was asked for, and there are many."""
+    return algorithm == "hashing" and _is_euclid(measure) and not is_sparse(X) and X.shape[0] >= LEAST_ROWS
+
+
+def _is_euclid(measure: Measure) -> bool:
+    return isinstance(measure, Cosine) or (isinstance(measure, Minkowski) and measure.is_euclid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +66,8 @@ class Search:
         What brings rows near zero and near one: they are multiplied by a power of two after the centre is taken away.
     tree : Tree or None
         Their tree.
+    tables : Tables or None
+        Tables of their cells, where it is enough to find most neighbours.
     """
 
     X: Matrix
@@ -61,12 +75,15 @@ class Search:
     center: np.ndarray
     scale: float
     tree: Tree | None = None
+    tables: Tables | None = None
 
     def nearest(self, Q: Matrix, k: int) -> Best:
         """Give the k nearest rows of each query, which are prepared like the rows."""
         if self.tree is not None:
             dense = Q.toarray() if is_sparse(Q) else Q
             return self.tree.nearest(dense, k, self.measure.power)  # type: ignore[attr-defined]
+        if self.tables is not None:
+            return self._probably(Q.toarray() if is_sparse(Q) else Q, k)
         n, p = self.X.shape
         # Of rows that are not in memory, some are at a time.
         step = n if isinstance(self.measure, Given) else max(LEAST_ROWS, k, HELD // max(1, p))
@@ -77,13 +94,22 @@ class Search:
             best = best + self._part(first, step)._compared(Q, min(k, n - first)).numbered_from(first)
         return best
 
+    def _probably(self, Q: np.ndarray, k: int) -> Best:
+        """Give the k nearest rows of those that share a cell of a table with each query; of all rows, where these are too few."""
+        assert self.tables is not None
+        near = self.tables.nearest(self.X, Q, k)
+        if len(few := np.flatnonzero(~np.isfinite(near.size[:, -1]))):
+            again = replace(self, tables=None).nearest(Q[few], k)
+            near.size[few], near.number[few] = again.size, again.number
+        return near
+
     def _part(self, first: int, count: int) -> Search:
         return replace(self, X=self.X[first : first + count])
 
     def _compared(self, Q: Matrix, k: int) -> Best:
         """Compare all rows with all queries."""
         n = self.X.shape[0]
-        euclid = isinstance(self.measure, Cosine) or (isinstance(self.measure, Minkowski) and self.measure.is_euclid)
+        euclid = _is_euclid(self.measure)
         thin = is_sparse(self.X) or is_sparse(Q)
         if euclid and not thin and k <= FEW_KEPT and len(Q) * n >= MANY:
             return filtered(self.X, Q, k, self.center, self.scale)

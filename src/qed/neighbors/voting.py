@@ -23,7 +23,8 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neighbors.best import Best
 from qed.neighbors.measures import Matrix, Metric
-from qed.neighbors.model import NEIGHBOR_PARAMETERS, KeptProblem, Neighbors
+from qed.neighbors.model import NEIGHBOR_PARAMETERS, Neighbors
+from qed.neighbors.problem import KeptProblem
 
 Weights = str | Callable[[np.ndarray], np.ndarray] | None
 
