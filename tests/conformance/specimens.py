@@ -51,13 +51,11 @@ def specimen(name: str) -> Estimator:
     if name in NEEDS:
         return NEEDS[name]()
     model = getattr(qed, name)()
-    if "random_state" in model.get_params():
-        model.set_params(random_state=0)
-    if "n_clusters" in model.get_params():
-        model.set_params(n_clusters=3)
-    if "n_estimators" in model.get_params():
-        model.set_params(n_estimators=4)
-    return model
+    takes = model.get_params()
+    few = {"random_state": 0, "n_clusters": 3, "n_estimators": 4}
+    if "max_leaf_nodes" in takes and "learning_rate" in takes:  # boosting: as many trees as rounds
+        few["max_iter"] = 10
+    return model.set_params(**{name: value for name, value in few.items() if name in takes})
 
 
 def table(n: int = 400, p: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
