@@ -9,12 +9,14 @@ error stays below about :math:`10^{-10}`, equal rows have distance zero exactly,
 unless the distance itself does, which then is infinite.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qed.base.engine import work
+from qed.kernels.gram.gaussian import FAR_AWAY
 from qed.kernels.inputs import size_of
 from qed.kernels.linear import squared_norms
 from qed.kernels.tiles import Bound, Places, dot
@@ -26,13 +28,21 @@ Pairs = tuple[np.ndarray, np.ndarray]
 NOWHERE: Pairs = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
 
-def half_squares(X: Any, Z: Any, scale: float) -> Bound:
-    r"""Bind :math:`-\tfrac12 s^2 \|x - z\|^2` to two checked tables, for the scale :math:`s`.
+Change = Callable[[np.ndarray], object]
+# Changes a tile of products, given half the squared lengths of its rows and columns, the share that is close, and which column the first
+# row is; says whether two rows may be close.
+Together = Callable[[np.ndarray, np.ndarray, np.ndarray, float, int], bool]
+
+
+def half_squares(X: Any, Z: Any, scale: float, change: Change, together: Together | None = None) -> Bound:
+    r"""Bind a function of :math:`-\tfrac12 s^2 \|x - z\|^2`, which works in place, to two checked tables, for the scale :math:`s`.
+
+    What does the same `together` with the differences is tried first, and what it did is kept where no rows are close.
 
     >>> out = np.empty((1, 2))
     >>> X, Z = np.array([[0.0, 1e9]]), np.array([[3.0, 1e9 + 4], [0.0, 1e9]])
-    >>> half_squares(X, Z, 2.0).fill(slice(0, 1), slice(0, 2), out)
-    >>> abs(out)
+    >>> half_squares(X, Z, 2.0, lambda tile: np.abs(tile, out=tile)).fill(slice(0, 1), slice(0, 2), out)
+    >>> out
     array([[50.,  0.]])
     """
     shift = _middle(X)
@@ -43,6 +53,10 @@ def half_squares(X: Any, Z: Any, scale: float) -> Bound:
     def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
         a, b = half_U[rows], half_V[columns]
         products.fill(rows, columns, out)
+        if together is not None:
+            if not together(out, a, b, CLOSE, _offset(rows, columns) if Z is X else FAR_AWAY):
+                return
+            products.fill(rows, columns, out)
         out -= a[:, None]
         out -= b
         own = _own_places(rows, columns, len(a)) if Z is X else NOWHERE
@@ -52,9 +66,15 @@ def half_squares(X: Any, Z: Any, scale: float) -> Bound:
         if _is_close(out, a[:, None] + np.max(b, initial=0.0)).any():
             _from_differences(X[rows], Z[columns], scale, _is_close(out, a[:, None] + b), out)
         out[own] = 0.0
+        change(out)
 
     held = size_of(U) + (0 if V is U else size_of(V)) + half_U.nbytes + half_V.nbytes
     return Bound(fill, held, extra=4)
+
+
+def _offset(rows: Places, columns: slice) -> int:
+    """Say which column of a tile its first row is, if rows follow each other."""
+    return int(rows.start - columns.start) if isinstance(rows, slice) else FAR_AWAY
 
 
 def _is_close(out: np.ndarray, norms: np.ndarray) -> np.ndarray:
