@@ -225,7 +225,7 @@ class TwoClassSums(Sums):
             shifted = rows - self.loss.shift if self.loss.shift.any() else rows.astype(np.float64, copy=False)
             return np.asarray(bent[bent > 0] @ (shifted * shifted))
         data, indices, indptr = self.table
-        square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
+        square, filled, counts = np.zeros((3, p))
         column_sums(data, indices, indptr[start : stop + 1], bend[start:stop], self.loss.shift, square, filled, counts)
         return square
 
