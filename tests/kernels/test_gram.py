@@ -204,7 +204,7 @@ def test_blocks_need_no_more_memory_than_asked_for(kernel, memory):
 def test_blocks_of_float32_and_sparse_tables_keep_to_their_memory():
     X = sparse.random_array((2000, 50), density=0.05, rng=np.random.default_rng(0)).tocsr()
     for table in (X, X.toarray().astype(np.float32)):
-        next(RBF(0.1).blocks(table[:300]))
+        next(RBF(0.1).blocks(table, memory=4 << 20))  # what is compiled once is so now
         tracemalloc.start()
         parts = [block.sum(axis=1) for _, block in RBF(0.1).blocks(table, memory=4 << 20)]
         peak = tracemalloc.get_traced_memory()[1]
@@ -248,3 +248,19 @@ def test_functions_of_two_rows_and_of_two_tables():
         Custom(lambda x, z: np.nan)(X)
     with pytest.raises(ParameterError, match="function"):
         Custom(3)
+
+
+@pytest.mark.parametrize("spread", [0.3, 40.0], ids=["near", "far"])
+def test_the_compiled_gaussian_is_the_plain_one(spread):
+    # Enough rows to be worth compiling; some equal, some nearly so, and some so far from others that nothing is left.
+    X = spread * rows_of(1100, 3) + 1e3
+    X[1], X[2] = X[0], X[0] + 1e-9
+    K = RBF(0.5)(X)
+    for i in (0, 1, 2, 700, 1099):
+        exponent = -0.5 * ((X - X[i]) ** 2).sum(axis=1)
+        # The exponent is off by a few units of rounding of the squared lengths about the mean, the exponential by a few of its own.
+        lengths = ((X - X.mean(axis=0)) ** 2).sum(axis=1)
+        allowed = np.finfo(float).eps * (8 + 4 * (lengths + lengths[i]))
+        plain = np.exp(exponent)
+        assert (abs(K[i] - plain) <= allowed * plain + 1e-300).all()
+    assert K[0, 1] == 1 and (K == K.T).all() and (spread < 1 or (K == 0).any())

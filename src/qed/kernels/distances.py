@@ -3,46 +3,63 @@ r"""Distances of rows by matrix products, with no digits lost where rows are clo
 .. math:: -\tfrac12 \|u - v\|^2 = u^\top v - \tfrac12 \|u\|^2 - \tfrac12 \|v\|^2, \qquad u = s\,(x - m),\quad v = s\,(z - m),
 
 is as fast as a matrix product, but cancels: its error is a few units of rounding of the norms, which is everything if the
-distance is small against them. The mean :math:`m` of the rows is taken off first, which a distance does not notice, and
-every entry below a small share of the norms is computed anew from the differences :math:`x - z` themselves. So the relative
-error stays below about :math:`10^{-10}`, equal rows have distance zero exactly, and no scale of the data overflows
-unless the distance itself does, which then is infinite.
+distance is small against them. The mean :math:`m` of the rows is taken off first, which a distance does not notice (unless it is so
+near to zero that this changes little), and every entry below a small share of the norms is computed anew from the differences
+:math:`x - z` themselves. So the relative error stays below about :math:`10^{-10}`, equal rows have distance zero exactly, and no
+scale of the data overflows unless the distance itself does, which then is infinite.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from qed.base.engine import work
+from qed.kernels.gram.gaussian import FAR_AWAY
 from qed.kernels.inputs import size_of
 from qed.kernels.linear import squared_norms
-from qed.kernels.tiles import Bound, Places, dot
+from qed.kernels.tiles import Bound, Places, after, dot
 
 # Entries below this share of the norms have lost five digits or more.
 CLOSE = 1e-5
+# Tables of so many columns are not copied where their mean is small and no square is so large, or so small, that digits are lost.
+WIDE, LARGE = 256, 1e100
 STRIP_VALUES, TASK_VALUES = 1 << 15, 1 << 18
 Pairs = tuple[np.ndarray, np.ndarray]
 NOWHERE: Pairs = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
 
 
-def half_squares(X: Any, Z: Any, scale: float) -> Bound:
-    r"""Bind :math:`-\tfrac12 s^2 \|x - z\|^2` to two checked tables, for the scale :math:`s`.
+Change = Callable[[np.ndarray], object]
+# Changes a tile of products, given half the squared lengths of its rows and columns, the share that is close, and which column the first
+# row is; says whether two rows may be close.
+Together = Callable[[np.ndarray, np.ndarray, np.ndarray, float, int], bool]
+
+
+def half_squares(X: Any, Z: Any, scale: float, change: Change, together: Together | None = None) -> Bound:
+    r"""Bind a function of :math:`-\tfrac12 s^2 \|x - z\|^2`, which works in place, to two checked tables, for the scale :math:`s`.
+
+    What does the same `together` with the differences is tried first, and what it did is kept where no rows are close.
 
     >>> out = np.empty((1, 2))
     >>> X, Z = np.array([[0.0, 1e9]]), np.array([[3.0, 1e9 + 4], [0.0, 1e9]])
-    >>> half_squares(X, Z, 2.0).fill(slice(0, 1), slice(0, 2), out)
-    >>> abs(out)
+    >>> half_squares(X, Z, 2.0, lambda tile: np.abs(tile, out=tile)).fill(slice(0, 1), slice(0, 2), out)
+    >>> out
     array([[50.,  0.]])
     """
     shift = _middle(X)
-    U, half_U = _scaled(X, scale, shift)
-    V, half_V = (U, half_U) if Z is X else _scaled(Z, scale, shift)
-    products = dot(U, V)
+    factor, change_of = (scale * scale, _as_it_is) if _is_near(X, shift, scale) else (1.0, _scaled)
+    U, half_U = change_of(X, scale, shift)
+    V, half_V = (U, half_U) if Z is X else change_of(Z, scale, shift)
+    products = dot(U, V) if factor == 1 else after(dot(U, V), lambda out: np.multiply(out, factor, out=out))
 
     def fill(rows: Places, columns: slice, out: np.ndarray) -> None:
         a, b = half_U[rows], half_V[columns]
         products.fill(rows, columns, out)
+        if together is not None:
+            if not together(out, a, b, CLOSE, _offset(rows, columns) if Z is X else FAR_AWAY):
+                return
+            products.fill(rows, columns, out)
         out -= a[:, None]
         out -= b
         own = _own_places(rows, columns, len(a)) if Z is X else NOWHERE
@@ -52,9 +69,15 @@ def half_squares(X: Any, Z: Any, scale: float) -> Bound:
         if _is_close(out, a[:, None] + np.max(b, initial=0.0)).any():
             _from_differences(X[rows], Z[columns], scale, _is_close(out, a[:, None] + b), out)
         out[own] = 0.0
+        change(out)
 
     held = size_of(U) + (0 if V is U else size_of(V)) + half_U.nbytes + half_V.nbytes
     return Bound(fill, held, extra=4)
+
+
+def _offset(rows: Places, columns: slice) -> int:
+    """Say which column of a tile its first row is, if rows follow each other."""
+    return int(rows.start - columns.start) if isinstance(rows, slice) else FAR_AWAY
 
 
 def _is_close(out: np.ndarray, norms: np.ndarray) -> np.ndarray:
@@ -75,6 +98,20 @@ def _middle(X: Any) -> np.ndarray | None:
         return None
     mean = X.sum(axis=0) / max(1, len(X))
     return np.where(np.isfinite(mean), mean, 0.0)
+
+
+def _is_near(X: Any, shift: np.ndarray | None, scale: float) -> bool:
+    """Say whether the rows of a wide table, which would take long to shift, are as far from zero as from their mean, up to a factor."""
+    if shift is None or X.shape[1] < WIDE or not 1 / LARGE < scale < LARGE:
+        return False
+    flat = X.ravel("K")
+    typical = float(flat @ flat) / max(1, len(X))
+    return 1 / LARGE < typical < LARGE and 2 * float(shift @ shift) <= typical
+
+
+def _as_it_is(X: np.ndarray, scale: float, shift: object) -> tuple[np.ndarray, np.ndarray]:
+    """Give the rows themselves, and half the squared lengths that they would have if they were scaled."""
+    return X, squared_norms(X) * (scale * scale / 2)
 
 
 def _scaled(X: Any, scale: float, shift: np.ndarray | None) -> tuple[Any, np.ndarray]:

@@ -19,6 +19,7 @@ import numpy as np
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import Parameter, choice, number
 from qed.kernels.distances import half_squares
+from qed.kernels.gram.gaussian import FAR_AWAY, WORTH_COMPILING, gaussian_tile
 from qed.kernels.kernel import Kernel, checked, keep
 from qed.kernels.tiles import Bound, Places, after
 
@@ -70,7 +71,9 @@ class RBF(Kernel):
             scale = 1 / self.sigma
         else:
             scale = math.sqrt(2 * (1 / X.shape[1] if self.gamma is None else self.gamma))
-        return after(half_squares(X, Z, scale), lambda out: np.exp(out, out=out))
+        if X.shape[0] * Z.shape[0] < WORTH_COMPILING:
+            return half_squares(X, Z, scale, lambda out: np.exp(out, out=out))
+        return half_squares(X, Z, scale, _exponentials, gaussian_tile)
 
     def _diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
@@ -115,11 +118,16 @@ class Laplace(Kernel):
         else:
             gamma = 1 / X.shape[1] if self.gamma is None else self.gamma
         if self.norm == 2:
-            return after(half_squares(X, Z, math.sqrt(2) * gamma), _decay_of_squares)
+            return half_squares(X, Z, math.sqrt(2) * gamma, _decay_of_squares)
         return after(_absolute_differences(X, Z), lambda out: _decay(out, gamma))
 
     def _diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
+
+
+def _exponentials(out: np.ndarray) -> None:
+    """Turn numbers into their exponentials, by the kernel that is compiled already."""
+    gaussian_tile(out, np.zeros(len(out)), np.zeros(out.shape[1]), 0.0, FAR_AWAY)
 
 
 def _decay_of_squares(out: np.ndarray) -> None:

@@ -22,7 +22,7 @@ from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.numbers import room
 
-SIDE = 240
+SIDE, LEAST_SIDE = 240, 64
 
 Places = slice | np.ndarray
 Fill = Callable[[Places, slice, np.ndarray], object]
@@ -68,9 +68,10 @@ class Tiles:
     def whole(self) -> np.ndarray:
         """Give the whole matrix."""
         out = room(self.shape, self.dtype)
-        # The last strips of a mirrored matrix are the longest, and come first, so that threads end together.
-        strips = reversed(list(_cut(len(out), SIDE)))
-        _finish(partial(self._fill_strip, out, strip, 0, SIDE, self.mirrored) for strip in strips)
+        # The last strips of a mirrored matrix are the longest, and come first, so that threads end together: there are three at least.
+        side = max(LEAST_SIDE, min(SIDE, -(-len(out) // 3)))
+        strips = reversed(list(_cut(len(out), side)))
+        _finish(partial(self._fill_strip, out, strip, 0, side, self.mirrored) for strip in strips)
         return out
 
     def blocks(self, memory: int) -> Iterator[tuple[slice, np.ndarray]]:

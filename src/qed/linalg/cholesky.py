@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
@@ -27,6 +27,8 @@ from qed.linalg.sharing import Task, spans, work_in_order
 
 # Matrices of fewer rows are left to LAPACK; larger ones are cut into tiles of about so many rows, and very large ones into wider tiles.
 LARGE, TILE, VERY_LARGE, WIDE_TILE = 512, 192, 3000, 320
+# From so many rows on a single right-hand side is solved by itself: LAPACK takes it for a block of them, and copies the factor for that.
+LONG = 128
 
 
 def factor_in_place(A: np.ndarray) -> bool:
@@ -40,6 +42,21 @@ def factor_in_place(A: np.ndarray) -> bool:
             factorise = lapack.spotrf if A.dtype == np.float32 else lapack.dpotrf
             return not factorise(A, lower=1, overwrite_a=1, clean=0)[1]
         return _Tiles(A, TILE if n * A.itemsize < VERY_LARGE * 8 else WIDE_TILE).factor()
+
+
+def solve_factored(lower: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve ``L L' x = right`` for right-hand sides of shape (n, q), given the lower factor in Fortran order, of the same type.
+
+    >>> solve_factored(np.array([[2.0, 9.0], [1.0, 4.0]], order="F"), np.array([[4.0], [18.0]]))
+    array([[0.5],
+           [1. ]])
+    """
+    single = lower.dtype == np.float32
+    if right.shape[1] != 1 or len(right) < LONG:
+        return np.asarray((lapack.spotrs if single else lapack.dpotrs)(lower, right, lower=1)[0])
+    solve = blas.strsv if single else blas.dtrsv
+    half = solve(lower, right[:, 0], lower=1)
+    return np.asarray(solve(lower, half, lower=1, trans=1, overwrite_x=1))[:, None]
 
 
 def reciprocal_condition(lower: np.ndarray, size: float) -> float:
@@ -130,7 +147,7 @@ class Cholesky:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve for right-hand sides of shape (n, q)."""
         scale = self.length[:, None]
-        return np.asarray(lapack.dpotrs(self.lower, right / scale, lower=1)[0]) / scale
+        return solve_factored(self.lower, right / scale) / scale
 
     @property
     def digits(self) -> float:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError
 from qed.base.numbers import EPS, TINY
-from qed.linalg.cholesky import factor_in_place, reciprocal_condition
+from qed.linalg.cholesky import factor_in_place, reciprocal_condition, solve_factored
 from qed.linalg.sharing import finish
 
 # So many rows at least, and at most, are factored in single precision: fewer take no time, more would not have the room.
@@ -102,7 +102,7 @@ def _by_corrections(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | No
     for _ in range(MOST_CORRECTIONS):
         size = np.abs(left).max(axis=0)
         size[size == 0] = 1.0
-        step = lapack.spotrs(small.T, (left / size).astype(np.float32), lower=1)[0]
+        step = solve_factored(small.T, (left / size).astype(np.float32))
         tried = coef + step * (size / unit)
         fitted = multiplied(K, tried)
         rest = right - fitted - alpha * tried
@@ -118,9 +118,9 @@ def _by_corrections(K: np.ndarray, right: np.ndarray, alpha: float) -> Dual | No
 
 
 def _rounded(K: np.ndarray, factor: float, rows: slice, out: np.ndarray) -> None:
-    """Write some rows of a multiple of a matrix in single precision; what is too large for that is no kernel."""
+    """Write some rows of the upper half of a multiple in single precision; what is too large for that is no kernel."""
     with np.errstate(over="ignore", invalid="ignore"):
-        np.multiply(K[rows], factor, out=out[rows], casting="same_kind")
+        np.multiply(K[rows, rows.start :], factor, out=out[rows, rows.start :], casting="same_kind")
 
 
 def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool) -> Dual | None:
@@ -132,7 +132,7 @@ def _by_cholesky(K: np.ndarray, right: np.ndarray, alpha: float, condition: bool
     K.ravel("K")[:: n + 1] = shifted
     if not factor_in_place(A) or not (A.diagonal() ** 2 > 4 * n * EPS * shifted).all():
         return None
-    coef = lapack.dpotrs(A, right, lower=1)[0]
+    coef = solve_factored(A, right)
     spread = max(1.0, 1 / max(reciprocal_condition(A, size), 1e-300)) if condition else None
     K.ravel("K")[:: n + 1] = diagonal
     return Dual(coef, multiplied(K, coef), n, spread)

@@ -22,6 +22,8 @@ TASK_VALUES, STORED_VALUES = 1 << 19, 1 << 17
 STRIP_VALUES = 1 << 16
 # Rows of a sparse table that are read together: memory is slow to find the next.
 RUN = 64
+# So many outputs at most are added up one after another, on all threads; SciPy takes more at a time, on one.
+FEW_OUTPUTS = 4
 
 
 class DenseDesign:
@@ -82,13 +84,13 @@ class SparseDesign:
     """A sparse table, centred and weighted in every product."""
 
     def __init__(self, X: csr_array, weights: np.ndarray | None, center: np.ndarray, rest: np.ndarray) -> None:
-        n, p = X.shape
+        n = X.shape[0]
         self.X, self.center = X, center + rest
         self.weights = np.ones(n) if weights is None else weights
         self.root, total = np.sqrt(self.weights), float(self.weights.sum())
-        # How many values of each column are stored.
-        square, filled, self.counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
-        column_sums(X.data, X.indices, X.indptr, self.weights, self.center, square, filled, self.counts)
+        sums: np.ndarray = add_pairwise(work(partial(self._part_squares, part) for part in parts_of(X)))
+        square, filled, counts = sums
+        self.counts = counts.astype(np.int64)  # how many values of each column are stored
         with np.errstate(invalid="ignore", over="ignore"):
             square += np.maximum(total - filled, 0.0) * self.center**2
             # Which columns are more than a constant and rounding; products with the others are zero.
@@ -101,9 +103,10 @@ class SparseDesign:
 
     def back(self, vector: np.ndarray) -> np.ndarray:
         """Give ``A' vector``, of shape (p, q)."""
-        weighted = self.root[:, None] * vector
-        found = self.X.T @ weighted - np.outer(self.center, np.ascontiguousarray(weighted.T).sum(axis=1))
-        return np.asarray(np.where(self.told[:, None], found, 0.0))
+        weighted = np.ascontiguousarray((self.root[:, None] * vector).T)
+        few = len(weighted) <= FEW_OUTPUTS
+        sums = np.array([row_sums(self.X, each) for each in weighted]).T if few else self.X.T @ weighted.T
+        return np.asarray(np.where(self.told[:, None], sums - np.outer(self.center, weighted.sum(axis=1)), 0.0))
 
     def dense(self) -> DenseDesign:
         """Give the same as a dense table."""
@@ -114,14 +117,14 @@ class SparseDesign:
     def gram_times(self, vector: np.ndarray) -> np.ndarray:
         """Give ``A' A vector`` of a vector of shape (p,), in one reading of the table; the same for any number of threads."""
         shift = float(self.center @ vector)
-        found: np.ndarray = add_pairwise(work(partial(self._part, part, shift, vector) for part in self._parts()))
+        found: np.ndarray = add_pairwise(work(partial(self._part, part, shift, vector) for part in parts_of(self.X)))
         return np.where(self.told, found[:-1] - self.center * found[-1], 0.0)
 
     def gram_times_four(self, vectors: np.ndarray, every: int = 1) -> np.ndarray:
         """Give ``A' A vectors`` of four vectors, of shape (p, 4); of runs of rows only one in `every` is taken."""
         shift = self.center @ vectors
         found: np.ndarray = add_pairwise(
-            work(partial(self._part_four, part, every, shift, vectors) for part in self._parts(every))
+            work(partial(self._part_four, part, every, shift, vectors) for part in parts_of(self.X, every))
         )
         return np.where(self.told[:, None], found[:-1] - np.outer(self.center, found[-1]), 0.0)
 
@@ -137,17 +140,19 @@ class SparseDesign:
             # What rounding does to the product of centre and coefficients is the same in all rows, and centred columns do not see it.
             level = 4 * float(away @ given[0])
             sums: np.ndarray = add_pairwise(
-                work(partial(self._part_noise, part, level, *given) for part in self._parts())
+                work(partial(self._part_noise, part, level, *given) for part in parts_of(self.X))
             )
             seen, hidden = sums[:-1].T
             found[:, output] = EPS * ((self.counts + 4) * seen + hidden + away * (64 * sums[-1, 0] + sums[-1, 1]))
         return np.where(self.told[:, None], found, 0.0)
 
-    def _parts(self, every: int = 1) -> Iterator[tuple[int, int]]:
-        """Cut the rows into tasks, each with more values than columns to add up; the plan depends on the data alone."""
-        n, p = self.X.shape
-        size = max(1, every * max(STORED_VALUES, 4 * p) * n // max(1, self.X.nnz))
-        return ((start, min(start + size, n)) for start in range(0, n, size))
+    def _part_squares(self, part: tuple[int, int]) -> np.ndarray:
+        (start, stop), X = part, self.X
+        square, filled, counts = out = np.zeros((3, X.shape[1]))
+        column_sums(
+            X.data, X.indices, X.indptr[start : stop + 1], self.weights[start:stop], self.center, square, filled, counts
+        )
+        return out
 
     def _part(self, part: tuple[int, int], shift: float, vector: np.ndarray) -> np.ndarray:
         out = np.zeros(len(vector) + 1)
@@ -168,6 +173,37 @@ class SparseDesign:
         X = self.X
         gram_times_four(X.data, X.indices, X.indptr, self.weights, *part, every, shift, vectors, out)
         return out
+
+
+def parts_of(X: csr_array, every: int = 1) -> Iterator[tuple[int, int]]:
+    """Cut the rows of a sparse table into tasks, each with more values than columns to add up; the plan depends on the data alone."""
+    n, p = X.shape
+    size = max(1, every * max(STORED_VALUES, 4 * p) * n // max(1, X.nnz))
+    return ((start, min(start + size, n)) for start in range(0, max(1, n), size))
+
+
+def row_sums(X: csr_array, factors: np.ndarray) -> np.ndarray:
+    """Add up the rows of a sparse table, each times its factor, in float64; the same for any number of threads.
+
+    >>> row_sums(csr_array(np.array([[1.0, 0.0], [2.0, 3.0]])), np.array([1.0, 10.0]))
+    array([21., 30.])
+    """
+    return np.asarray(add_pairwise(work(partial(_part_of_sums, X, part, factors) for part in parts_of(X))))
+
+
+def _part_of_sums(X: csr_array, part: tuple[int, int], factors: np.ndarray) -> np.ndarray:
+    (start, stop), out = part, np.zeros(X.shape[1])
+    add_sparse_rows(X.data, X.indices, X.indptr[start : stop + 1], factors[start:stop], out)
+    return out
+
+
+@kernel
+def add_sparse_rows(data, indices, indptr, factors, out):  # type: ignore[no-untyped-def]
+    """Add rows, each times its factor, to `out`."""
+    for i in range(len(factors)):
+        values, places = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+        for k in range(len(values)):
+            out[np.uint64(places[k])] += factors[i] * values[k]
 
 
 @kernel

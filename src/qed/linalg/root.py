@@ -25,7 +25,7 @@ from scipy.linalg import lapack
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
-from qed.linalg.cholesky import Cholesky
+from qed.linalg.cholesky import Cholesky, solve_factored
 from qed.linalg.sharing import inverse_of_lower
 
 # Rounding may move a factor so much, by a cheap bound of the norm of its inverse, before it is inverted to know better.
@@ -152,7 +152,7 @@ class Root:
 
     def step(self, gradient: np.ndarray) -> np.ndarray:
         """Give ``A^-1 gradient``: the way to the minimum."""
-        return np.asarray(lapack.dpotrs(self.lower, gradient / self.length[:, None], lower=1)[0]) / self.length[:, None]
+        return solve_factored(self.lower, gradient / self.length[:, None]) / self.length[:, None]
 
     def far(self, gradient: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Bound the error of every coefficient times the length of its column, for each output: coarse, and in a few operations."""

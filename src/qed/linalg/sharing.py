@@ -67,7 +67,7 @@ def spans(n: int, size: int) -> list[slice]:
 
 
 def products_of_rows(A: np.ndarray) -> np.ndarray:
-    """Give ``A A'``, whose halves mirror each other.
+    """Give ``A A'``, whose halves mirror each other, in the precision of A.
 
     >>> products_of_rows(np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([[ 5., 11.],
@@ -76,7 +76,7 @@ def products_of_rows(A: np.ndarray) -> np.ndarray:
     n, p = A.shape
     if n * n * p < WORTH_SHARING:
         return np.asarray(A @ A.T)
-    out, parts = np.empty((n, n)), spans(n, max(1, min(TILE, -(-n // 2))))
+    out, parts = np.empty((n, n), A.dtype), spans(n, max(1, min(TILE, -(-n // 2))))
     pairs = ((i, j) for apart in range(len(parts) - 1, -1, -1) for j, i in _apart(len(parts), apart))
     finish(partial(_product, A, parts[i], parts[j], out) for i, j in pairs)
     return out

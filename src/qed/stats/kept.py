@@ -21,7 +21,7 @@ from qed.base.models.fingerprint import Fingerprint
 from qed.base.numbers import EPS, largest_share
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, join
-from qed.linalg.design import DenseDesign, SparseDesign
+from qed.linalg.design import DenseDesign, SparseDesign, row_sums
 from qed.linalg.iterative.sparse_gram import sparse_gram
 from qed.linalg.sharing import products_of_rows
 from qed.stats.centred import Centred, exact_sum
@@ -294,7 +294,9 @@ def _mean(X: Table, Y: np.ndarray, weights: np.ndarray | None, total: float) -> 
     each = np.ones(len(Y)) if weights is None else weights
     if not isinstance(X, np.ndarray):
         middle = typical_row(np.empty((len(Y), 0)), Y)
-        return np.concatenate([np.zeros(X.shape[1]), middle]), np.concatenate([each @ X, each @ (Y - middle)]) / total
+        return np.concatenate([np.zeros(X.shape[1]), middle]), np.concatenate(
+            [row_sums(X, each), each @ (Y - middle)]
+        ) / total
     p, shift = X.shape[1], typical_row(X, Y)
     if _is_near(X[:: max(1, len(Y) // 8)]):
         shift[:p], sums = 0.0, each @ X

@@ -16,7 +16,7 @@ from scipy.linalg import lapack
 
 from qed.base.sources.rows import Rows
 from qed.classification.logistic.sums import Sums
-from qed.linalg.cholesky import factor_in_place
+from qed.linalg.cholesky import factor_in_place, solve_factored
 from qed.optim.functions.softmax import Curve, SoftmaxLoss
 
 DIAGONAL, PRODUCTS, BLOCKS = 0, 1, 2
@@ -27,6 +27,8 @@ MANY_CLASSES = 32
 NARROW, NARROW_SPARSE, WIDEST = 512, 256, 4096
 # More blocks than this, of no more columns, are inverted, so that one product serves all of them.
 FEW_BLOCKS, SMALL_BLOCK = 4, 64
+# A block in single precision, which takes half as long, stands in unless a pivot is so small a share of its diagonal.
+LEAST_PIVOT = 1e-3
 # A product of matrices does so many more operations in a second than one with a vector.
 FASTER = 10
 MOST_PRODUCTS = 500
@@ -171,7 +173,7 @@ class Preconditioner:
             if inverses is not None:
                 found[:] = (inverses @ parts[:, :, None])[:, :, 0]
             for factor, classes in factors if inverses is None else ():
-                found[classes] = lapack.dpotrs(factor, parts[classes].T, lower=1)[0].T
+                found[classes] = _solved(factor, parts[classes].T).T
             return np.asarray(coding @ found if len(coding) > 1 else found)
 
         return precondition
@@ -181,27 +183,48 @@ class Preconditioner:
         objective, loss = self.objective, self.objective.loss
         some = objective.rows if objective.part is None else objective.part
         more = 1.0 if objective.part is None else objective.count / max(1, some.count())
+        if effort == BLOCKS and objective.part is None:
+            rough = self._of_blocks(objective.sums.blocks(point.theta, roughly=True))
+            return rough or self._of_blocks(objective.sums.blocks(point.theta))
         if effort == BLOCKS:
-            whole = objective.part is None
-            found = objective.sums.blocks(point.theta) if whole else some.fold(loss.of, point.theta, "blocks").blocks
-            scaled = (np.multiply(block, more * objective.factor, out=block) for block in found.values())
-            return [(_factor(block, objective.ridge), np.array([number])) for number, block in enumerate(scaled)]
+            return self._of_blocks(some.fold(loss.of, point.theta, "blocks").blocks, more)
         if self._products is None:
             self._products = more * some.fold(loss.products)
         # Classes whose share of the curvature is about the same have a factor in common.
         share = np.clip(point.curve.bent / objective.total, 1e-12, 1.0)
         rounded = np.exp2(np.round(np.log2(share)))[-len(loss.pairs("blocks")) :]
-        return [
-            (_factor(objective.factor * value * self._products, objective.ridge), np.flatnonzero(rounded == value))
-            for value in np.unique(rounded)
-        ]
+        factors = (
+            (_factor(objective.factor * value * self._products, objective.ridge), value) for value in np.unique(rounded)
+        )
+        return [(factor, np.flatnonzero(rounded == value)) for factor, value in factors if factor is not None]
+
+    def _of_blocks(
+        self, blocks: Mapping[tuple[int, int], np.ndarray], more: float = 1.0
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Factorise the blocks of classes, which count so many times `more`; none where single precision says too little of one."""
+        factors = []
+        for number, block in enumerate(blocks.values()):
+            lower = _factor(np.multiply(block, more * self.objective.factor, out=block), self.objective.ridge)
+            if lower is None:
+                return []
+            factors.append((lower, np.array([number])))
+        return factors
 
 
-def _factor(block: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """Factorise a stand-in with its penalty, in place."""
+def _factor(block: np.ndarray, ridge: np.ndarray) -> np.ndarray | None:
+    """Factorise a stand-in with its penalty, in place; None where single precision says too little of it."""
     diagonal = block.diagonal() + ridge
     diagonal += 1e-10 * diagonal + 1e-300
     np.fill_diagonal(block, diagonal)
     lower = np.asfortranarray(block.T)
+    done = factor_in_place(lower)
+    if lower.dtype == np.float32:
+        return lower if done and (lower.diagonal() ** 2 > LEAST_PIVOT * diagonal).all() else None
     # Where rounding left no factor, the diagonal stands in.
-    return lower if factor_in_place(lower) else np.asfortranarray(np.diag(np.sqrt(diagonal)))
+    return lower if done else np.asfortranarray(np.diag(np.sqrt(diagonal)))
+
+
+def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve with a factor of either precision, of right-hand sides whose size is known to neither."""
+    size = 1.0 if factor.dtype == np.float64 else float(np.abs(right).max(initial=0.0)) or 1.0
+    return solve_factored(factor, (right / size).astype(factor.dtype, copy=False)).astype(np.float64) * size

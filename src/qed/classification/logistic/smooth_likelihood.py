@@ -302,12 +302,12 @@ class SmoothLikelihood(Likelihood):
         precondition = self.preconditioner.at(point)
         promised = self.preconditioner.promised(point)
         size = max(point.objective, 1e-300)
-        # Far from the minimum a rough step will do, and near it none has to lead far below the tolerance.
+        # Far from the minimum a rough step will do, as exact as its gain is small; and near it none has to lead far below the tolerance.
         enough = 0.01 * np.sqrt(self.tol * size / max(promised, 1e-300))
         found = conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
-            min(0.3, max(0.3 * np.sqrt(promised / size), enough, EPS)),
+            min(0.3, max(np.sqrt(promised / size), enough, EPS)),
             self.preconditioner.most,
             precondition,
         )

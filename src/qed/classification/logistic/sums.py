@@ -70,8 +70,8 @@ class Sums:
         """Give the diagonal of the Hessian, of shape (m, q)."""
         return self.curve(theta, "diagonal").diagonal
 
-    def blocks(self, theta: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
-        """Give the block of the Hessian that belongs to each class."""
+    def blocks(self, theta: np.ndarray, *, roughly: bool = False) -> dict[tuple[int, int], np.ndarray]:
+        """Give the block of the Hessian that belongs to each class; in single precision, if that will do and is faster."""
         return dict(self.rows.fold(self.loss.of, theta, "blocks").blocks)
 
     def flattest(self, theta: np.ndarray) -> np.ndarray:
@@ -176,18 +176,19 @@ class TwoClassSums(Sums):
         square: np.ndarray = add_pairwise(work(partial(self._squares, part, bend) for part in self.parts))
         return self._scaled(np.append(square / self.loss.scale, bend.sum()))[:, : p + 1]
 
-    def blocks(self, theta: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+    def blocks(self, theta: np.ndarray, *, roughly: bool = False) -> dict[tuple[int, int], np.ndarray]:
         p, q, bend = len(self.loss.scale), self.loss.shape[1], self._bend(theta)
         if self.rows.is_sparse or len(bend) > block_rows(p):
             return super().blocks(theta)
         # What one block holds is multiplied out in tiles that threads share.
         bent = slice(None) if bend.all() else bend > 0
         root = np.sqrt(bend[bent])
-        Z = np.empty((len(root), q))
-        np.subtract(self.rows.X[bent], self.loss.shift, out=Z[:, :p])
-        Z[:, :p] /= self.loss.scale
-        Z[:, p:] = 1.0
-        Z *= root[:, None]
+        Z = np.empty((len(root), q), np.float32 if roughly else np.float64)
+        with np.errstate(over="ignore"):
+            np.subtract(self.rows.X[bent], self.loss.shift, out=Z[:, :p], casting="same_kind")
+            Z[:, :p] /= self.loss.scale
+            Z[:, p:] = 1.0
+            Z *= root[:, None]
         return {(1, 1): products_of_rows(Z.T)}
 
     def times(self, theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
@@ -224,7 +225,7 @@ class TwoClassSums(Sums):
             shifted = rows - self.loss.shift if self.loss.shift.any() else rows.astype(np.float64, copy=False)
             return np.asarray(bent[bent > 0] @ (shifted * shifted))
         data, indices, indptr = self.table
-        square, filled, counts = np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.int64)
+        square, filled, counts = np.zeros((3, p))
         column_sums(data, indices, indptr[start : stop + 1], bend[start:stop], self.loss.shift, square, filled, counts)
         return square
 

@@ -14,8 +14,13 @@ from qed.base.compile import kernel
 STRIP = 256
 # From here on a matrix product is faster.
 MOST_COLUMNS = 64
+# Below so many similarities nobody waits for a kernel to be compiled.
+WORTH_COMPILING = 1 << 20
+# An offset at which no row is any column.
+FAR_AWAY = -(1 << 40)
 
 PER_DOUBLE, HIGH, LOW, ROUND = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10, 6755399441055744.0
+LEAST_DOUBLE = -708.0
 # The polynomial of degree 11 that meets the exponential at the Chebyshev points of +-ln(2)/2: it is within 2e-17 of it there.
 D0, D1, D2, D3, D4, D5, D6, D7, D8, D9, D10, D11 = (
     1.0, 1.0, 0.5000000000000019, 0.1666666666666668, 0.04166666666648795, 0.008333333333319589, 0.0013888888952352863,
@@ -44,7 +49,8 @@ C0, C1, C2, C3, C4, C5, ONE, LEAST = (
 def exponentials(values: np.ndarray) -> None:
     """Replace numbers of at most zero by their exponentials, in double precision."""
     for t in range(len(values)):
-        x = max(values[t], -708.0)
+        given = values[t]
+        x = max(given, LEAST_DOUBLE)
         shifted = np.float64(x * PER_DOUBLE + ROUND)
         whole = shifted - ROUND
         r = (x - whole * HIGH) - whole * LOW
@@ -56,7 +62,8 @@ def exponentials(values: np.ndarray) -> None:
         third = (D8 + D9 * r) + (D10 + D11 * r) * square
         p = first + second * fourth + third * (fourth * fourth)
         power = np.int64((shifted.view(np.int64) << np.int64(52)) + np.int64(1023 << 52))
-        values[t] = p * power.view(np.float64)
+        # What has no place among normal numbers is nothing.
+        values[t] = p * power.view(np.float64) if given >= LEAST_DOUBLE else 0.0
 
 
 @kernel(within=True, fastmath={"contract"})
@@ -114,13 +121,30 @@ def gaussian_rows(columns: np.ndarray, chosen: np.ndarray, factor: float, out: n
 
 
 @kernel(fastmath={"contract"})
-def gaussian_tile(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """Turn inner products of rows (times the root of two gamma) into similarities, given half their squared lengths."""
+def gaussian_tile(products: np.ndarray, left: np.ndarray, right: np.ndarray, close: float, offset: int) -> bool:
+    """Turn inner products of rows (times the root of two gamma) into similarities, given half their squared lengths.
+
+    Say whether any two rows may be nearer than a share `close` of their squared lengths, of which the difference leaves few digits, or
+    are so long that nothing is known. The i-th row is the same as that of column ``i + offset``.
+    """
+    most, doubtful = 0.0, 0
+    for t in range(len(right)):
+        most = max(most, right[t])
     for i in range(len(products)):
-        line, own = products[i], left[i]
+        line, own, place = products[i], left[i], i + offset
+        limit = -close * (own + most)
+        doubtful += not np.isfinite(limit)
+        same = 0 <= place < len(line)
+        if same:
+            line[place] = -np.inf
         for t in range(len(line)):
-            line[t] = min(line[t] - own - right[t], 0.0)
+            exponent = line[t] - own - right[t]
+            doubtful += not exponent <= limit
+            line[t] = min(exponent, 0.0)
+        if same:
+            line[place] = 0.0
         exponentials(line)
+    return doubtful > 0
 
 
 @kernel

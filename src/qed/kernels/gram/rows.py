@@ -16,7 +16,14 @@ from qed.base.compile import kernel
 from qed.base.engine import work
 from qed.base.numbers import EPS
 from qed.base.sources.block import is_sparse
-from qed.kernels.gram.gaussian import MOST_COLUMNS, gaussian_rows, gaussian_sums, gaussian_tile
+from qed.kernels.gram.gaussian import (
+    FAR_AWAY,
+    MOST_COLUMNS,
+    WORTH_COMPILING,
+    gaussian_rows,
+    gaussian_sums,
+    gaussian_tile,
+)
 from qed.kernels.linear import squared_norms
 from qed.kernels.radial import RBF
 from qed.kernels.similarity import Similarity
@@ -31,8 +38,6 @@ SIDE = 256
 # are rounded, and an error of the exponent is one of the similarity, relative.
 SHORT = 100.0
 RIGHT_TO = 4 * SHORT * EPS
-# Below so many similarities nobody waits for a kernel to be compiled.
-WORTH_COMPILING = 1 << 20
 
 
 class GramRows:
@@ -126,30 +131,6 @@ def gaussian_factor(similarity: Similarity, X: Any) -> float | None:
     return -(1.0 / X.shape[1] if radial.gamma is None else radial.gamma)
 
 
-def gram_of(similarity: Similarity, X: Any) -> np.ndarray:
-    """Give what :meth:`Similarity.gram` gives, by the compiled kernel where that is faster."""
-    factor = gaussian_factor(similarity, X)
-    if factor is None or X.shape[0] ** 2 < WORTH_COMPILING or not np.isfinite(factor):
-        return similarity.gram(X)
-    moved = (X - X.mean(axis=0)) * math.sqrt(-2 * factor)
-    half = squared_norms(moved) / 2
-    if not 2 * half.max() <= SHORT:
-        return similarity.gram(X)
-    out, starts = np.empty((len(X), len(X))), range(0, len(X), SIDE)
-    for _ in work(partial(_mirrored, moved, half, out, a, b) for a in starts for b in starts if a <= b):
-        continue
-    np.fill_diagonal(out, 1.0)
-    return out
-
-
-def _mirrored(moved: np.ndarray, half: np.ndarray, out: np.ndarray, first: int, second: int) -> None:
-    """Fill a tile of a Gram matrix, and its mirror image."""
-    here, there = slice(first, first + SIDE), slice(second, second + SIDE)
-    tile = moved[here] @ moved[there].T
-    gaussian_tile(tile, half[here], half[there])
-    out[here, there], out[there, here] = tile, tile.T
-
-
 def combined(similarity: Similarity, X: Any, kept: Any, coefficients: np.ndarray) -> np.ndarray:
     """Give what :meth:`Similarity.combined` gives, by the compiled kernel where that is faster."""
     used = coefficients.any(axis=1)
@@ -195,6 +176,6 @@ def _sums(
         for place in range(0, len(rows), SIDE):
             there = slice(place, place + SIDE)
             tile = here @ moved[there].T
-            gaussian_tile(tile, own[first : first + SIDE], half[there])
+            gaussian_tile(tile, own[first : first + SIDE], half[there], 0.0, FAR_AWAY)
             sums += tile @ weights[there]
         out[:, start + first : start + first + len(sums)] = sums.T

@@ -18,7 +18,7 @@ import numpy as np
 from qed.base.compile import interpreted
 from qed.base.engine import work
 from qed.base.numbers import TINY
-from qed.kernels.gram.rows import combined, gram_of
+from qed.kernels.gram.rows import combined
 from qed.kernels.similarity import Similarity
 from qed.optim.svm.decomposition import Part, Place, decomposed, exactly
 from qed.optim.svm.smo import among, balance, descend, judge, multiply, settle_parts
@@ -107,7 +107,7 @@ class DualProblem:
         """The Gram matrix, where it is small, of rows in the order in which parts name them."""
         if self.X.shape[0] > MOST_WHOLE:
             return None
-        return gram_of(self.similarity, self.similarity.chosen(self.X, self._order))
+        return self.similarity.gram(self.similarity.chosen(self.X, self._order))
 
     def parts(self) -> Iterator[slice]:
         return (slice(a, b) for a, b in zip(self.starts[:-1].tolist(), self.starts[1:].tolist()))

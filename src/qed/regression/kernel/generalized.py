@@ -17,13 +17,13 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import lapack
 
 from qed.base.certificate import Claim
 from qed.base.engine import one_blas_thread
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.parameters import Parameter, array, choice, number
 from qed.kernels.names import KERNEL_PARAMETERS
+from qed.linalg.cholesky import factor_in_place, solve_factored
 from qed.linalg.definite import multiplied
 from qed.regression.kernel.evidence import dual_claims
 from qed.regression.kernel.model import KernelModel, KernelProblem, columns
@@ -128,13 +128,12 @@ def _solve(K: np.ndarray, noise: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray,
     """Solve ``(K + noise) c = y`` by Cholesky, and give c and Kc; `K` is used up."""
     K += np.diag(noise) if noise.ndim == 1 else noise
     diagonal = K.diagonal().copy()
-    _, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)
-    if failed:
+    if not factor_in_place(K.T):
         raise DegenerateError(
             "The kernel matrix plus the covariance of the noise is not positive definite but for rounding: the noise is too small "
             "against the kernel. Give larger variances."
         )
-    dual = np.asarray(lapack.dpotrs(K.T, Y, lower=1)[0])
+    dual = solve_factored(K.T, Y)
     np.fill_diagonal(K, diagonal)
     return dual, multiplied(K, dual) - _times(noise, dual)
 
