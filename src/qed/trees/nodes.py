@@ -127,6 +127,13 @@ class Nodes:
             total[asking] = total[asking + 1] + total[self.children_right[asking]]
         return total.reshape(-1, *amounts.shape[1:])
 
+    def holding(self, value: np.ndarray, impurity: np.ndarray, count: np.ndarray, weight: np.ndarray) -> Nodes:
+        """Give the same questions with what the rows of their nodes are like."""
+        return Nodes(
+            *(self.feature, self.threshold, self.children_right, self.missing_go_to_left),
+            *(value, impurity, count, weight),
+        )
+
     def kept(self, collapsed: np.ndarray) -> Nodes:
         """Give the tree in which nodes that are `collapsed` are leaves."""
         below = np.zeros(self.node_count + 1, dtype=np.intp)
@@ -142,6 +149,13 @@ class Nodes:
         parts["missing_go_to_left"][leaf] = False
         parts["children_right"] = np.where(leaf, LEAF, number[parts["children_right"]])
         return Nodes(**parts)
+
+
+def skeleton(feature: np.ndarray, threshold: np.ndarray, right: np.ndarray, missing_left: np.ndarray) -> Nodes:
+    """Give the nodes of a tree before their rows were looked at."""
+    count = len(feature)
+    empty = (np.zeros((count, 1)), np.zeros(count), np.zeros(count, dtype=np.intp), np.zeros(count))
+    return Nodes(feature, threshold, right, missing_left, *empty)
 
 
 @kernel

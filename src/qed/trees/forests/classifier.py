@@ -125,11 +125,9 @@ class RandomForestClassifier(Classifier, Forest):
         super()._solve(problem)
 
     def _described(
-        self, problem: ClassTreeProblem, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
+        self, problem: Any, nodes: Nodes, tally: np.ndarray, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        of_class = np.where(problem.label[rows][:, None] == np.arange(len(problem.classes)), mass[:, None], 0.0)
-        counts = nodes.sums(leaf, of_class)
-        return counts / counts.sum(axis=1, keepdims=True), impurity(counts, self.criterion)
+        return tally / tally.sum(axis=1, keepdims=True), impurity(tally, self.criterion)
 
     def _score_of(self, problem: ClassTreeProblem, mean: np.ndarray, there: np.ndarray) -> float:
         weight = problem.weights[there]
