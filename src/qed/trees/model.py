@@ -90,8 +90,10 @@ class DecisionTree(Estimator):
         """Make the problem: rows in memory, and their targets."""
 
     @abstractmethod
-    def _described(self, problem: Any, leaf: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
-        """Give value and impurity of all nodes, from the leaf of each row."""
+    def _described(
+        self, problem: Any, leaf: np.ndarray, nodes: Nodes, tally: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give value and impurity of all nodes, from the leaf of each row, or from what classes weigh."""
 
     def _solve(self, problem: TreeProblem) -> None:
         self.__dict__.pop("n_pruned_", None)
@@ -117,10 +119,11 @@ class DecisionTree(Estimator):
 
     def _describe(self, problem: TreeProblem, nodes: Nodes) -> Nodes:
         """Work out what the rows of each node are like."""
-        leaf = nodes.apply(problem.X)
-        count = nodes.sums(leaf, np.ones(len(leaf))).astype(np.intp)
-        weight = nodes.sums(leaf, problem.weights)
-        return nodes.holding(*self._described(problem, leaf, nodes), count, weight)
+        leaf, classes = nodes.apply(problem.X), problem.targets.classes
+        tally = nodes.tally(leaf, problem.label, problem.weight, classes)
+        weight = tally @ np.ones(classes)
+        count = weight if problem.weight is None else nodes.sums(leaf, np.ones(len(leaf)))
+        return nodes.holding(*self._described(problem, leaf, nodes, tally), count.astype(np.intp), weight)
 
     def get_depth(self) -> int:
         """Give how many questions lie between the root and the deepest leaf."""

@@ -53,7 +53,8 @@ def check_questions(nodes: Nodes, problem: TreeProblem, budget: int | None) -> C
     chosen = with_room(nodes, problem.X.shape[1], budget)
     found.nodes = int(chosen.sum())
     leaf = nodes.apply(problem.X)
-    order = np.argsort(leaf, kind="stable")
+    # Numbers of two bytes are sorted by their digits.
+    order = np.argsort(leaf.astype(np.min_scalar_type(nodes.node_count)), kind="stable")
     in_order = leaf[order]
     for depth, level in enumerate(nodes.levels):
         looked = level[chosen[level]]

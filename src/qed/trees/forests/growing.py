@@ -57,7 +57,7 @@ class DrawnTree(NamedTuple):
 def counted(mass: np.ndarray, unit: float) -> tuple[np.ndarray, float]:
     """Give what rows weigh such that all sums are exact, and the unit: whole numbers of `unit`, or multiples of a grid, and none (0).
 
-    >>> counted(np.array([0.3, 0.1]), 0.1)
+    >>> counted(np.array([3.0, 1.0]) * 0.1, 0.1)
     (array([3., 1.]), 0.1)
     """
     times = np.rint(mass / unit)

@@ -132,8 +132,7 @@ class Forest(Estimator):
         self, problem: TreeProblem, nodes: Nodes, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray
     ) -> Nodes:
         """Work out what the rows of each node are like."""
-        of_class = np.where(problem.label[rows][:, None] == np.arange(problem.targets.classes), mass[:, None], 0.0)
-        tally = nodes.sums(leaf, of_class)
+        tally = nodes.tally(leaf, problem.label[rows], mass, problem.targets.classes)
         described = self._described(problem, nodes, tally, rows, mass, leaf)
         return nodes.holding(
             *described, nodes.sums(leaf, np.ones(len(leaf))).astype(np.intp), tally @ np.ones(tally.shape[1])
