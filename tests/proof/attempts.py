@@ -91,6 +91,8 @@ MODELS = {
 }
 # Models of the registry that have no judge here, and why.
 WITHOUT = {
+    "ExtraTreesClassifier": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeClassifier",
+    "ExtraTreesRegressor": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeRegressor",
     "GradientBoostingClassifier": "judged against a plain twin of its trees in tests/trees/test_boosting.py",
     "GradientBoostingRegressor": "judged against a plain twin of its trees in tests/trees/test_boosting.py",
     "TfidfTransformer": "counts and logarithms of them, restated by its claims",

@@ -26,10 +26,12 @@ def same(first, second):
     )
 
 
-@pytest.mark.parametrize("make", [qed.RandomForestClassifier, qed.RandomForestRegressor])
+@pytest.mark.parametrize(
+    "make", [qed.RandomForestClassifier, qed.RandomForestRegressor, qed.ExtraTreesClassifier, qed.ExtraTreesRegressor]
+)
 def test_neither_order_nor_copies_nor_threads_change_a_forest(make):
     X, y = table(holes=0.05)
-    y = y if make is qed.RandomForestRegressor else np.digitize(y, [-0.5, 0.6])
+    y = y if issubclass(make, qed.RandomForestRegressor) else np.digitize(y, [-0.5, 0.6])
     model = make(6, random_state=0).fit(X, y)
     order, times = np.random.default_rng(1).permutation(300), np.random.default_rng(2).integers(0, 3, 300)
     assert same(model, make(6, random_state=0).fit(X[order], y[order]))
@@ -52,10 +54,26 @@ def test_questions_asked_again(settings):
         # A tree that was grown with other lots asks about other columns.
         problem = model._problem(qed.rows(X, label))
         codes = model.bins_.codes(problem.X).T.copy()
-        rows, mass = model._drawn(model._urn(problem, codes), 0)
-        walked = Walked(model.trees_[0], codes, model.bins_, rows, mass)
+        urn = model._urn(problem, codes)
+        places, mass = model._drawn(urn, 0)
+        rows, nodes = urn.order[places], model.trees_[0]
+        walked = Walked(nodes, codes, model.bins_, rows, mass, urn.unit, problem.X)
         assert check_drawn(walked, problem, lot_of(model.seed_ ^ 1, 0), 1 << 30) < 1e-12
         assert check_drawn(walked, problem, lot_of(model.seed_, 7), 1 << 30) > 1e-3
+
+
+@pytest.mark.parametrize("make", [qed.ExtraTreesClassifier, qed.ExtraTreesRegressor])
+@pytest.mark.parametrize("weights", [None, "whole", "any"])
+def test_thresholds_by_chance_are_those_of_their_lots(make, weights):
+    X, y = table(200, holes=0.1)
+    y = y if make is qed.ExtraTreesRegressor else (y > 0).astype(int)
+    generator = np.random.default_rng(3)
+    weight = {None: None, "whole": generator.integers(0, 4, 200).astype(float), "any": generator.random(200)}[weights]
+    model = make(3, bootstrap=weights == "any", random_state=0).fit(X, y, weight)
+    assert qed.certify(model, X, y, weight)
+    # The best of all questions is another one than that by chance.
+    model.by_chance = False
+    assert not qed.certify(model, X, y, weight)
 
 
 def test_all_columns_and_all_rows_make_the_tree():
@@ -80,7 +98,7 @@ def test_rows_left_out_judge_as_rows_held_out():
 
 def test_what_is_drawn_is_keyed():
     assert lot_of(0, 1) != lot_of(0, 2) and lot_of(1, 1) != lot_of(0, 1)
-    columns = columns_of(lot_of(3, 0), 9)
+    columns = [column for column, _ in columns_of(lot_of(3, 0), 9)]
     np.testing.assert_array_equal(np.sort(columns), np.arange(9))
     urn = Urn(np.zeros((1, 10), np.uint8), np.arange(10.0), None)
     first, times = urn.draw(lot_of(0, 0), 1.0)

@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = room(
         "classifier": ["DecisionTreeClassifier"],
         "drawing": ["export_text"],
         "forests.classifier": ["RandomForestClassifier"],
+        "forests.extra": ["ExtraTreesClassifier", "ExtraTreesRegressor"],
         "forests.regressor": ["RandomForestRegressor"],
         "impurity": ["impurity", "information_gain"],
         "regressor": ["DecisionTreeRegressor"],

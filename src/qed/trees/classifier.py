@@ -23,7 +23,7 @@ from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.trees.impurity import impurity
+from qed.trees.impurity import impurity, shares
 from qed.trees.model import TREE_PARAMETERS, TREE_WAYS, DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import ClassTreeProblem
@@ -134,15 +134,14 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         self.classes_, self.n_classes_ = problem.classes, len(problem.classes)
         super()._solve(problem)
 
-    def _described(self, problem: ClassTreeProblem, leaf: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
-        of_class = np.where(problem.label[:, None] == np.arange(len(problem.classes)), problem.weights[:, None], 0.0)
-        counts = nodes.sums(leaf, of_class)
-        return counts / counts.sum(axis=1, keepdims=True), impurity(counts, self.criterion)
+    def _described(
+        self, problem: Any, leaf: np.ndarray, nodes: Nodes, tally: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return shares(tally), impurity(tally, self.criterion)
 
     def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:
         label = encode(block.y, self.classes_, block.weight)
-        of_class = np.where(label[:, None] == np.arange(len(self.classes_)), block.weights[:, None], 0.0)
-        counts = nodes.sums(nodes.apply(block.X), of_class)
+        counts = nodes.tally(nodes.apply(block.X), label, block.weights, len(self.classes_))
         said = nodes.value.argmax(axis=1)
         return np.asarray(counts.sum(axis=1) - counts[np.arange(len(said)), said])
 

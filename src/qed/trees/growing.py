@@ -156,7 +156,7 @@ def _top(
         feature, place, missing = found
         keys, shift = columns.keys[feature], columns.layout[1]
         asked[name] = (feature, int(keys[place - 1] >> shift), int(keys[place] >> shift), missing)
-        gone = int(mark(keys, *columns.layout, node.first, place, node.last, missing, side))
+        gone = int(mark(keys, *columns.layout, node.first, place, node.last, missing, side)[0])
         crew.run(partial(_divide, columns, node, side), len(columns.keys))
         waiting[2 * name] = Stretch(node.first, node.first + gone, node.depth + 1)
         waiting[2 * name + 1] = Stretch(node.first + gone, node.last, node.depth + 1)

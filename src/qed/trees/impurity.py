@@ -53,16 +53,23 @@ def impurity(counts: np.ndarray, criterion: str = "gini") -> np.ndarray:
     if kind == SQUARES:
         raise ParameterError(f"criterion must be one of 'gini', 'entropy', 'misclassification', not {criterion!r}.")
     counts = np.asarray(counts, dtype=np.float64)
-    total = counts.sum(axis=-1)
-    shares = counts / np.where(total > 0, total, 1.0)[..., None]
+    share, ones = shares(counts), np.ones(counts.shape[-1])
+    total = counts @ ones
     if kind == GINI:
         # A sum of products, none of which cancels, where one less a sum would.
-        return np.sum(shares * ((total[..., None] - counts) / np.where(total > 0, total, 1.0)[..., None]), axis=-1)
+        mixed: np.ndarray = (share * ((total[..., None] - counts) / np.where(total > 0, total, 1.0)[..., None])) @ ones
+        return mixed
     if kind == ERROR:
-        return (total > 0) * (1.0 - shares.max(axis=-1))
+        return (total > 0) * (1.0 - share.max(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        bits = np.where(shares > 0, -shares * np.log2(shares), 0.0)
-    return np.sum(bits, axis=-1)
+        bits: np.ndarray = np.where(share > 0, -share * np.log2(share), 0.0) @ ones
+    return bits
+
+
+def shares(counts: np.ndarray) -> np.ndarray:
+    """Give the shares of classes, along the last axis; nothing of nothing."""
+    total = counts @ np.ones(counts.shape[-1])
+    return np.asarray(counts / np.where(total > 0, total, 1.0)[..., None])
 
 
 def information_gain(sides: np.ndarray, criterion: str = "entropy") -> float:

@@ -20,8 +20,8 @@ from qed.base.models.searching import Answer, Question, families
 from qed.base.models.ways import way
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.trees.growing import Grown, grow
-from qed.trees.nodes import Nodes
+from qed.trees.growing import grow
+from qed.trees.nodes import Nodes, skeleton
 from qed.trees.problem import TreeProblem, features_tried
 from qed.trees.proof import Checked, check_questions
 from qed.trees.pruning import Path, best_first, no_worse_as_leaves, prune, pruning_path, shallow
@@ -90,8 +90,10 @@ class DecisionTree(Estimator):
         """Make the problem: rows in memory, and their targets."""
 
     @abstractmethod
-    def _described(self, problem: Any, leaf: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
-        """Give value and impurity of all nodes, from the leaf of each row."""
+    def _described(
+        self, problem: Any, leaf: np.ndarray, nodes: Nodes, tally: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give value and impurity of all nodes, from the leaf of each row, or from what classes weigh."""
 
     def _solve(self, problem: TreeProblem) -> None:
         self.__dict__.pop("n_pruned_", None)
@@ -112,16 +114,16 @@ class DecisionTree(Estimator):
         """Grow the tree as far as the rules let it, and describe its nodes."""
         columns = problem.columns()
         grown = grow(columns, problem.targets, problem.rules)
-        return self._describe(problem, skeleton(grown, columns.middle(grown.feature, grown.low, grown.high)))
+        threshold = columns.middle(grown.feature, grown.low, grown.high)
+        return self._describe(problem, skeleton(grown.feature, threshold, grown.right, grown.missing_left))
 
     def _describe(self, problem: TreeProblem, nodes: Nodes) -> Nodes:
         """Work out what the rows of each node are like."""
-        leaf = nodes.apply(problem.X)
-        count = nodes.sums(leaf, np.ones(len(leaf))).astype(np.intp)
-        weight = nodes.sums(leaf, problem.weights)
-        value, impurity = self._described(problem, leaf, nodes)
-        parts = (nodes.feature, nodes.threshold, nodes.children_right, nodes.missing_go_to_left)
-        return Nodes(*parts, value, impurity, count, weight)
+        leaf, classes = nodes.apply(problem.X), problem.targets.classes
+        tally = nodes.tally(leaf, problem.label, problem.weight, classes)
+        weight = tally @ np.ones(classes)
+        count = weight if problem.weight is None else nodes.sums(leaf, np.ones(len(leaf)))
+        return nodes.holding(*self._described(problem, leaf, nodes, tally), count.astype(np.intp), weight)
 
     def get_depth(self) -> int:
         """Give how many questions lie between the root and the deepest leaf."""
@@ -269,13 +271,6 @@ class DecisionTree(Estimator):
         if fault:
             return f"tree_ {fault}"
         return "" if self.tree_.feature.max() < self.n_features_in_ else "tree_ asks about a column that is not there"
-
-
-def skeleton(grown: Grown, threshold: np.ndarray) -> Nodes:
-    """Give the nodes of a grown tree, before their rows were looked at."""
-    count = len(grown.feature)
-    empty = (np.zeros((count, 1)), np.zeros(count), np.zeros(count, dtype=np.intp), np.zeros(count))
-    return Nodes(grown.feature, threshold, grown.right, grown.missing_left, *empty)
 
 
 def importances(nodes: Nodes, p: int) -> np.ndarray:

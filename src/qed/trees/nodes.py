@@ -8,18 +8,21 @@ threshold.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
 
 from qed.base.attributes import booleans, floats, integers
 from qed.base.compile import interpreted, kernel
+from qed.base.engine import work
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
 
 # Rows times nodes below which a walk is not worth compiling.
 FEW = 1 << 12
+# Rows that a thread leads to their leaves at a time.
+PART = 1 << 14
 LEAF = -1
 
 
@@ -113,19 +116,38 @@ class Nodes:
         """Give the number of the leaf of each row."""
         if self.node_count and self.feature.max() >= X.shape[1]:
             raise InputError(f"A node asks about column {self.feature.max()}, but there are {X.shape[1]} columns.")
-        leaf = np.zeros(len(X), dtype=np.intp)
+        leaf, X = np.zeros(len(X), dtype=np.intp), np.ascontiguousarray(X)
         walk = interpreted(descend) if len(X) * self.max_depth <= FEW else descend
-        walk(np.ascontiguousarray(X), self.feature, self.threshold, self.children_right, self.missing_go_to_left, leaf)
+        asked = (self.feature, self.threshold, self.children_right, self.missing_go_to_left)
+        parts = (slice(start, start + PART) for start in range(0, len(X), PART))
+        for _ in work(partial(walk, X[part], *asked, leaf[part]) for part in parts):
+            pass
         return leaf
 
     def sums(self, leaf: np.ndarray, amounts: np.ndarray) -> np.ndarray:
         """Add amounts of rows, which lie in the leaves `leaf`, up to all nodes; a column each where there are several."""
         columns = amounts.reshape(len(leaf), -1).T
         total = np.stack([np.bincount(leaf, one, self.node_count) for one in columns], axis=1)
+        return self._upwards(total).reshape(-1, *amounts.shape[1:])
+
+    def tally(self, leaf: np.ndarray, label: np.ndarray, weight: np.ndarray | None, classes: int) -> np.ndarray:
+        """Give what the rows of each class weigh in every node, one each where no `weight` is given; of shape (nodes, classes)."""
+        found = np.bincount(leaf * classes + label, weight, self.node_count * classes)
+        return self._upwards(found.reshape(-1, classes).astype(np.float64))
+
+    def _upwards(self, total: np.ndarray) -> np.ndarray:
+        """Add what lies in leaves to the nodes above them."""
         for level in reversed(self.levels):
             asking = level[self.feature[level] >= 0]
             total[asking] = total[asking + 1] + total[self.children_right[asking]]
-        return total.reshape(-1, *amounts.shape[1:])
+        return total
+
+    def holding(self, value: np.ndarray, impurity: np.ndarray, count: np.ndarray, weight: np.ndarray) -> Nodes:
+        """Give the same questions with what the rows of their nodes are like."""
+        return Nodes(
+            *(self.feature, self.threshold, self.children_right, self.missing_go_to_left),
+            *(value, impurity, count, weight),
+        )
 
     def kept(self, collapsed: np.ndarray) -> Nodes:
         """Give the tree in which nodes that are `collapsed` are leaves."""
@@ -142,6 +164,13 @@ class Nodes:
         parts["missing_go_to_left"][leaf] = False
         parts["children_right"] = np.where(leaf, LEAF, number[parts["children_right"]])
         return Nodes(**parts)
+
+
+def skeleton(feature: np.ndarray, threshold: np.ndarray, right: np.ndarray, missing_left: np.ndarray) -> Nodes:
+    """Give the nodes of a tree before their rows were looked at."""
+    count = len(feature)
+    empty = (np.zeros((count, 1)), np.zeros(count), np.zeros(count, dtype=np.intp), np.zeros(count))
+    return Nodes(feature, threshold, right, missing_left, *empty)
 
 
 @kernel

@@ -50,10 +50,11 @@ class Checked:
 def check_questions(nodes: Nodes, problem: TreeProblem, budget: int | None) -> Checked:
     """Ask all questions again, or as many as a `budget` of numbers to look at allows."""
     found = Checked(of=nodes.node_count)
-    chosen = _chosen(nodes, problem.X.shape[1], budget)
+    chosen = with_room(nodes, problem.X.shape[1], budget)
     found.nodes = int(chosen.sum())
     leaf = nodes.apply(problem.X)
-    order = np.argsort(leaf, kind="stable")
+    # Numbers of two bytes are sorted by their digits.
+    order = np.argsort(leaf.astype(np.min_scalar_type(nodes.node_count)), kind="stable")
     in_order = leaf[order]
     for depth, level in enumerate(nodes.levels):
         looked = level[chosen[level]]
@@ -68,17 +69,17 @@ def check_questions(nodes: Nodes, problem: TreeProblem, budget: int | None) -> C
     return found
 
 
-def _chosen(nodes: Nodes, p: int, budget: int | None) -> np.ndarray:
-    """Choose the nodes to look at: all, or those from the root on for which there is room."""
+def with_room(nodes: Nodes, price: int, budget: int | None) -> np.ndarray:
+    """Choose the nodes to look at: all, or those from the root on for which there is room at a `price` for each of their rows."""
     if budget is None:
         return np.ones(nodes.node_count, dtype=bool)
     chosen = np.zeros(nodes.node_count, dtype=bool)
     for level in nodes.levels:
-        price = np.cumsum(nodes.n_node_samples[level] * p)
-        inside = price <= budget
+        spent = np.cumsum(nodes.n_node_samples[level] * price)
+        inside = spent <= budget
         chosen[level[inside]] = True
-        budget -= int(price[inside][-1]) if inside.any() else 0
-        if budget < p:
+        budget -= int(spent[inside][-1]) if inside.any() else 0
+        if budget < price:
             break
     return chosen
 

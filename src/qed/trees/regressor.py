@@ -107,7 +107,9 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
     def _problem(self, rows: Rows) -> NumberTreeProblem:
         return NumberTreeProblem(rows, self)
 
-    def _described(self, problem: NumberTreeProblem, leaf: np.ndarray, nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
+    def _described(
+        self, problem: Any, leaf: np.ndarray, nodes: Nodes, tally: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         return means(nodes, leaf, problem.number, problem.weights, problem.size)
 
     def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:

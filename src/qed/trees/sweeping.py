@@ -11,10 +11,12 @@ import math
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.trees.impurity import purity, purity_of_two
+from qed.trees.impurity import GINI, purity, purity_of_two
 
 FIRST, SECOND, STEP = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15)
-ONE = np.uint64(1)
+ONE, NONE = np.uint64(1), np.uint64(0)
+# More, as a share of the rows, than what rounding does to two purities.
+SURELY = 2.0**-46
 # Sums of a weight below one are multiples of this, and exact.
 GRID = 2.0**-52
 
@@ -50,11 +52,11 @@ def grow_below(
 ) -> int:
     """Grow the tree of the rows `first` to `last` of every column; give how many nodes it has."""
     p, room = len(keys), len(feature) + 1
-    # What waits: the rows and the level of a node, the parent whose right child it is, and what its lots are drawn with.
+    # What waits: rows and level of a node, the parent whose right child it is, what its lots are drawn with, and if it may be split.
     firsts, lasts = np.empty(room, np.intp), np.empty(room, np.intp)
     levels, parents = np.empty(room, np.intp), np.empty(room, np.intp)
-    lots = np.empty(room, np.uint64)
-    firsts[0], lasts[0], levels[0], parents[0], lots[0] = first, last, depth, -1, seed
+    lots, asks = np.empty(room, np.uint64), np.empty(room, np.bool_)
+    firsts[0], lasts[0], levels[0], parents[0], lots[0], asks[0] = first, last, depth, -1, seed, True
     waiting, count = 1, 0
     whole, left = np.empty(classes), np.empty(classes)
     columns, spare = np.arange(p), np.empty(last - first, np.uint64)
@@ -64,7 +66,7 @@ def grow_below(
         node, count = count, count + 1
         if parents[waiting] >= 0:
             right[parents[waiting]] = node
-        if level >= most_levels or stop - start < least_rows:
+        if not asks[waiting] or level >= most_levels or stop - start < least_rows:
             continue
         total, alone, heavy, wide, mixed = survey(
             keys[0], row_shift, rank_shift, lost, kind, classes, weight, number, mass, value, start, stop, whole
@@ -93,14 +95,18 @@ def grow_below(
             np.intp(keys[chosen, place - 1] >> rank_shift),
             np.intp(keys[chosen, place] >> rank_shift),
         )
-        cut = start + mark(keys[chosen], row_shift, rank_shift, lost, start, place, stop, missing, side)
-        for j in range(p):
-            divide(keys[j], row_shift, rank_shift, lost, start, stop, side, spare)
+        gone, mixed, others = mark(keys[chosen], row_shift, rank_shift, lost, start, place, stop, missing, side)
+        cut = start + gone
+        mixed, others = mixed and gone >= least_rows, others and stop - cut >= least_rows
+        # Leaves need no order of their rows.
+        if level + 1 < most_levels and (mixed or others):
+            for j in range(p):
+                divide(keys[j], row_shift, rank_shift, lost, start, stop, side, spare)
         # The right child waits below the left one, which is next.
         firsts[waiting], lasts[waiting], levels[waiting], parents[waiting] = cut, stop, level + 1, node
-        lots[waiting] = mix(lot + STEP)
+        lots[waiting], asks[waiting] = mix(lot + STEP), others
         firsts[waiting + 1], lasts[waiting + 1], levels[waiting + 1], parents[waiting + 1] = start, cut, level + 1, -1
-        lots[waiting + 1] = mix(lot)
+        lots[waiting + 1], asks[waiting + 1] = mix(lot), mixed
         waiting += 2
     return count
 
@@ -195,6 +201,9 @@ def best_place(
         return best, place, side
     row_mask, label_mask = (ONE << (rank_shift - row_shift)) - ONE, (ONE << row_shift) - ONE
     two, weighted = classes <= 2, len(weight) > 0
+    if gone == 0 and kind == GINI and classes == 2 and not weighted:
+        best, place = best_of_counts(keys, rank_shift, first, last, whole[1], max(np.float64(leaf), leaf_weight))
+        return best, place, 2 * (place - first) > last - first
     for turn in range(1 + (gone > 0)):
         for k in range(classes):
             left[k] = 0.0
@@ -237,6 +246,34 @@ def best_place(
     return best, place, side
 
 
+@kernel(within=True)
+def best_of_counts(
+    keys: np.ndarray, rank_shift: np.uint64, first: int, last: int, whole: float, least: float
+) -> tuple[float, int]:
+    r"""Sweep along a column of two classes that are counted, of which `whole` are of the second; give the best purity and its place.
+
+    With :math:`d = c_2 n - c\,n_2` for the left side the purity is that of the node and :math:`2 d^2 / (n c (n - c))`. The distance
+    :math:`d` needs one sum for each row, so what can not be the best is told by it, with room for rounding.
+    """
+    rows, second, n = last - first, np.int64(whole), np.float64(last - first)
+    alone = ((n - whole) * (n - whole) + whole * whole) / n
+    best, place, limit, sum_, far = -np.inf, -1, -np.inf, 0, 0
+    key = keys[first]
+    for q in range(first + 1, last):
+        one, other = np.int64(key & ONE), keys[q]
+        sum_, far = sum_ + one, far + (one * rows - second)
+        new, key = (other ^ key) >> rank_shift, other
+        before, distance = np.float64(q - first), np.float64(far)
+        rest = n - before
+        if new == NONE or distance * distance < limit * (before * rest) or before < least or rest < least:
+            continue
+        found = purity_of_two(GINI, np.float64(sum_), whole, before, rest, best)
+        if found > best:
+            best, place = found, q
+            limit = (best - alone - n * SURELY) * n / 2.0
+    return best, place
+
+
 @kernel
 def mark(
     keys: np.ndarray,
@@ -248,14 +285,25 @@ def mark(
     last: int,
     missing: bool,
     side: np.ndarray,
-) -> int:
-    """Mark the rows that go left, those before `place` and perhaps the missing ones; give how many they are."""
-    gone, row_mask = 0, (ONE << (rank_shift - row_shift)) - ONE
+) -> tuple[int, bool, bool]:
+    """Mark the rows that go left, those before `place` and perhaps the missing ones; give how many they are, and which side has two labels.
+
+    There is one label where the target is a number, of which nothing is said: both sides may differ.
+    """
+    gone, row_mask, label_mask = 0, (ONE << (rank_shift - row_shift)) - ONE, (ONE << row_shift) - ONE
+    # The left side begins with the first key, and the last that is not missing stands on the right, if any does.
+    here, there = keys[first] & label_mask, label_mask
+    mixed, others, seen = label_mask == NONE, label_mask == NONE, False
     for q in range(first, last):
         left = q < place or (missing and keys[q] >> rank_shift == lost)
         side[(keys[q] >> row_shift) & row_mask] = left
         gone += left
-    return gone
+        k = keys[q] & label_mask
+        if left:
+            mixed |= k != here
+        else:
+            there, seen, others = k if not seen else there, True, others | (seen and k != there)
+    return gone, mixed, others
 
 
 @kernel

@@ -15,7 +15,7 @@ from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.forests.model import FOREST_PARAMETERS, FOREST_WAYS, Forest
-from qed.trees.impurity import impurity
+from qed.trees.impurity import impurity, shares
 from qed.trees.nodes import Nodes
 from qed.trees.problem import ClassTreeProblem
 
@@ -125,11 +125,9 @@ class RandomForestClassifier(Classifier, Forest):
         super()._solve(problem)
 
     def _described(
-        self, problem: ClassTreeProblem, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
+        self, problem: Any, nodes: Nodes, tally: np.ndarray, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        of_class = np.where(problem.label[rows][:, None] == np.arange(len(problem.classes)), mass[:, None], 0.0)
-        counts = nodes.sums(leaf, of_class)
-        return counts / counts.sum(axis=1, keepdims=True), impurity(counts, self.criterion)
+        return shares(tally), impurity(tally, self.criterion)
 
     def _score_of(self, problem: ClassTreeProblem, mean: np.ndarray, there: np.ndarray) -> float:
         weight = problem.weights[there]

@@ -1,73 +1,110 @@
 r"""Growing one tree of a forest: rows drawn by lot, columns drawn by lot at every node, and questions between bins.
 
-The rows of a node are added up by the bins of a column (:mod:`qed.trees.bins`), or sorted by them where they are few; a sweep along the
-bins finds the best question. With :math:`m` columns at each node, a level costs :math:`O(nm)`. What is drawn is keyed by the seed, the
-number of the tree and the way from the root to the node, so it depends on nothing else.
+The rows of a node are added up by the bins of a column (:mod:`qed.trees.bins`), and a sweep along the bins that have rows finds the best
+question; or one by chance, of those between its least and its largest value (`by_chance`). With :math:`m` columns at each node, a level
+costs :math:`O(nm)`. What is drawn is keyed by the seed, the number of the tree and the way from the root to the node, so it depends on
+nothing else. Rows stand in the order of their urn, and each side of a question keeps it: what is read of a column is read in one direction.
 
 Breiman (2001), Random forests; Geurts, Ernst and Wehenkel (2006), Extremely randomized trees.
 """
 
 from __future__ import annotations
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 
 from qed.base.compile import interpreted, kernel
-from qed.trees.bins import MISSING, Bins
+from qed.trees.bins import MISSING
+from qed.trees.forests.adding import HALF, NONE, ONE, ROW, add_up, best_bin, collect, divide_rows, halve, pair
 from qed.trees.forests.lots import RIGHT
-from qed.trees.growing import Grown, Rules, on_grid
-from qed.trees.impurity import purity, purity_of_two
-from qed.trees.sweeping import GRID, mix
+from qed.trees.growing import Rules, on_grid
+from qed.trees.impurity import purity
+from qed.trees.sweeping import mix
 
-# Rows below which a node is sorted, and rows times columns below which a tree is not worth compiling.
-SORTED, FEW = 32, 1 << 11
+# Rows times columns below which a tree is not worth compiling.
+FEW = 1 << 11
+
+
+class Drawn(NamedTuple):
+    """What trees are grown from: codes of shape (p, n), labels where there are classes, numbers where there are none."""
+
+    codes: np.ndarray
+    edges: np.ndarray
+    label: np.ndarray
+    number: np.ndarray
+    kind: int
+    classes: int
+
+
+class DrawnTree(NamedTuple):
+    """The nodes of such a tree: what they ask, as bins, and what is in them."""
+
+    feature: np.ndarray
+    place: np.ndarray  # the last bin on the left
+    missing_left: np.ndarray
+    right: np.ndarray
+    size: np.ndarray  # rows
+    tally: np.ndarray  # what each class weighs, or all rows where there are none
+
+    @classmethod
+    def room(cls, count: int, classes: int) -> DrawnTree:
+        whole = (np.empty(count, dtype=np.intp) for _ in range(4))
+        feature, place, right, size = whole
+        return cls(feature, place, np.empty(count, dtype=bool), right, size, np.empty((count, classes)))
+
+
+def counted(mass: np.ndarray, unit: float) -> tuple[np.ndarray, float]:
+    """Give what rows weigh such that all sums are exact, and the unit: whole numbers of `unit`, or multiples of a grid, and none (0).
+
+    >>> counted(np.array([3.0, 1.0]) * 0.1, 0.1)
+    (array([3., 1.]), 0.1)
+    """
+    times = np.rint(mass / unit)
+    if (times * unit == mass).all() and times.sum() < 2.0**52:
+        return times, unit
+    return on_grid(mass, all_count=True), 0.0
 
 
 def grow_drawn(
-    codes: np.ndarray,
-    bins: Bins,
-    rows: np.ndarray,
-    mass: np.ndarray,
-    label: np.ndarray,
-    number: np.ndarray,
-    kind: int,
-    classes: int,
-    rules: Rules,
-    lot: np.uint64,
-    by_chance: bool,
-) -> tuple[Grown, np.ndarray]:
-    """Grow the tree of the rows that were drawn, from codes (p, n); give its nodes, with bins as ranks, and the leaf of each of these rows.
+    drawn: Drawn, rows: np.ndarray, mass: np.ndarray, unit: float, rules: Rules, lot: np.uint64, by_chance: bool
+) -> tuple[DrawnTree, np.ndarray]:
+    """Grow the tree of the rows that were drawn, which weigh `mass`; give its nodes, and the leaf of each of these rows.
 
-    `mass` is what they weigh; there are labels where there are classes, and numbers where there are none.
+    Where rows of two classes weigh whole numbers of a `unit`, they are counted, and two counts are added at once.
     """
-    # What a row weighs, and what it adds to the sum of its node: that, where it is of the second of two classes; else see `add_up`.
-    amount = np.zeros((codes.shape[1], 2))
-    amount[rows, 0] = on_grid(mass, all_count=True)
-    amount[rows, 1] = amount[rows, 0] * (label[rows] == 1)
-    n = len(rows)
+    n, (exact, unit) = len(rows), counted(mass, unit)
+    whole = drawn.classes == 2 and unit > 0 and exact.sum() < 1 << 31
+    keys, weight = rows.astype(np.uint64) << ROW, np.empty((0, 2))
+    if whole:
+        keys |= exact.astype(np.uint64) << ONE | drawn.label[rows].astype(np.uint64)
+    else:
+        weight = np.empty((drawn.codes.shape[1], 2))
+        weight[rows, 0], weight[rows, 1] = exact, mass
+    rules = rules._replace(gain=rules.gain / (unit or 1.0), weight=rules.weight / (unit or 1.0))
     most = 2 * max(n // rules.leaf, 1) - 1
-    grown = Grown.room(min(most, (2 << rules.depth) - 1) if rules.depth < 62 else most)
-    leaf = np.empty(codes.shape[1], dtype=np.intp)
-    run = interpreted(grow_bins) if n * len(codes) <= FEW else grow_bins
+    room = DrawnTree.room(min(most, (2 << rules.depth) - 1) if rules.depth < 62 else most, drawn.classes)
+    leaf = np.empty(drawn.codes.shape[1] if drawn.classes == 1 else 0, dtype=np.intp)
+    run = interpreted(grow_bins) if n * len(drawn.codes) <= FEW else grow_bins
     limits = rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried
-    order = rows.astype(np.int32)
-    count = run(
-        codes, bins.edges, order, label, number, amount, kind, classes, *limits, lot, by_chance, *grown.parts, leaf
-    )
-    return Grown(*(part[:count].copy() for part in grown.parts)), leaf[rows]
+    count = run(*drawn, weight, keys, whole, *limits, lot, by_chance, *room, leaf)
+    grown = DrawnTree(*(part[:count].copy() for part in room))
+    if whole:
+        np.multiply(grown.tally, unit, out=grown.tally)
+    return grown, leaf[rows] if len(leaf) else leaf
 
 
 @kernel
 def grow_bins(
     codes: np.ndarray,
     edges: np.ndarray,
-    order: np.ndarray,
     label: np.ndarray,
     number: np.ndarray,
-    amount: np.ndarray,
     kind: int,
     classes: int,
+    weight: np.ndarray,
+    keys: np.ndarray,
+    counted: bool,
     most_levels: int,
     least_rows: int,
     leaf: int,
@@ -78,34 +115,45 @@ def grow_bins(
     by_chance: bool,
     feature: np.ndarray,
     low: np.ndarray,
-    high: np.ndarray,
     missing_left: np.ndarray,
     right: np.ndarray,
+    size: np.ndarray,
+    tally: np.ndarray,
     leaf_of: np.ndarray,
 ) -> int:
-    """Grow the tree of the rows in `order`, which is changed; give how many nodes it has."""
-    p, n, room = len(codes), len(order), len(feature) + 1
+    """Grow the tree of the rows in `keys`, which are changed; give how many nodes it has."""
+    p, n = len(codes), len(keys)
+    room = min(n, most_levels) + 2
+    # What waits: the rows and the level of a node, the parent whose right child it is, what its lots are drawn with, and its counts.
     firsts, lasts = np.empty(room, np.intp), np.empty(room, np.intp)
-    levels, parents, lots = np.empty(room, np.intp), np.empty(room, np.intp), np.empty(room, np.uint64)
-    firsts[0], lasts[0], levels[0], parents[0], lots[0] = 0, n, 0, -1, seed
+    levels, parents = np.empty(room, np.intp), np.empty(room, np.intp)
+    lots, both = np.empty(room, np.uint64), np.empty(room, np.uint64)
+    firsts[0], lasts[0], levels[0], parents[0], lots[0], both[0] = 0, n, 0, -1, seed, NONE
+    if counted:
+        for r in range(n):
+            both[0] += pair(keys[r])
     waiting, count = 1, 0
-    spare, columns = np.empty(n, np.int32), np.arange(p)
+    spare, columns, near = np.empty(n, np.uint64), np.arange(p), np.empty((0 if counted else n, 2))
     whole, left, sums = np.empty(classes), np.empty(classes), np.zeros((MISSING + 1, max(classes, 2)))
-    counts, keys = np.zeros(MISSING + 1, np.intp), np.empty(SORTED, np.int32)
-    near = np.empty((SORTED, 2))  # the amounts of a node with few rows, side by side
+    pairs, counts, bits = np.zeros(MISSING + 1, np.uint64), np.zeros(MISSING + 1, np.intp), np.zeros(4, np.uint64)
     while waiting > 0:
         waiting -= 1
         start, stop, level, lot = firsts[waiting], lasts[waiting], levels[waiting], lots[waiting]
+        all_ = both[waiting]
         node, count = count, count + 1
         if parents[waiting] >= 0:
             right[parents[waiting]] = node
-        total, alone, wide, mixed_ = add_up(order, label, number, amount, kind, classes, start, stop, whole)
-        score, chosen, place, missing = -np.inf, -1, -1, -1
-        few = stop - start <= SORTED and not by_chance
-        if few:
-            for r in range(stop - start):
-                near[r, 0], near[r, 1] = amount[order[start + r], 0], amount[order[start + r], 1]
-        if mixed_ and level < most_levels and stop - start >= least_rows:
+        feature[node], low[node], missing_left[node], right[node], size[node] = -1, 0, False, -1, stop - start
+        if counted:
+            total, wide, whole[1] = np.float64(all_ >> ROW), 1.0, np.float64(all_ & HALF)
+            whole[0] = total - whole[1]
+            mixed = whole[0] > 0.0 and whole[1] > 0.0
+        else:
+            total, wide, mixed = add_up(keys, label, number, weight, classes, start, stop, near, whole)
+        for k in range(classes):
+            tally[node, k] = whole[k] if counted else 0.0
+        score, chosen, place, missing, heavy, gone = -np.inf, -1, -1, -1, 0.0, NONE
+        if mixed and level < most_levels and stop - start >= least_rows:
             own = lot
             for t in range(p):
                 columns[t] = t
@@ -116,271 +164,35 @@ def grow_bins(
                 other = t + np.intp(own % np.uint64(p - t))
                 columns[t], columns[other] = columns[other], columns[t]
                 j = columns[t]
-                if few:
-                    found, where, side = best_of_few(
-                        *(codes[j], order, label, near, kind, classes, start, stop),
-                        *(whole, total, leaf, leaf_weight, left, keys),
-                    )
-                else:
-                    collect(codes[j], order, label, amount, classes, leaf > 1, start, stop, sums, counts)
-                    found, where, side = best_bin(
-                        *(sums, counts, edges[j], kind, classes, stop - start, whole, total, leaf, leaf_weight, left),
-                        *(by_chance, mix(own ^ RIGHT)),
-                    )
+                collect(codes[j], keys, counted, near, classes, leaf > 1, start, stop, pairs, sums, counts, bits)
+                if by_chance:
+                    halve(pairs, sums, counts, bits, edges[j], counted, classes, mix(own ^ RIGHT))
+                found, where, side, before, gone_here = best_bin(
+                    *(pairs, sums, counts, bits, counted, kind, classes, stop - start, whole, total),
+                    *(leaf, leaf_weight, left),
+                )
                 if where >= 0 and (found > score or (found == score and j < chosen)):
-                    score, chosen, place, missing = found, j, where, side
-        if chosen < 0 or score - alone < least_gain * wide:
-            for r in range(start, stop):
-                leaf_of[order[r]] = node
+                    score, chosen, place, missing, heavy, gone = found, j, where, side, before, gone_here
+        if chosen < 0 or score - purity(kind, whole, whole, total, 1.0) < least_gain * wide:
+            if not counted:
+                for r in range(start, stop):
+                    i = keys[r] >> ROW
+                    tally[node, label[i]] += weight[i, 1]
+                    if classes == 1:
+                        leaf_of[i] = node
             continue
-        front, heavy = divide_rows(codes[chosen], amount, place, missing == 1, start, stop, order, spare)
+        front = divide_rows(codes[chosen], place, missing == 1, start, stop, keys, spare)
         # Where nothing was missing, what will be goes with the heavier side.
         feature[node], low[node] = chosen, place
         missing_left[node] = missing == 1 or (missing < 0 and 2 * heavy > total)
         firsts[waiting], lasts[waiting], levels[waiting], parents[waiting] = front, stop, level + 1, node
-        lots[waiting] = mix(lot ^ RIGHT)
+        lots[waiting], both[waiting] = mix(lot ^ RIGHT), all_ - gone
         firsts[waiting + 1], lasts[waiting + 1], levels[waiting + 1], parents[waiting + 1] = start, front, level + 1, -1
-        lots[waiting + 1] = mix(~lot)
+        lots[waiting + 1], both[waiting + 1] = mix(~lot), gone
         waiting += 2
-    return count
-
-
-@kernel(within=True)
-def divide_rows(
-    bins: np.ndarray,
-    amount: np.ndarray,
-    place: int,
-    missing: bool,
-    first: int,
-    last: int,
-    order: np.ndarray,
-    spare: np.ndarray,
-) -> tuple[int, float]:
-    """Bring the rows that go left to the front; give where the others begin, and what those on the left weigh."""
-    front, back, heavy = first, 0, 0.0
-    for r in range(first, last):
-        here = order[r]
-        code = bins[here]
-        goes = int(code <= place or (missing and code == MISSING))
-        order[front] = here
-        spare[back] = here
-        front += goes
-        back += 1 - goes
-        heavy += goes * amount[here, 0]
-    for r in range(back):
-        order[front + r] = spare[r]
-    return front, heavy
-
-
-@kernel(within=True)
-def add_up(
-    order: np.ndarray,
-    label: np.ndarray,
-    number: np.ndarray,
-    amount: np.ndarray,
-    kind: int,
-    classes: int,
-    first: int,
-    last: int,
-    whole: np.ndarray,
-) -> tuple[float, float, float, bool]:
-    """Add up the rows of a node; give what they weigh, how pure they are, what squares of numbers were multiplied by, and if they differ.
-
-    Numbers are taken about the middle of their range in the node, and brought to a grid on which their sums are exact, as in
-    :mod:`qed.trees.sweeping`.
-    """
-    for k in range(classes):
-        whole[k] = 0.0
-    total, sum_, mixed_, wide = 0.0, 0.0, False, 1.0
-    one = order[first]
-    if classes == 1:
-        low, high = number[one], number[one]
-        for r in range(first, last):
-            low, high = min(low, number[order[r]]), max(high, number[order[r]])
-        mixed_ = low < high
-        if mixed_:
-            middle, far = low / 2 + high / 2, 0.0
-            wide = math.ldexp(1.0, -math.frexp(high - middle)[1])
-            for r in range(first, last):
-                i = order[r]
-                amount[i, 1] = amount[i, 0] * ((number[i] - middle) * wide)
-                far += abs(amount[i, 1])
-            grid = math.ldexp(GRID, math.frexp(far)[1])
-            for r in range(first, last):
-                amount[order[r], 1] = np.rint(amount[order[r], 1] / grid) * grid
-    for r in range(first, last):
-        i = order[r]
-        total += amount[i, 0]
-        sum_ += amount[i, 1]
-        if classes > 1:
-            mixed_ |= label[i] != label[one]
-        if classes > 2:
-            whole[label[i]] += amount[i, 0]
-    if classes == 1:
-        whole[0] = sum_
-    elif classes == 2:
-        whole[0], whole[1] = total - sum_, sum_
-    return total, purity(kind, whole, whole, total, 1.0), wide * wide, mixed_
-
-
-@kernel(within=True)
-def collect(
-    bins: np.ndarray,
-    order: np.ndarray,
-    label: np.ndarray,
-    amount: np.ndarray,
-    classes: int,
-    counted: bool,
-    first: int,
-    last: int,
-    sums: np.ndarray,
-    counts: np.ndarray,
-) -> None:
-    """Add up the rows of a node by the bins of a column: what they weigh and their sums, or what each class weighs."""
-    for b in range(MISSING + 1):
-        counts[b] = 0
-        for k in range(max(classes, 2)):
-            sums[b, k] = 0.0
-    if classes <= 2:
-        for r in range(first, last):
-            i = order[r]
-            b = bins[i]
-            sums[b, 0] += amount[i, 0]
-            sums[b, 1] += amount[i, 1]
-    else:
-        for r in range(first, last):
-            i = order[r]
-            sums[bins[i], label[i]] += amount[i, 0]
-    if counted:
-        for r in range(first, last):
-            counts[bins[order[r]]] += 1
-
-
-@kernel(within=True)
-def best_of_few(
-    bins: np.ndarray,
-    order: np.ndarray,
-    label: np.ndarray,
-    near: np.ndarray,
-    kind: int,
-    classes: int,
-    first: int,
-    last: int,
-    whole: np.ndarray,
-    total: float,
-    leaf: int,
-    leaf_weight: float,
-    left: np.ndarray,
-    keys: np.ndarray,
-) -> tuple[float, int, int]:
-    """Sweep along the rows of a small node in the order of their bins, and give what `best_bin` gives."""
-    best, place, side, size, there = -np.inf, -1, -1, last - first, 0
-    for r in range(size):
-        code = np.int32(bins[order[first + r]])
-        there += code != MISSING
-        key, q = np.int32(code << 8 | r), r
-        while q > 0 and keys[q - 1] > key:
-            keys[q] = keys[q - 1]
-            q -= 1
-        keys[q] = key
-    for turn in range(1 + (there < size)):
-        before, number, sum_ = 0.0, 0, 0.0
-        for k in range(classes):
-            left[k] = 0.0
-        # The missing ones stand last, and come first where they are to go left.
-        for step in range(size if turn == 1 else there):
-            q = step
-            if turn == 1:
-                q = there + step if there + step < size else there + step - size
-            i, code = keys[q] & 0xFF, keys[q] >> 8
-            number += 1
-            before += near[i, 0]
-            sum_ += near[i, 1]
-            if classes > 2:
-                left[label[order[first + i]]] += near[i, 0]
-            if code == MISSING or q + 1 == size or keys[q + 1] >> 8 == code or (q + 1 == there and turn == 1):
-                continue
-            rest = total - before
-            if number < leaf or size - number < leaf or before < leaf_weight or rest < leaf_weight or rest <= 0.0:
-                continue
-            if classes <= 2:
-                found = purity_of_two(kind, sum_, whole[classes - 1], before, rest, best)
-            else:
-                found = purity(kind, left, whole, before, rest)
-            if found > best:
-                best, place, side = found, code, turn if there < size else -1
-    return best, place, side
-
-
-@kernel(within=True)
-def best_bin(
-    sums: np.ndarray,
-    counts: np.ndarray,
-    edges: np.ndarray,
-    kind: int,
-    classes: int,
-    size: int,
-    whole: np.ndarray,
-    total: float,
-    leaf: int,
-    leaf_weight: float,
-    left: np.ndarray,
-    by_chance: bool,
-    lot: np.uint64,
-) -> tuple[float, int, int]:
-    """Sweep along the bins, or go to one by chance; give the best purity, the last bin on the left, and where missing values go.
-
-    They go right (0) or left (1), or there are none (-1).
-    """
-    best, place, side = -np.inf, -1, -1
-    lost = is_there(sums, classes, MISSING)
-    lowest, highest = 0, MISSING - 1
-    while lowest < MISSING and not is_there(sums, classes, lowest):
-        lowest += 1
-    while highest > lowest and not is_there(sums, classes, highest):
-        highest -= 1
-    only = -1
-    if by_chance and lowest < highest:
-        share = np.float64(lot >> np.uint64(11)) * 2.0**-53
-        at = edges[lowest] + share * (edges[highest - 1] - edges[lowest])
-        only = lowest
-        while only + 1 < highest and edges[only + 1] <= at:
-            only += 1
-    for turn in range(1 + lost):
-        before, number, sum_ = 0.0, 0, 0.0
-        for k in range(classes):
-            left[k] = 0.0
-        for step in range(lowest - turn, highest + 1):
-            b = MISSING if step < lowest else step
-            number += counts[b]
-            there = False
-            if classes <= 2:
-                before, sum_, there = before + sums[b, 0], sum_ + sums[b, 1], sums[b, 0] > 0.0
-            else:
+    if not counted:
+        for node in range(count - 1, -1, -1):
+            if feature[node] >= 0:
                 for k in range(classes):
-                    left[k] += sums[b, k]
-                    before += sums[b, k]
-                    there |= sums[b, k] > 0.0
-            if b == MISSING or (b != only if only >= 0 else not there) or (b == highest and (turn == 1 or not lost)):
-                continue
-            rest = total - before
-            if before < leaf_weight or rest < leaf_weight or rest <= 0.0 or before <= 0.0:
-                continue
-            if leaf > 1 and (number < leaf or size - number < leaf):
-                continue
-            if classes <= 2:
-                found = purity_of_two(kind, sum_, whole[classes - 1], before, rest, best)
-            else:
-                found = purity(kind, left, whole, before, rest)
-            if found > best:
-                best, place, side = found, b, turn if lost else -1
-    return best, place, side
-
-
-@kernel(within=True)
-def is_there(sums: np.ndarray, classes: int, b: int) -> bool:
-    """Say whether a bin has rows."""
-    there = False
-    for k in range(classes if classes > 2 else 1):
-        there |= sums[b, k] > 0.0
-    return there
+                    tally[node, k] = tally[node + 1, k] + tally[right[node], k]
+    return count

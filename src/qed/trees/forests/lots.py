@@ -6,9 +6,12 @@ from what is in them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from qed.base.random import mixed
+from qed.trees.nodes import Nodes
 
 RIGHT = np.uint64(0xD1B54A32D192ED03)
 # Copies of rows that are drawn from one by one.
@@ -29,9 +32,10 @@ class Urn:
         # Whole weights are rows that are there so often.
         whole = total <= MOST_COPIES and bool((self.weight == np.floor(self.weight)).all())
         self.copies = round(total) if whole else len(target)
+        self.unit = total / self.copies  # what a row weighs that was drawn once
 
     def draw(self, lot: np.uint64, share: float) -> tuple[np.ndarray, np.ndarray]:
-        """Draw a share of as many rows as there are, each copy as likely as any other; give the rows, and what they weigh."""
+        """Draw a share of as many rows as there are, each copy as likely as any other; give their places in order, and what they weigh."""
         count = max(1, round(share * self.copies))
         lots = mixed(np.arange(count, dtype=np.uint64) + lot)
         at = (lots >> np.uint64(11)) * 2.0**-53 * self.ends[-1]
@@ -39,11 +43,11 @@ class Urn:
         np.minimum(place, len(self.order) - 1, out=place)
         times = np.bincount(place, minlength=len(self.order))
         found = np.flatnonzero(times)
-        return self.order[found], times[found] * (float(self.ends[-1]) / self.copies)
+        return found, times[found] * self.unit
 
     def all(self) -> tuple[np.ndarray, np.ndarray]:
-        """Give all rows, and what they weigh."""
-        return self.order, self.weight
+        """Give the places of all rows, and what they weigh."""
+        return np.arange(len(self.order)), self.weight
 
 
 def lot_of(seed: int, tree: int) -> np.uint64:
@@ -52,20 +56,21 @@ def lot_of(seed: int, tree: int) -> np.uint64:
     return np.uint64(mixed(first ^ np.uint64(tree))[0])
 
 
-def lots_of_nodes(right: np.ndarray, asking: np.ndarray, first: np.uint64) -> np.ndarray:
+def lots_of_nodes(nodes: Nodes, first: np.uint64) -> np.ndarray:
     """Give the number that the lots of each node begin with, on the way from the root."""
-    lots = np.full(len(right), first, dtype=np.uint64)
-    for node in np.flatnonzero(asking):
-        lots[node + 1] = mixed(~lots[node : node + 1])[0]
-        lots[right[node]] = mixed(lots[node : node + 1] ^ RIGHT)[0]
+    lots = np.full(nodes.node_count, first, dtype=np.uint64)
+    for level in nodes.levels:
+        asking = level[~nodes.is_leaf[level]]
+        lots[asking + 1] = mixed(~lots[asking])
+        lots[nodes.children_right[asking]] = mixed(lots[asking] ^ RIGHT)
     return lots
 
 
-def columns_of(lot: np.uint64, p: int) -> np.ndarray:
-    """Give the columns in the order in which a node looks at them."""
+def columns_of(lot: np.uint64, p: int) -> Iterator[tuple[int, np.uint64]]:
+    """Give the columns in the order in which a node looks at them, and the lot of each."""
     columns, own = np.arange(p), np.array([lot], dtype=np.uint64)
     for t in range(p):
         own = mixed(own)
         other = t + int(own[0] % np.uint64(p - t))
         columns[t], columns[other] = columns[other], columns[t]
-    return columns
+        yield int(columns[t]), mixed(own ^ RIGHT)[0]

@@ -31,11 +31,11 @@ from qed.base.random import seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.bins import Bins
-from qed.trees.forests.growing import grow_drawn
+from qed.trees.forests.growing import Drawn, grow_drawn
 from qed.trees.forests.lots import Urn, lot_of
 from qed.trees.forests.proof import Walked, check_drawn
 from qed.trees.model import TREE_PARAMETERS, importances
-from qed.trees.nodes import Nodes
+from qed.trees.nodes import Nodes, skeleton
 from qed.trees.problem import TreeProblem
 
 # Trees that the proof of a fit looks at, ``certify`` at all; and values of which questions are asked again, in the fit and in all trees.
@@ -83,9 +83,9 @@ class Forest(Estimator):
 
     @abstractmethod
     def _described(
-        self, problem: Any, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
+        self, problem: Any, nodes: Nodes, tally: np.ndarray, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Give value and impurity of all nodes of a tree, from the leaf of each row that was drawn."""
+        """Give value and impurity of all nodes of a tree, from what classes weigh there, or from the leaf of each row that was drawn."""
 
     @abstractmethod
     def _score_of(self, problem: Any, mean: np.ndarray, there: np.ndarray) -> float:
@@ -94,9 +94,13 @@ class Forest(Estimator):
     def _solve(self, problem: TreeProblem) -> None:
         self.seed_ = seed_of(self.random_state)
         self.bins_ = Bins.learn(problem.X, problem.weight)
-        codes = np.ascontiguousarray(self.bins_.codes(problem.X).T)
-        urn = self._urn(problem, codes)
-        self.trees_ = list(work(partial(self._grown, problem, codes, urn, k) for k in range(self.n_estimators)))
+        codes = self.bins_.codes(problem.X).T
+        urn, number = self._urn(problem, codes), problem.targets.number
+        drawn = Drawn(
+            *(np.ascontiguousarray(codes[:, urn.order]), self.bins_.edges, problem.label[urn.order]),
+            *(number[urn.order] if len(number) else number, problem.kind, problem.targets.classes),
+        )
+        self.trees_ = list(work(partial(self._grown, problem, drawn, urn, k) for k in range(self.n_estimators)))
         self.feature_importances_ = self._importances(problem.X.shape[1])
         self.__dict__.pop("oob_score_", None)
         if self.oob_score:
@@ -109,47 +113,29 @@ class Forest(Estimator):
         share = share if isinstance(share, float) else min(share / urn.copies, 1.0)
         return urn.draw(lot_of(self.seed_, which), share)
 
-    def _urn(self, problem: TreeProblem, codes: np.ndarray | None = None) -> Urn:
-        codes = self.bins_.codes(problem.X).T if codes is None else codes
+    def _urn(self, problem: TreeProblem, codes: np.ndarray) -> Urn:
         return Urn(codes, problem.label if problem.targets.classes > 1 else problem.y, problem.weight)
 
-    def _grown(self, problem: TreeProblem, codes: np.ndarray, urn: Urn, which: int) -> Nodes:
-        rows, mass = self._drawn(urn, which)
-        targets, rules = problem.targets, problem.rules
-        share = float(mass.sum()) / problem.total
+    def _grown(self, problem: TreeProblem, drawn: Drawn, urn: Urn, which: int) -> Nodes:
+        places, mass = self._drawn(urn, which)
+        rules, share = problem.rules, float(mass.sum()) / problem.total
         rules = rules._replace(gain=rules.gain * share, weight=rules.weight * share)
-        lot = lot_of(self.seed_ ^ 1, which)
-        given = (mass, problem.label, targets.number, targets.kind, targets.classes, rules, lot, self.by_chance)
-        grown, leaf = grow_drawn(codes, self.bins_, rows, *given)
-        asking = grown.feature >= 0
-        edges = np.hstack([self.bins_.edges, np.full((len(self.bins_.edges), 1), np.inf)])
+        grown, leaf = grow_drawn(drawn, places, mass, urn.unit, rules, lot_of(self.seed_ ^ 1, which), self.by_chance)
         # Beyond the last bin with an edge there are missing values alone.
-        threshold = np.where(asking, edges[np.maximum(grown.feature, 0), grown.low], 0.0)
-        empty = (
-            np.zeros((len(asking), 1)),
-            np.zeros(len(asking)),
-            np.zeros(len(asking), dtype=np.intp),
-            np.zeros(len(asking)),
-        )
-        nodes = Nodes(grown.feature, threshold, grown.right, grown.missing_left, *empty)
-        return self._describe(problem, nodes, rows, mass, leaf)
+        edges = np.hstack([drawn.edges, np.full((len(drawn.edges), 1), np.inf)])
+        threshold = np.where(grown.feature >= 0, edges[np.maximum(grown.feature, 0), grown.place], 0.0)
+        nodes = skeleton(grown.feature, threshold, grown.right, grown.missing_left)
+        described = self._described(problem, nodes, grown.tally, urn.order[places], mass, leaf)
+        return nodes.holding(*described, grown.size, grown.tally @ np.ones(drawn.classes))
 
     def _describe(
         self, problem: TreeProblem, nodes: Nodes, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray
     ) -> Nodes:
         """Work out what the rows of each node are like."""
-        count = nodes.sums(leaf, np.ones(len(leaf))).astype(np.intp)
-        weight = nodes.sums(leaf, mass)
-        value, impurity = self._described(problem, rows, mass, leaf, nodes)
-        return Nodes(
-            nodes.feature,
-            nodes.threshold,
-            nodes.children_right,
-            nodes.missing_go_to_left,
-            value,
-            impurity,
-            count,
-            weight,
+        tally = nodes.tally(leaf, problem.label[rows], mass, problem.targets.classes)
+        described = self._described(problem, nodes, tally, rows, mass, leaf)
+        return nodes.holding(
+            *described, nodes.sums(leaf, np.ones(len(leaf))).astype(np.intp), tally @ np.ones(tally.shape[1])
         )
 
     def _importances(self, p: int) -> np.ndarray:
@@ -160,10 +146,10 @@ class Forest(Estimator):
     def _out_of_bag(self, problem: TreeProblem) -> float:
         """Judge each row by the trees that have not seen it."""
         total, times = np.zeros((len(problem.X), self.trees_[0].n_outputs)), np.zeros(len(problem.X))
-        urn = self._urn(problem)
+        urn = self._urn(problem, self.bins_.codes(problem.X).T)
         for which, nodes in enumerate(self.trees_):
             out = np.ones(len(problem.X), dtype=bool)
-            out[self._drawn(urn, which)[0]] = False
+            out[urn.order[self._drawn(urn, which)[0]]] = False
             total[out] += nodes.value[nodes.apply(problem.X[out])]
             times[out] += 1
         there = times > 0
@@ -234,25 +220,26 @@ class Forest(Estimator):
         if broken:
             return claims
         codes = np.ascontiguousarray(self.bins_.codes(problem.X).T)
-        worst, strange, excess, urn = 0.0, 0, 0.0, self._urn(problem, codes)
+        worst, strange, gap, urn = 0.0, 0, 0.0, self._urn(problem, codes)
         for which, nodes in enumerate(looked):
-            rows, mass = self._drawn(urn, which)
-            now = self._describe(problem, nodes, rows, mass, nodes.apply(problem.X[rows]))
+            places, mass = self._drawn(urn, which)
+            rows = urn.order[places]
+            walked = Walked(nodes, codes, self.bins_, rows, mass, urn.unit, problem.X)
+            now = walked.nodes = self._describe(problem, nodes, rows, mass, walked.leaf)
             for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples"):
                 worst = max(worst, restated(name, getattr(nodes, name), getattr(now, name)).value)
-            walked = Walked(now, codes, self.bins_, rows, mass)
             budget = CERTIFIED // len(looked) if problem.again else LOOKED_AT
             strange += walked.strange(budget)
             lot = lot_of(self.seed_ ^ 1, which)
-            excess = max(excess, 0.0 if self.by_chance else check_drawn(walked, problem, lot, budget))
+            gap = max(gap, check_drawn(walked, problem, lot, budget, self.by_chance))
         slack = (len(problem.X) + 16 + 4 * problem.targets.classes) * EPS
         return [
             *claims,
             Claim(f"questions between no bins, or that lead no row somewhere{where}", float(strange), 0.0),
             Claim(f"leaves are what the rows drawn for them say (difference, relative){where}", worst, slack),
             Claim(
-                "a question about the columns drawn is better than the one asked, by at most (sampled nodes)",
-                excess,
+                "questions differ from the best about the columns drawn, by at most (sampled nodes)",
+                gap,
                 slack,
             ),
         ]

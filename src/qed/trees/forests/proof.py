@@ -7,83 +7,90 @@ from functools import cached_property
 
 import numpy as np
 
+from qed.base.compile import interpreted
 from qed.trees.bins import MISSING, Bins
+from qed.trees.forests.adding import between
+from qed.trees.forests.growing import counted
 from qed.trees.forests.lots import columns_of, lots_of_nodes
-from qed.trees.growing import on_grid
 from qed.trees.impurity import ENTROPY, purities
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
+from qed.trees.proof import with_room
 
 
 class Walked:
-    """The way of the rows that were drawn through a tree, in codes."""
+    """The way of the rows that were drawn through a tree, to their leaves, and their codes."""
 
-    def __init__(self, nodes: Nodes, codes: np.ndarray, bins: Bins, rows: np.ndarray, mass: np.ndarray) -> None:
-        self.nodes, self.codes, self.bins, self.rows, self.mass = nodes, codes, bins, rows, mass
+    def __init__(
+        self,
+        nodes: Nodes,
+        codes: np.ndarray,
+        bins: Bins,
+        rows: np.ndarray,
+        mass: np.ndarray,
+        unit: float,
+        X: np.ndarray,
+    ) -> None:
+        self.nodes, self.codes, self.bins, self.rows, self.mass, self.unit = nodes, codes, bins, rows, mass, unit
+        self.leaf = nodes.apply(X[rows])
 
     @cached_property
     def place(self) -> np.ndarray:
         """The last bin on the left of each node; MISSING where its threshold is no edge."""
         nodes, found = self.nodes, np.full(self.nodes.node_count, MISSING)
-        edges = self.bins.edges
-        for node in np.flatnonzero(~nodes.is_leaf):
-            own = edges[nodes.feature[node]]
-            at = int(np.searchsorted(own, nodes.threshold[node]))
-            if np.isposinf(nodes.threshold[node]):
-                found[node] = MISSING - 1
-            elif at < len(own) and own[at] == nodes.threshold[node]:
-                found[node] = at
+        for j in np.unique(nodes.feature[~nodes.is_leaf]):
+            here, edges = np.flatnonzero(nodes.feature == j), np.append(self.bins.edges[j], np.inf)
+            at = np.searchsorted(edges, nodes.threshold[here])
+            found[here] = np.where(edges[np.minimum(at, MISSING)] == nodes.threshold[here], at, MISSING)
+            found[here[np.isposinf(nodes.threshold[here])]] = MISSING - 1
         return found
 
     @cached_property
-    def exact(self) -> np.ndarray:
-        """What rows weigh, such that sums are exact."""
-        return on_grid(self.mass, all_count=True)
+    def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
+        order = np.argsort(self.leaf, kind="stable")
+        return order, self.leaf[order]
 
-    def goes_left(self, node: int, members: np.ndarray) -> np.ndarray:
-        """Say which of some rows, by their places among those drawn, go left at a node."""
-        code = self.codes[self.nodes.feature[node], self.rows[members]]
-        return (code <= self.place[node]) | ((code == MISSING) & self.nodes.missing_go_to_left[node])
-
-    def ways(self, budget: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Give nodes that ask, from the root on, the places of their rows among those drawn, and which go left; for so many rows in all."""
-        waiting = {0: np.arange(len(self.rows))}
-        for node in np.flatnonzero(~self.nodes.is_leaf).tolist():
-            members = waiting.pop(node)
-            budget -= len(members)
-            if budget < 0:
-                return
-            left = self.goes_left(node, members)
-            yield node, members, left
-            waiting[node + 1], waiting[int(self.nodes.children_right[node])] = members[left], members[~left]
+    def ways(self, price: int, budget: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Give nodes that ask, the places of their rows among those drawn, and which go left; for a `budget` at a `price` for each row."""
+        nodes, (order, leaf) = self.nodes, self._in_order
+        for node in np.flatnonzero(with_room(nodes, price, budget) & ~nodes.is_leaf).tolist():
+            # The leaves below a node are one stretch, so its rows are, too.
+            first, last = np.searchsorted(leaf, (node, nodes.ends[node]))
+            members = order[first:last]
+            if len(members):
+                yield node, members, self.leaf[members] < nodes.children_right[node]
 
     def strange(self, budget: int) -> int:
-        """Count thresholds that are no edges, leaves with one, nodes without rows, and missing values sent to the lighter side."""
+        """Count thresholds that are no edges, leaves with one, nodes without rows, and rows or missing values sent to the wrong side."""
         nodes, asking = self.nodes, ~self.nodes.is_leaf
         quiet = (nodes.threshold == 0) & ~nodes.missing_go_to_left
         wrong = int(
             (asking & (self.place == MISSING)).sum() + (~asking & ~quiet).sum() + (nodes.n_node_samples < 1).sum()
         )
-        for node, members, left in self.ways(budget):
-            if not (self.codes[nodes.feature[node], self.rows[members]] == MISSING).any():
-                mass = self.exact[members]
+        exact, _ = counted(self.mass, self.unit)
+        for node, members, left in self.ways(1, budget):
+            code, mass = self.codes[nodes.feature[node], self.rows[members]], exact[members]
+            lost = code == MISSING
+            goes = (code <= self.place[node]) & ~lost | lost & nodes.missing_go_to_left[node]
+            wrong += int(not np.array_equal(goes, left))
+            if not lost.any():
                 wrong += int(nodes.missing_go_to_left[node] != (2 * mass[left].sum() > mass.sum()))
         return wrong
 
 
-def check_drawn(walked: Walked, problem: TreeProblem, lot: np.uint64, budget: int) -> float:
-    """Give the most by which a question about the columns that were drawn is better than the one asked, as a share of the purity."""
-    nodes, worst, (p, _) = walked.nodes, 0.0, walked.codes.shape
-    lots = lots_of_nodes(nodes.children_right, ~nodes.is_leaf, lot)
-    for node, members, left in walked.ways(budget // max(problem.rules.tried, 1)):
+def check_drawn(walked: Walked, problem: TreeProblem, lot: np.uint64, budget: int, by_chance: bool = False) -> float:
+    """Give the most by which the question asked differs from the best one about the columns that were drawn, as a share of the purity."""
+    worst, tried = 0.0, problem.rules.tried
+    lots = lots_of_nodes(walked.nodes, lot)
+    for node, members, left in walked.ways(tried, budget):
         asked = _Node(walked, problem, members)
         found, looked = -np.inf, 0
-        for j in columns_of(lots[node], p):
-            if looked >= problem.rules.tried and found > -np.inf:
+        for j, own in columns_of(lots[node], len(walked.codes)):
+            if looked >= tried and found > -np.inf:
                 break
-            found, looked = max(found, asked.best(j)), looked + 1
-        chosen = asked.purity(left[None])[0]
-        worst = max(worst, float((found - chosen) / asked.most) if asked.most > 0 else 0.0)
+            found, looked = max(found, asked.best(j, own if by_chance else None)), looked + 1
+        gap = abs(found - asked.purity(left))
+        worst = max(worst, float(gap / asked.most) if asked.most > 0 else float(gap > 0))
     return worst
 
 
@@ -91,35 +98,53 @@ class _Node:
     """The rows of a node, and what they add to its sums."""
 
     def __init__(self, walked: Walked, problem: TreeProblem, members: np.ndarray) -> None:
-        self.codes, self.rows, self.rules = walked.codes, walked.rows[members], problem.rules
-        self.kind, mass, targets = problem.kind, walked.mass[members], problem.targets
+        self.codes, self.edges, self.rows = walked.codes, walked.bins.edges, walked.rows[members]
+        self.kind, self.rules, self.mass, targets = problem.kind, problem.rules, walked.mass[members], problem.targets
         # The rules speak of all rows.
         self.least = problem.rules.weight * walked.mass.sum() / problem.total
         if targets.classes == 1:
             number = targets.number[self.rows]
-            self.each = (mass * (number - (number.min() / 2 + number.max() / 2)))[None]
-            self.most = float((self.each[0] ** 2 / mass).sum())
+            self.each = (self.mass * (number - (number.min() / 2 + number.max() / 2)))[None]
+            self.most = float((self.each[0] ** 2 / self.mass).sum())
         else:
-            self.each = np.where(problem.label[self.rows] == np.arange(targets.classes)[:, None], mass, 0.0)
-            self.most = float(mass.sum()) * (1.0 if self.kind != ENTROPY else 2.0 + 40.0 * np.log(2.0))
-        self.mass = mass
+            self.each = np.where(problem.label[self.rows] == np.arange(targets.classes)[:, None], self.mass, 0.0)
+            self.most = float(self.mass.sum()) * (1.0 if self.kind != ENTROPY else 2.0 + 40.0 * np.log(2.0))
 
-    def purity(self, left: np.ndarray) -> np.ndarray:
-        """Give the purity of questions, each a row that says who goes left."""
-        whole, before = self.each.sum(axis=1, keepdims=True), left @ self.mass
-        return purities(self.kind, self.each @ left.T, whole, before, self.mass.sum() - before)
+    def purity(self, left: np.ndarray) -> float:
+        """Give the purity of a question, from who goes left."""
+        whole, before = self.each.sum(axis=1, keepdims=True), self.mass[left].sum(keepdims=True)
+        sums = self.each[:, left].sum(axis=1, keepdims=True)
+        return float(purities(self.kind, sums, whole, before, self.mass.sum() - before)[0])
 
-    def best(self, j: int) -> float:
-        """Give the best purity of all questions about a column."""
+    def best(self, j: int, lot: np.uint64 | None) -> float:
+        """Give the best purity of all questions about a column, or of the one between its values that a lot draws."""
         code = self.codes[j, self.rows]
-        lost, values = code == MISSING, np.unique(code[code != MISSING])
-        left = code[None] <= values[:, None]
-        left &= ~lost
-        if lost.any():
-            left = np.vstack([left, left[:-1] | lost])
-        else:
-            left = left[:-1]
-        number, before = left.sum(axis=1), left @ self.mass
+        if lot is not None:
+            code = _halved(code, self.edges[j], lot)
+        bins, each = np.unique(code), MISSING + 1
+        lost = bins[-1] == MISSING
+        sums = [np.bincount(code, one, each)[bins] for one in (*self.each, self.mass, np.ones(len(code)))]
+        before = np.cumsum(sums, axis=1)[:, :-1]
+        if lost:
+            # Missing values on the right, behind all others; or on the left, before them.
+            before = np.hstack([before, before[:, :-1] + np.array(sums)[:, -1:]])
+        mass, number = before[-2], before[-1]
+        rest = self.mass.sum() - mass
         allowed = (number >= self.rules.leaf) & (len(code) - number >= self.rules.leaf)
-        allowed &= (before >= self.least) & (self.mass.sum() - before >= self.least)
-        return float(self.purity(left[allowed]).max(initial=-np.inf)) if allowed.any() else -np.inf
+        allowed &= (mass >= self.least) & (rest >= self.least)
+        if not allowed.any():
+            return -np.inf
+        whole = self.each.sum(axis=1, keepdims=True)
+        found = purities(self.kind, before[:-2, allowed], whole, mass[allowed], rest[allowed])
+        return float(found.max())
+
+
+def _halved(code: np.ndarray, edges: np.ndarray, lot: np.uint64) -> np.ndarray:
+    """Give codes as two bins, on either side of the place between the least and the largest that a lot draws."""
+    there = code[code != MISSING]
+    if not there.size or there.min() == there.max():
+        return code
+    low, high = int(there.min()), int(there.max())
+    at = interpreted(between)(edges[low], edges[high - 1], lot)
+    only = low + int(np.searchsorted(edges[low + 1 : high], at, side="right"))
+    return np.where(code == MISSING, MISSING, np.where(code <= only, only, high))

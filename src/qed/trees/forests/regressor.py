@@ -109,7 +109,7 @@ class RandomForestRegressor(Regressor, Forest):
         return NumberTreeProblem(rows, self)
 
     def _described(
-        self, problem: NumberTreeProblem, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray, nodes: Nodes
+        self, problem: Any, nodes: Nodes, tally: np.ndarray, rows: np.ndarray, mass: np.ndarray, leaf: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         return means(nodes, leaf, problem.number[rows], mass, problem.size)
 
