@@ -97,8 +97,12 @@ class Grower:
         if not self.is_few:
             self._rows, self._spare = np.empty(n, dtype=np.int32), np.empty((2, n + 1), dtype=np.int32)
             self._packed = np.empty(n, dtype=np.int64)
-            self._histograms = np.empty((rules.leaves, p << 8), dtype=np.int64)
-            self._own = np.empty((0, p << 8), dtype=np.int64)
+            width = -(-p // 8) * 8
+            padded = np.zeros((n, width), dtype=np.uint8)
+            padded[:, :p] = codes
+            self._words, self._columns = padded.view(np.uint64), np.ascontiguousarray(codes.T)
+            self._histograms = np.empty((rules.leaves, width << 8), dtype=np.int64)
+            self._own = np.empty((0, width << 8), dtype=np.int64)
 
     def grow(
         self,
@@ -126,7 +130,8 @@ class Grower:
         used = self._rows[: len(self._rows if rows is None else rows)]
         used[:] = np.arange(len(used)) if rows is None else rows
         crew.together(
-            *(grow_together, self.codes, self.n_bins, self.has_missing, slope, curvature, self.weight, grid.is_whole),
+            *(grow_together, self._words, self._columns, self.n_bins, self.has_missing),
+            *(slope, curvature, self.weight, grid.is_whole),
             *(np.array(grid[:2]), *self.rules, allowed, used, self._spare, self._packed, self._own, self._histograms),
             *(states, counts, best, shared, bounds, questions, gains, sums, leaf),
         )

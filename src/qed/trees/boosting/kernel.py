@@ -10,9 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.compile import kernel
+from qed.base.prefetch import prefetch
 from qed.base.threads.gate import meet
 
-LOW = np.int64(0xFFFFFFFF)
+LOW, BYTE = np.int64(0xFFFFFFFF), np.uint64(255)
+# How many rows before its turn a row is fetched: codes of rows that are far apart take as long to come as some rows take to be added.
+AHEAD = 8
 # The share of the sides' scores that a gain has to exceed, for rounding not to ask a question.
 LEAST_SHARE = 2.0**-40
 GAIN, COLUMN, BIN, SIDE, SLOPE, CURVATURE = range(6)
@@ -25,6 +28,7 @@ def grow_together(
     member: int,
     members: int,
     gate: np.ndarray,
+    words: np.ndarray,
     codes: np.ndarray,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
@@ -56,7 +60,8 @@ def grow_together(
 ) -> None:
     """Grow a tree, the question that is worth most first; nodes are numbered as they come, the children of a node together.
 
-    `rows` holds the rows to be used in ascending order, and those of one node after those of another when all is done.
+    `codes` lie column by column, `words` hold those of eight columns of a row each. `rows` holds the rows to be used in ascending order,
+    and those of one node after those of another when all is done.
     """
     state = states[member]
     pack(slope, curvature, weight, is_whole, to_grid, rows, member, members, packed, shared, bounds)
@@ -70,10 +75,12 @@ def grow_together(
         n_leaves = (count + 1) >> 1
         goes_on = n_leaves < most_leaves and state[DEPTH, left] < most_levels
         if goes_on:
-            add_up(codes, packed, rows, state[FIRST, small], state[LAST, small], member, members, own)
+            add_up(words, packed, rows, state[FIRST, small], state[LAST, small], member, members, own)
             if not meet(gate, members):
                 return
-            share_out(own, member, members, histograms, state[SLOT, small], state[SLOT, left + right - small])
+            share_out(
+                own, len(codes), member, members, histograms, state[SLOT, small], state[SLOT, left + right - small]
+            )
         for child in range(left, right + 1):
             best[member, child, GAIN] = 0.0
             if goes_on:
@@ -201,7 +208,7 @@ def pack(
 
 @kernel(within=True)
 def add_up(
-    codes: np.ndarray,
+    words: np.ndarray,
     packed: np.ndarray,
     rows: np.ndarray,
     begin: int,
@@ -211,21 +218,36 @@ def add_up(
     own: np.ndarray,
 ) -> None:
     """Make the histograms of this member's share of some rows."""
-    p, histogram = codes.shape[1], own[member]
+    n_words, histogram, flat = words.shape[1], own[member], words.reshape(-1)
     for q in range(len(histogram)):
         histogram[q] = 0
     size = end - begin
-    for q in range(begin + size * member // members, begin + size * (member + 1) // members):
-        i = np.uint64(rows[q])
-        amount, row = packed[i], codes[i]
-        for j in range(p):
-            histogram[np.uint64((j << 8) + row[j])] += amount
+    start, stop = begin + size * member // members, begin + size * (member + 1) // members
+    for q in range(start, stop):
+        i, ahead = np.uint64(rows[q]), np.int64(rows[min(q + AHEAD, stop - 1)])
+        prefetch(packed, ahead)
+        prefetch(flat, ahead * n_words)
+        amount = packed[i]
+        for k in range(n_words):
+            add_eight(histogram, np.uint64(k << 11), words[i, k], amount)
 
 
 @kernel(within=True)
-def share_out(own: np.ndarray, member: int, members: int, histograms: np.ndarray, less: int, more: int) -> None:
+def add_eight(histogram: np.ndarray, first: np.uint64, word: np.uint64, amount: int) -> None:
+    """Add to the bins of eight columns, whose histograms begin at `first`; written out, for the compiler does not unroll it."""
+    histogram[first + (word & BYTE)] += amount
+    histogram[first + np.uint64(256) + ((word >> np.uint64(8)) & BYTE)] += amount
+    histogram[first + np.uint64(512) + ((word >> np.uint64(16)) & BYTE)] += amount
+    histogram[first + np.uint64(768) + ((word >> np.uint64(24)) & BYTE)] += amount
+    histogram[first + np.uint64(1024) + ((word >> np.uint64(32)) & BYTE)] += amount
+    histogram[first + np.uint64(1280) + ((word >> np.uint64(40)) & BYTE)] += amount
+    histogram[first + np.uint64(1536) + ((word >> np.uint64(48)) & BYTE)] += amount
+    histogram[first + np.uint64(1792) + (word >> np.uint64(56))] += amount
+
+
+@kernel(within=True)
+def share_out(own: np.ndarray, p: int, member: int, members: int, histograms: np.ndarray, less: int, more: int) -> None:
     """Add up the histograms of all members, for this one's columns; those of one of two children are taken from the other's."""
-    p = own.shape[1] >> 8
     for q in range((p * member // members) << 8, (p * (member + 1) // members) << 8):
         amount = np.int64(0)
         for other in range(members):
@@ -266,7 +288,7 @@ def search(
     from_slope, from_curvature = 1.0 / to_grid[0], 1.0 / to_grid[1]
     whole, width = total * from_slope, spread * from_curvature
     alone = whole * whole / (width + penalty)
-    low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], codes.shape[1]
+    low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], len(codes)
     for column in range(p * member // members, p * (member + 1) // members):
         if not allowed[node, column]:
             continue
@@ -313,8 +335,9 @@ def count_weights(
     """Add up what rows weigh, up to each bin; what is missing by itself."""
     for b in range(256):
         counts[b] = 0.0
+    own = codes[column]
     for q in range(begin, end):
-        counts[codes[rows[q], column]] += weight[rows[q]] if len(weight) else 1.0
+        counts[own[rows[q]]] += weight[rows[q]] if len(weight) else 1.0
     for b in range(1, 255):
         counts[b] += counts[b - 1]
 
@@ -336,11 +359,11 @@ def divide(
     begin, column, cut, side = state[FIRST, node], tree[node, 0], tree[node, 1], tree[node, 2] == 1
     size = state[LAST, node] - begin
     start, stop = begin + size * member // members, begin + size * (member + 1) // members
-    front = back = start
+    front, back, own = start, start, codes[column]
     for q in range(start, stop):
         i = rows[q]
-        code = codes[i, column]
-        goes = np.int64(code <= cut or (code == 255 and side))
+        code = own[np.uint64(i)]
+        goes = np.int64((code <= cut) | ((code == 255) & side))
         # Both are written, and one of them stays.
         spare[0, front] = i
         spare[1, back] = i

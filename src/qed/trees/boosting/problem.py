@@ -57,6 +57,11 @@ class Table:
         """What every row weighs."""
         return self.weight if len(self.weight) else np.ones(len(self.X))
 
+    @cached_property
+    def total(self) -> float:
+        """What all rows weigh."""
+        return float(self.weights.sum())
+
     def some(self, chosen: np.ndarray) -> Table:
         """Give some of the rows."""
         return Table(self.X[chosen], self.y[chosen], self.weight[chosen] if len(self.weight) else self.weight)
@@ -157,7 +162,7 @@ class BoostingProblem(PresentRows, ABC):
 
     def rules(self, table: Table) -> Rules:
         """Say where growing ends."""
-        model, total = self.model, float(table.weights.sum())
+        model, total = self.model, table.total
         if total < 2 * model.min_samples_leaf <= len(table):
             warnings.warn(
                 f"The weights of {len(table)} rows add up to {total:g}, so no leaf weighs min_samples_leaf={model.min_samples_leaf}: a "

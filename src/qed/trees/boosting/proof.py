@@ -76,7 +76,7 @@ def check_rounds(forest: Forest, problem: BoostingProblem, seed: int, rate: floa
     with team() as crew:
         for number in range(rounds + 1):
             measured = measure(objective, train, scores, crew)
-            found.losses.append(measured.loss / float(train.weights.sum()))
+            found.losses.append(measured.loss / train.total)
             if aside is not None and others is not None:
                 found.aside.append(mean_loss(objective, aside, others))
             if number == rounds:

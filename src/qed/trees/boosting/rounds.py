@@ -14,6 +14,7 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.base.threads.team import Team, team
 from qed.trees.boosting.growing import Grid, Grower, Grown
+from qed.trees.boosting.logistic import logistic_pieces
 from qed.trees.boosting.objectives import Objective, quantiles
 from qed.trees.boosting.problem import BoostingProblem, Table
 from qed.trees.forest import Forest, Growing
@@ -37,11 +38,22 @@ def measure(
 ) -> Measured:
     """Measure the losses; the sizes are those of all rows, or of some that are drawn."""
     slope, curvature = np.empty_like(scores), np.empty_like(scores)
+    is_compiled = objective.is_logistic and len(table) > PART
 
     def one(part: int, parts: int) -> tuple[float, np.ndarray]:
         here = slice(part * PART, (part + 1) * PART)
-        loss, slope[:, here], curvature[:, here] = objective.pieces(scores[:, here], table.y[here])
-        return _total(loss, table.weight[here]), _sizes(slope[:, here], curvature[:, here], table.weight[here])
+        z, y, weight, down, bend = (
+            scores[:, here],
+            table.y[here],
+            table.weight[here],
+            slope[:, here],
+            curvature[:, here],
+        )
+        if is_compiled:
+            loss, sizes = logistic_pieces(z[0], y, weight, down[0], bend[0])
+            return loss, sizes[None]
+        each, down[:], bend[:] = objective.pieces(z, y)
+        return _total(each, weight), _sizes(down, bend, weight)
 
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         found = crew.run(one, -(-len(table) // PART))
@@ -57,8 +69,8 @@ def _total(amounts: np.ndarray, weight: np.ndarray) -> float:
 
 
 def _sizes(slope: np.ndarray, curvature: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    sizes = np.stack([np.abs(slope), curvature], axis=1)
-    return (sizes * weight if len(weight) else sizes).sum(axis=2)
+    amounts = (np.abs(slope), curvature)
+    return np.stack([(one * weight if len(weight) else one).sum(axis=1) for one in amounts], axis=1)
 
 
 def grid_of(measured: Measured, output: int, table: Table, drawn: np.ndarray | None) -> Grid:
@@ -93,7 +105,7 @@ class Rounds:
     @property
     def train_loss(self) -> float:
         """The mean loss of the rows that are learned from."""
-        return self.measured.loss / float(self.train.weights.sum())
+        return self.measured.loss / self.train.total
 
     @property
     def aside_loss(self) -> float:
@@ -163,9 +175,15 @@ class Rounds:
 
     def _go(self, crew: Team, trees: list[Any], *, whole: bool) -> None:
         """Add the values of the trees to the scores; where that would raise the loss of all rows, halve them until it does not."""
-        before = self.measured.loss
+        before, scores = self.measured.loss, np.empty_like(self.scores)
+
+        def move(part: int, parts: int) -> None:
+            here = slice(part * PART, (part + 1) * PART)
+            for k, (_, value) in enumerate(trees):
+                np.add(self.scores[k, here], value[self.leaf[k, here]], out=scores[k, here])
+
         for _ in range(HALVINGS):
-            scores = np.stack([self.scores[k] + trees[k][1][self.leaf[k]] for k in range(len(trees))])
+            crew.run(move, -(-len(self.train) // PART))
             measured = measure(self.objective, self.train, scores, crew)
             if not whole or measured.loss <= before * (1 + ROUNDING):
                 break
@@ -192,7 +210,7 @@ def scores_of(
 def mean_loss(objective: Objective, table: Table, scores: np.ndarray) -> float:
     """Give the mean loss of rows."""
     with team(1) as crew:
-        return measure(objective, table, scores, crew).loss / float(table.weights.sum())
+        return measure(objective, table, scores, crew).loss / table.total
 
 
 def _added_up(grown: Grown, order: np.ndarray) -> np.ndarray:
