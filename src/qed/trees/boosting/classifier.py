@@ -53,6 +53,9 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         Bins of a column at the most, besides that of missing values.
     subsample : float, default=1.0
         The share of the rows that each round learns from, drawn by lot. Below one the training loss may rise.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. What is negative or missing, or was
+        not there to learn from, is missing.
     early_stopping : bool or "auto", default="auto"
         Whether rounds end where the loss of rows kept aside no longer falls; by default for more than 10 000 rows.
     validation_fraction : float or None, default=0.1
@@ -126,6 +129,7 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         max_features: Any = 1.0,
         max_bins: int = 255,
         subsample: float = 1.0,
+        categorical_features: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
@@ -143,6 +147,7 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         self.max_features = max_features
         self.max_bins = max_bins
         self.subsample = subsample
+        self.categorical_features = categorical_features
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

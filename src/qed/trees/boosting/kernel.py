@@ -10,15 +10,23 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.base.prefetch import prefetch
 from qed.base.threads.gate import meet
+from qed.trees.boosting.histograms import (
+    BIN,
+    COLUMN,
+    CURVATURE,
+    GAIN,
+    LEAST_SHARE,
+    LOW,
+    SIDE,
+    SLOPE,
+    add_up,
+    count_weights,
+    pack,
+    share_out,
+)
+from qed.trees.boosting.levels import search_levels
 
-LOW, BYTE = np.int64(0xFFFFFFFF), np.uint64(255)
-# How many rows before its turn a row is fetched: codes of rows that are far apart take as long to come as some rows take to be added.
-AHEAD = 8
-# The share of the sides' scores that a gain has to exceed, for rounding not to ask a question.
-LEAST_SHARE = 2.0**-40
-GAIN, COLUMN, BIN, SIDE, SLOPE, CURVATURE = range(6)
 # What each member knows of the nodes: their rows, level, place among the histograms and sums; and the leaves there are.
 FIRST, LAST, DEPTH, SLOT, TOTAL, SPREAD, LEAVES = range(7)
 
@@ -32,6 +40,8 @@ def grow_together(
     codes: np.ndarray,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
+    is_categorical: np.ndarray,
+    level_share: float,
     slope: np.ndarray,
     curvature: np.ndarray,
     weight: np.ndarray,
@@ -53,7 +63,9 @@ def grow_together(
     best: np.ndarray,
     shared: np.ndarray,
     bounds: np.ndarray,
+    found: np.ndarray,
     tree: np.ndarray,
+    sides: np.ndarray,
     gains: np.ndarray,
     sums: np.ndarray,
     leaf: np.ndarray,
@@ -61,13 +73,13 @@ def grow_together(
     """Grow a tree, the question that is worth most first; nodes are numbered as they come, the children of a node together.
 
     `codes` lie column by column, `words` hold those of eight columns of a row each. `rows` holds the rows to be used in ascending order,
-    and those of one node after those of another when all is done.
+    and those of one node after those of another when all is done. `sides` says for each node which codes go left.
     """
     state = states[member]
     pack(slope, curvature, weight, is_whole, to_grid, rows, member, members, packed, shared, bounds)
     if not meet(gate, members):
         return
-    begin_at_root(state, len(rows), members, leaf_weight, shared, bounds[member], bounds)
+    begin_at_root(state, len(rows), members, leaf_weight, level_share, shared, bounds[member], bounds)
     count = np.int64(1)
     # The root is new at first, then always the two children of a node, of which the rows of one are added up.
     left = right = small = np.int64(0)
@@ -85,15 +97,16 @@ def grow_together(
             best[member, child, GAIN] = 0.0
             if goes_on:
                 search(
-                    *(histograms, state, child, member, members, n_bins, has_missing, allowed, to_grid, penalty),
-                    *(leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts, best),
+                    *(histograms, state, child, member, members, n_bins, has_missing, is_categorical, allowed, to_grid),
+                    *(penalty, leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts, best, found),
                 )
         if not meet(gate, members):
             return
-        node = choose(best, state, members, n_leaves if n_leaves < most_leaves else 0, tree, gains, count)
+        limit = n_leaves if n_leaves < most_leaves else 0
+        node = choose(best, found, state, members, limit, is_categorical, tree, sides, gains, count)
         if node < 0:
             break
-        if not divide(gate, member, members, codes, tree, node, rows, spare, shared, state):
+        if not divide(gate, member, members, codes, tree, sides, node, rows, spare, shared, state):
             return
         left, right = count, count + 1
         small = branch(state, node, count, n_leaves)
@@ -105,9 +118,16 @@ def grow_together(
 
 @kernel(within=True)
 def begin_at_root(
-    state: np.ndarray, n: int, members: int, leaf_weight: float, shared: np.ndarray, own: np.ndarray, bounds: np.ndarray
+    state: np.ndarray,
+    n: int,
+    members: int,
+    leaf_weight: float,
+    level_share: float,
+    shared: np.ndarray,
+    own: np.ndarray,
+    bounds: np.ndarray,
 ) -> None:
-    """Set the root, and between which curvatures the weight of a side has to be counted."""
+    """Set the root, between which curvatures the weight of a side has to be counted, and below which one a category is rare."""
     amount, low, high = np.int64(0), np.inf, 0.0
     for other in range(members):
         amount += shared[other, 0]
@@ -116,6 +136,7 @@ def begin_at_root(
     # Below the one a side is too light for certain, from the other on it is heavy enough.
     own[2] = leaf_weight * low * (1.0 - 1e-9)
     own[3] = leaf_weight * high * (1.0 + 1e-9)
+    own[4] = level_share * (amount & LOW)
     state[TOTAL, 0] = amount >> 32
     state[SPREAD, 0] = amount & LOW
     state[FIRST, 0] = 0
@@ -127,7 +148,16 @@ def begin_at_root(
 
 @kernel(within=True)
 def choose(
-    best: np.ndarray, state: np.ndarray, members: int, n_leaves: int, tree: np.ndarray, gains: np.ndarray, count: int
+    best: np.ndarray,
+    sets: np.ndarray,
+    state: np.ndarray,
+    members: int,
+    n_leaves: int,
+    is_categorical: np.ndarray,
+    tree: np.ndarray,
+    sides: np.ndarray,
+    gains: np.ndarray,
+    count: int,
 ) -> int:
     """Find the leaf whose question is worth most, the first of equal ones, and write it down; -1 where there is none.
 
@@ -146,6 +176,10 @@ def choose(
             tree[node, q] = np.int64(found[COLUMN + q])
         tree[node, 3] = count
         gains[node] = gain
+        levels = is_categorical[tree[node, 0]]
+        for b in range(256):
+            below = tree[node, 2] == 1 if b == 255 else b <= tree[node, 1]
+            sides[node, b] = sets[chosen, node, b] if levels else np.uint8(below)
         state[TOTAL, count] = np.int64(found[SLOPE])
         state[SPREAD, count] = np.int64(found[CURVATURE])
     return int(node)
@@ -174,90 +208,6 @@ def branch(state: np.ndarray, node: int, left: int, n_leaves: int) -> int:
 
 
 @kernel(within=True)
-def pack(
-    slope: np.ndarray,
-    curvature: np.ndarray,
-    weight: np.ndarray,
-    is_whole: bool,
-    to_grid: np.ndarray,
-    rows: np.ndarray,
-    member: int,
-    members: int,
-    packed: np.ndarray,
-    shared: np.ndarray,
-    bounds: np.ndarray,
-) -> None:
-    """Bring this member's rows to the grid; leave their sum, and the least and the largest curvature of a weight of one."""
-    n, total, low, high = len(rows), np.int64(0), np.inf, 0.0
-    for q in range(n * member // members, n * (member + 1) // members):
-        i = rows[q]
-        w = weight[i] if len(weight) else 1.0
-        # A weight that is a whole number says how often the row is there.
-        inside = 1.0 if is_whole else w
-        times = w if is_whole else 1.0
-        first = times * np.rint(inside * slope[i] * to_grid[0])
-        second = times * np.rint(inside * curvature[i] * to_grid[1])
-        packed[i] = (np.int64(first) << 32) + np.int64(second)
-        total += packed[i]
-        low = min(low, second / w)
-        high = max(high, second / w)
-    shared[member, 0] = total
-    bounds[member, 0] = low
-    bounds[member, 1] = high
-
-
-@kernel(within=True)
-def add_up(
-    words: np.ndarray,
-    packed: np.ndarray,
-    rows: np.ndarray,
-    begin: int,
-    end: int,
-    member: int,
-    members: int,
-    own: np.ndarray,
-) -> None:
-    """Make the histograms of this member's share of some rows."""
-    n_words, histogram, flat = words.shape[1], own[member], words.reshape(-1)
-    for q in range(len(histogram)):
-        histogram[q] = 0
-    size = end - begin
-    start, stop = begin + size * member // members, begin + size * (member + 1) // members
-    for q in range(start, stop):
-        i, ahead = np.uint64(rows[q]), np.int64(rows[min(q + AHEAD, stop - 1)])
-        prefetch(packed, ahead)
-        prefetch(flat, ahead * n_words)
-        amount = packed[i]
-        for k in range(n_words):
-            add_eight(histogram, np.uint64(k << 11), words[i, k], amount)
-
-
-@kernel(within=True)
-def add_eight(histogram: np.ndarray, first: np.uint64, word: np.uint64, amount: int) -> None:
-    """Add to the bins of eight columns, whose histograms begin at `first`; written out, for the compiler does not unroll it."""
-    histogram[first + (word & BYTE)] += amount
-    histogram[first + np.uint64(256) + ((word >> np.uint64(8)) & BYTE)] += amount
-    histogram[first + np.uint64(512) + ((word >> np.uint64(16)) & BYTE)] += amount
-    histogram[first + np.uint64(768) + ((word >> np.uint64(24)) & BYTE)] += amount
-    histogram[first + np.uint64(1024) + ((word >> np.uint64(32)) & BYTE)] += amount
-    histogram[first + np.uint64(1280) + ((word >> np.uint64(40)) & BYTE)] += amount
-    histogram[first + np.uint64(1536) + ((word >> np.uint64(48)) & BYTE)] += amount
-    histogram[first + np.uint64(1792) + (word >> np.uint64(56))] += amount
-
-
-@kernel(within=True)
-def share_out(own: np.ndarray, p: int, member: int, members: int, histograms: np.ndarray, less: int, more: int) -> None:
-    """Add up the histograms of all members, for this one's columns; those of one of two children are taken from the other's."""
-    for q in range((p * member // members) << 8, (p * (member + 1) // members) << 8):
-        amount = np.int64(0)
-        for other in range(members):
-            amount += own[other, q]
-        if less != more:
-            histograms[more, q] -= amount
-        histograms[less, q] = amount
-
-
-@kernel(within=True)
 def search(
     histograms: np.ndarray,
     state: np.ndarray,
@@ -266,6 +216,7 @@ def search(
     members: int,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
+    is_categorical: np.ndarray,
     allowed: np.ndarray,
     to_grid: np.ndarray,
     penalty: float,
@@ -277,6 +228,7 @@ def search(
     weight: np.ndarray,
     counts: np.ndarray,
     bests: np.ndarray,
+    sets: np.ndarray,
 ) -> None:
     """Find the best question about this member's columns: the lowest one, then missing values on the right, then the lowest bin."""
     histogram, best, total, spread = (
@@ -291,6 +243,12 @@ def search(
     low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], len(codes)
     for column in range(p * member // members, p * (member + 1) // members):
         if not allowed[node, column]:
+            continue
+        if is_categorical[column]:
+            search_levels(
+                *(histogram, column, bounds[member], total, spread, to_grid, penalty, leaf_curvature, leaf_weight),
+                *(codes, rows, state[FIRST, node], state[LAST, node], weight, own, best, sets[member, node]),
+            )
             continue
         lost, counted = histogram[(column << 8) + 255], False
         for turn in range(1 + (lost != 0)):
@@ -329,26 +287,13 @@ def search(
 
 
 @kernel(within=True)
-def count_weights(
-    codes: np.ndarray, rows: np.ndarray, begin: int, end: int, weight: np.ndarray, column: int, counts: np.ndarray
-) -> None:
-    """Add up what rows weigh, up to each bin; what is missing by itself."""
-    for b in range(256):
-        counts[b] = 0.0
-    own = codes[column]
-    for q in range(begin, end):
-        counts[own[rows[q]]] += weight[rows[q]] if len(weight) else 1.0
-    for b in range(1, 255):
-        counts[b] += counts[b - 1]
-
-
-@kernel(within=True)
 def divide(
     gate: np.ndarray,
     member: int,
     members: int,
     codes: np.ndarray,
     tree: np.ndarray,
+    sides: np.ndarray,
     node: int,
     rows: np.ndarray,
     spare: np.ndarray,
@@ -356,14 +301,13 @@ def divide(
     state: np.ndarray,
 ) -> bool:
     """Bring the rows of a node that go left to the front, all in the order they had; False where a member failed."""
-    begin, column, cut, side = state[FIRST, node], tree[node, 0], tree[node, 1], tree[node, 2] == 1
+    begin, goes_left = state[FIRST, node], sides[node]
     size = state[LAST, node] - begin
     start, stop = begin + size * member // members, begin + size * (member + 1) // members
-    front, back, own = start, start, codes[column]
+    front, back, own = start, start, codes[tree[node, 0]]
     for q in range(start, stop):
         i = rows[q]
-        code = own[np.uint64(i)]
-        goes = np.int64((code <= cut) | ((code == 255) & side))
+        goes = np.int64(goes_left[own[np.uint64(i)]])
         # Both are written, and one of them stays.
         spare[0, front] = i
         spare[1, back] = i

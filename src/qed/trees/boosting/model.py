@@ -39,6 +39,16 @@ from qed.trees.model import TREE_PARAMETERS
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
 SAMPLED = 1 << 14
 
+
+def _is_of_columns(value: Any) -> bool:
+    """Say whether a value can name columns."""
+    if value is None:
+        return True
+    given = np.asarray(value)
+    words = given.dtype.kind in "US" or (given.dtype == object and all(isinstance(one, str) for one in given.flat))
+    return given.ndim == 1 and (given.dtype.kind in "iub" or words or not given.size)
+
+
 BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "learning_rate": number(0, above=True),
     "max_iter": integer(1, kind="model"),
@@ -49,6 +59,9 @@ BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "max_features": TREE_PARAMETERS["max_features"],
     "max_bins": Parameter("a whole number from 2 to 255", lambda value: integer(2).accepts(value) and value <= 255),
     "subsample": number(0, 1, above=True),
+    "categorical_features": Parameter(
+        "None, or an array of numbers or names of columns, or a mask of them", _is_of_columns
+    ),
     "early_stopping": boolean(kind="optimization") | choice("auto"),
     "validation_fraction": Parameter(
         "None or a number > 0 and < 1",
@@ -59,7 +72,6 @@ BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "random_state": random_state(),
 }
 BOOSTING_WAYS: dict[str, Way] = {
-    "categorical_features": way(choice(None), None),
     "monotonic_cst": way(choice(None), None),
     "interaction_cst": way(choice(None), None),
     "scoring": way(choice("loss"), "loss"),
@@ -73,6 +85,7 @@ class GradientBoosting(Iterative):
 
     passes: ClassVar[str] = "in memory"
     missing: ClassVar[bool] = True
+    takes_categories: ClassVar[bool] = True
     keeps: ClassVar[Any] = "last"
     # The methods whose answers after each round follow from the scores.
     stage_answers: ClassVar[tuple[str, ...]] = ("predict",)
@@ -148,7 +161,7 @@ class GradientBoosting(Iterative):
             self.validation_score_ = step.aside * unit
         if problem.is_random:
             self.seed_ = step.seed
-        self.feature_importances_ = importances(self.forest_, problem.X.shape[1])
+        self.feature_importances_ = importances(self.forest_, problem.rows.n_features)
 
     def _scores(self, block: Block, rounds: int | None = None) -> np.ndarray:
         """Give the scores of rows after some rounds, or all, of shape (n, outputs)."""
@@ -231,7 +244,7 @@ class GradientBoosting(Iterative):
             restated(
                 "feature_importances_",
                 self.feature_importances_,
-                importances(self.forest_, problem.X.shape[1]),
+                importances(self.forest_, problem.rows.n_features),
                 scale=1.0,
             ),
         ]
