@@ -60,18 +60,13 @@ class Coding:
         Each is put at its `place`, or left out where that is -1; None stands for the order they have.
         """
         codes = np.zeros((count, -(-rows.n_features // 8) * 8), dtype=np.uint8)
-
-        def put(block: Block) -> None:
-            here = slice(block.start - first, block.start - first + len(block))
-            found = self.codes(block.X, codes.shape[1])
+        for start, found in rows.each(_codes_of, self, codes.shape[1]):
+            here = slice(start - first, start - first + len(found))
             if place is None:
                 codes[here] = found
             else:
                 there = place[here] >= 0
                 codes[place[here][there]] = found[there]
-
-        for _ in rows.each(put):
-            pass
         return codes
 
     def sides(self, forest: Forest, here: slice) -> np.ndarray:
@@ -90,6 +85,10 @@ class Coding:
         walk = interpreted(follow) if len(codes) <= FEW else follow
         walk(codes, forest.feature[here], forest.children_right[here], self.sides(forest, here), leaf)
         return leaf
+
+
+def _codes_of(block: Block, coding: Coding, width: int) -> tuple[int, np.ndarray]:
+    return block.start, coding.codes(block.X, width)
 
 
 @kernel
