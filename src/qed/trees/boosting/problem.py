@@ -63,7 +63,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.y)
 
-    @cached_property
+    @property
     def weights(self) -> np.ndarray:
         """What every row weighs."""
         return self.weight if len(self.weight) else np.ones(len(self))
@@ -284,7 +284,7 @@ class ClassProblem(BoostingProblem):
                 f"loss='exponential' tells two classes, and there are {len(self.classes)}: take loss='log_loss'."
             )
 
-    @cached_property
+    @property
     def _label(self) -> np.ndarray:
         return encode(self.y, self.classes)
 
