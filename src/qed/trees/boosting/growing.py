@@ -135,7 +135,8 @@ class Grower:
         used = self._rows[: len(self._rows if rows is None else rows)]
         used[:] = np.arange(len(used)) if rows is None else rows
         crew.together(
-            *(grow_together, self._words, self._columns, self.n_bins, self.has_missing, self.is_categorical),
+            *(grow_together, self._words, self._columns, self.n_bins, self.has_missing),
+            self.is_categorical if self.is_categorical.any() else None,
             *(self.level_share(rows), slope, curvature, self.weight, grid.is_whole, np.array(grid[:2]), *self.rules),
             *(allowed, used, self._spare, self._packed, self._own, self._histograms, states, counts, best, shared),
             *(bounds, found, questions, sides, gains, sums, leaf),

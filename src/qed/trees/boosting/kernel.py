@@ -40,7 +40,7 @@ def grow_together(
     codes: np.ndarray,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
-    is_categorical: np.ndarray,
+    is_categorical: np.ndarray | None,
     level_share: float,
     slope: np.ndarray,
     curvature: np.ndarray,
@@ -73,7 +73,8 @@ def grow_together(
     """Grow a tree, the question that is worth most first; nodes are numbered as they come, the children of a node together.
 
     `codes` lie column by column, `words` hold those of eight columns of a row each. `rows` holds the rows to be used in ascending order,
-    and those of one node after those of another when all is done. `sides` says for each node which codes go left.
+    and those of one node after those of another when all is done. `sides` says for each node which codes go left. Where no column holds
+    categories, `is_categorical` is None, and what is for these alone is not even compiled.
     """
     state = states[member]
     pack(slope, curvature, weight, is_whole, to_grid, rows, member, members, packed, shared, bounds)
@@ -153,7 +154,7 @@ def choose(
     state: np.ndarray,
     members: int,
     n_leaves: int,
-    is_categorical: np.ndarray,
+    is_categorical: np.ndarray | None,
     tree: np.ndarray,
     sides: np.ndarray,
     gains: np.ndarray,
@@ -176,10 +177,13 @@ def choose(
             tree[node, q] = np.int64(found[COLUMN + q])
         tree[node, 3] = count
         gains[node] = gain
-        levels = is_categorical[tree[node, 0]]
-        for b in range(256):
-            below = tree[node, 2] == 1 if b == 255 else b <= tree[node, 1]
-            sides[node, b] = sets[chosen, node, b] if levels else np.uint8(below)
+        for b in range(255):
+            sides[node, b] = np.uint8(b <= tree[node, 1])
+        sides[node, 255] = np.uint8(tree[node, 2] == 1)
+        if is_categorical is not None:
+            if is_categorical[tree[node, 0]]:
+                for b in range(256):
+                    sides[node, b] = sets[chosen, node, b]
         state[TOTAL, count] = np.int64(found[SLOPE])
         state[SPREAD, count] = np.int64(found[CURVATURE])
     return int(node)
@@ -216,7 +220,7 @@ def search(
     members: int,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
-    is_categorical: np.ndarray,
+    is_categorical: np.ndarray | None,
     allowed: np.ndarray,
     to_grid: np.ndarray,
     penalty: float,
@@ -244,12 +248,13 @@ def search(
     for column in range(p * member // members, p * (member + 1) // members):
         if not allowed[node, column]:
             continue
-        if is_categorical[column]:
-            search_levels(
-                *(histogram, column, bounds[member], total, spread, to_grid, penalty, leaf_curvature, leaf_weight),
-                *(codes, rows, state[FIRST, node], state[LAST, node], weight, own, best, sets[member, node]),
-            )
-            continue
+        if is_categorical is not None:
+            if is_categorical[column]:
+                search_levels(
+                    *(histogram, column, bounds[member], total, spread, to_grid, penalty, leaf_curvature, leaf_weight),
+                    *(codes, rows, state[FIRST, node], state[LAST, node], weight, own, best, sets[member, node]),
+                )
+                continue
         lost, counted = histogram[(column << 8) + 255], False
         for turn in range(1 + (lost != 0)):
             left, breadth = np.int64(0), np.int64(0)

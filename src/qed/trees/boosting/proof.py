@@ -19,7 +19,7 @@ from qed.trees.bins import MISSING
 from qed.trees.boosting.growing import Grid, Rules, level_share, score_of, worth, worth_of_levels
 from qed.trees.boosting.objectives import quantiles
 from qed.trees.boosting.problem import BoostingProblem, Coded, Table
-from qed.trees.boosting.rounds import HALVINGS, ROUNDING, Measured, grid_of, mean_loss, measure, scores_of
+from qed.trees.boosting.rounds import HALVINGS, PART, ROUNDING, Measured, grid_of, mean_loss, measure, scores_of
 from qed.trees.forest import Forest
 from qed.trees.nodes import Nodes
 from qed.trees.problem import features_tried
@@ -75,7 +75,7 @@ def check_rounds(forest: Forest, problem: BoostingProblem, seed: int, rate: floa
     look = _Look(found, problem, train, coded, rate)
     scores = scores_of(problem, coded.coding, coded.train, found.baseline, None)
     others = scores_of(problem, coded.coding, coded.aside, found.baseline, None)
-    with team() as crew:
+    with team(None if len(train) > PART else 1) as crew:
         for number in range(rounds + 1):
             measured = measure(objective, train, scores, crew)
             found.losses.append(measured.loss / train.total)
