@@ -54,8 +54,8 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
     subsample : float, default=1.0
         The share of the rows that each round learns from, drawn by lot. Below one the training loss may rise.
     categorical_features : array-like or None, default=None
-        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. What is negative or missing, or was
-        not there to learn from, is missing.
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 on, below ``max_bins``. What is
+        negative, or was not there to learn from, counts as missing.
     early_stopping : bool or "auto", default="auto"
         Whether rounds end where the loss of rows kept aside no longer falls; by default for more than 10 000 rows.
     validation_fraction : float or None, default=0.1
@@ -85,6 +85,8 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         That of the rows kept aside, where there are any.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in what all questions are worth.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
     seed_ : int
         What was drawn with, where anything was.
     n_iter_ : int
@@ -191,6 +193,24 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
             "decision_function": decided,
             "classes_": self.classes_,
         }
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Give the scores of the classes after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame
+            The features.
+
+        Yields
+        ------
+        ndarray of shape (n,) or (n, n_classes)
+            The scores of the model after one more round.
+        """
+        self._check_fitted()
+        block = finite(self._open(X, reset=False), self).array()
+        for scores in self._stages(block, range(1, self._rounds + 1)):
+            yield self._scored(scores, block)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Give the probabilities of the classes after each round.

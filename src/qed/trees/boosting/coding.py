@@ -101,18 +101,18 @@ def follow(codes: np.ndarray, feature: np.ndarray, right: np.ndarray, sides: np.
         leaf[i] = node
 
 
-def known_levels(X: np.ndarray, columns: Sequence[int], p: int) -> np.ndarray:
-    """Give the categories that there are in some of p columns; refuse what is none."""
+def known_levels(X: np.ndarray, columns: Sequence[int], p: int, most: int = MISSING) -> np.ndarray:
+    """Give the categories that there are in some of p columns, numbers below `most`; refuse what is none."""
     known = np.zeros((p, MISSING + 1), dtype=bool)
     for j in columns:
         level = levels_of(X[:, j])
         known[j, level] = True
         with np.errstate(invalid="ignore"):
-            bad = np.flatnonzero((level == MISSING) & (X[:, j] >= 0))
+            bad = np.flatnonzero((level >= most) & (X[:, j] >= 0))
         if len(bad):
             raise InputError(
-                f"Column {j} is said to hold categories, whole numbers from 0 to {MISSING - 1}, but has the value {X[bad[0], j]:g}: number "
-                "the categories from 0 on, or leave the column out of categorical_features."
+                f"Column {j} is said to hold categories, whole numbers from 0 to {most - 1} (max_bins={most}), but has the value "
+                f"{X[bad[0], j]:g}: number the categories from 0 on, or leave the column out of categorical_features."
             )
         known[j, MISSING] = False
     return known
@@ -125,7 +125,7 @@ def learn_coding(
     p = rows.n_features
     known = np.zeros((p, MISSING + 1), dtype=bool)
     if columns:
-        known = rows.fold(_Known.of, columns, p).known
+        known = rows.fold(_Known.of, columns, p, most).known
     if chosen is None and rows.in_memory:
         sample = rows.array().X
     else:
@@ -149,9 +149,9 @@ class _Known:
     known: np.ndarray
 
     @classmethod
-    def of(cls, block: Block, columns: Sequence[int], p: int) -> _Known:
+    def of(cls, block: Block, columns: Sequence[int], p: int, most: int) -> _Known:
         used = block.X if block.weight is None else block.X[block.weight > 0]
-        return cls(known_levels(used, columns, p))
+        return cls(known_levels(used, columns, p, most))
 
     def __add__(self, other: _Known) -> _Known:
         return _Known(self.known | other.known)

@@ -180,10 +180,9 @@ def choose(
         for b in range(255):
             sides[node, b] = np.uint8(b <= tree[node, 1])
         sides[node, 255] = np.uint8(tree[node, 2] == 1)
-        if is_categorical is not None:
-            if is_categorical[tree[node, 0]]:
-                for b in range(256):
-                    sides[node, b] = sets[chosen, node, b]
+        if is_categorical is not None and is_categorical[tree[node, 0]]:
+            for b in range(256):
+                sides[node, b] = sets[chosen, node, b]
         state[TOTAL, count] = np.int64(found[SLOPE])
         state[SPREAD, count] = np.int64(found[CURVATURE])
     return int(node)
@@ -248,13 +247,12 @@ def search(
     for column in range(p * member // members, p * (member + 1) // members):
         if not allowed[node, column]:
             continue
-        if is_categorical is not None:
-            if is_categorical[column]:
-                search_levels(
-                    *(histogram, column, bounds[member], total, spread, to_grid, penalty, leaf_curvature, leaf_weight),
-                    *(codes, rows, state[FIRST, node], state[LAST, node], weight, own, best, sets[member, node]),
-                )
-                continue
+        if is_categorical is not None and is_categorical[column]:
+            search_levels(
+                *(histogram, column, bounds[member], total, spread, to_grid, penalty, leaf_curvature, leaf_weight),
+                *(codes, rows, state[FIRST, node], state[LAST, node], weight, own, best, sets[member, node]),
+            )
+            continue
         lost, counted = histogram[(column << 8) + 255], False
         for turn in range(1 + (lost != 0)):
             left, breadth = np.int64(0), np.int64(0)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import Attributes, floats, integers, maybe, of
+from qed.base.attributes import Attributes, booleans, floats, integers, maybe, nothing, of
 from qed.base.certificate import Claim
 from qed.base.models.checks import finite
 from qed.base.models.estimator import Iterative
@@ -97,6 +97,7 @@ class GradientBoosting(Iterative):
         "train_score_": floats("stages", finite=False),
         "validation_score_": maybe(floats("stages", finite=False)),
         "feature_importances_": floats("features", low=0),
+        "is_categorical_": booleans("features") | nothing(),
         "seed_": maybe(integers()),
     }
     loss: str
@@ -111,6 +112,7 @@ class GradientBoosting(Iterative):
     train_score_: np.ndarray
     validation_score_: np.ndarray
     feature_importances_: np.ndarray
+    is_categorical_: np.ndarray | None
     seed_: int
 
     @abstractmethod
@@ -153,6 +155,7 @@ class GradientBoosting(Iterative):
         self.baseline_ = step.baseline * problem.size
         self.forest_ = step.forest
         self.n_trees_per_iteration_ = problem.objective.outputs
+        self.is_categorical_ = problem.is_categorical
         self.train_score_ = step.train * unit
         for name in ("validation_score_", "seed_"):
             if hasattr(self, name):
@@ -222,6 +225,9 @@ class GradientBoosting(Iterative):
             return fault
         if forest.feature.max(initial=-1) >= self.n_features_in_:
             return "one asks about a column that is not there"
+        by_level = forest.feature[forest.level_set >= 0]
+        if len(by_level) and (self.is_categorical_ is None or not self.is_categorical_[by_level].all()):
+            return "one asks about categories of a column that has none"
         if self.n_trees_per_iteration_ != outputs or forest.n_trees % outputs or len(self.baseline_) != outputs:
             return "there is not one tree of each round for each score"
         stages = {len(self.train_score_), len(getattr(self, "validation_score_", self.train_score_))}
@@ -237,10 +243,12 @@ class GradientBoosting(Iterative):
             return []
         found, unit = self._checked(problem), problem.size**problem.objective.power
         aside = np.array(found.aside) * unit if found.aside else None
+        own, columns = (None if one is None else one * 1.0 for one in (self.is_categorical_, problem.is_categorical))
         return [
             restated("baseline_", self.baseline_, found.baseline * problem.size),
             restated("train_score_", self.train_score_, np.array(found.losses) * unit),
             restated("validation_score_", getattr(self, "validation_score_", None), aside),
+            restated("is_categorical_", own, columns),
             restated(
                 "feature_importances_",
                 self.feature_importances_,

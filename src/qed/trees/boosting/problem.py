@@ -144,6 +144,12 @@ class BoostingProblem(Problem, ABC):
         """The targets, as the objective takes them."""
 
     @cached_property
+    def is_categorical(self) -> np.ndarray | None:
+        """Which columns are said to hold categories; None where there are none."""
+        columns = columns_of_categories(self.model.categorical_features, self.rows)
+        return np.isin(np.arange(self.rows.n_features), columns) if columns else None
+
+    @cached_property
     def table(self) -> Table:
         """All rows, with weights whose sums are exact; those that weigh nothing beside the others are left out."""
         if self.weight is None and self.factor is None:
@@ -213,7 +219,7 @@ class BoostingProblem(Problem, ABC):
             chosen, most = Bins.sample(len(train)), self.model.max_bins
             sample = train if chosen is None else train.some(chosen)
             whole = len(train) == len(self._y)
-            columns = columns_of_categories(self.model.categorical_features, self.rows)
+            columns = [] if self.is_categorical is None else np.flatnonzero(self.is_categorical).tolist()
             weight = sample.weight if len(sample.weight) else None
             learned = None if whole and chosen is None else sample.numbers
             coding = learn_coding(self.rows, self._first, learned, weight, most, columns)
