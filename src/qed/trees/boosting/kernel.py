@@ -177,12 +177,13 @@ def choose(
             tree[node, q] = np.int64(found[COLUMN + q])
         tree[node, 3] = count
         gains[node] = gain
-        for b in range(255):
-            sides[node, b] = np.uint8(b <= tree[node, 1])
-        sides[node, 255] = np.uint8(tree[node, 2] == 1)
-        if is_categorical is not None and is_categorical[tree[node, 0]]:
-            for b in range(256):
-                sides[node, b] = sets[chosen, node, b]
+        by_level = False
+        if is_categorical is not None:
+            by_level = is_categorical[tree[node, 0]]
+        # Once and for all: others may be reading already what they wrote.
+        for b in range(256):
+            below = tree[node, 2] == 1 if b == 255 else b <= tree[node, 1]
+            sides[node, b] = sets[chosen, node, b] if by_level else np.uint8(below)
         state[TOTAL, count] = np.int64(found[SLOPE])
         state[SPREAD, count] = np.int64(found[CURVATURE])
     return int(node)
