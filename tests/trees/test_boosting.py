@@ -8,7 +8,8 @@ from qed.base.errors import InputError, SavingError
 from qed.base.threads.team import team
 from qed.trees.bins import MISSING, Bins
 from qed.trees.boosting import growing
-from qed.trees.boosting.growing import Grid, Grower, Rules, worth
+from qed.trees.boosting.coding import Coding, known_levels
+from qed.trees.boosting.growing import Grid, Grower, Rules, worth, worth_of_levels
 from qed.trees.boosting.objectives import quantiles
 
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile", "poisson"]
@@ -70,13 +71,14 @@ def test_edges_of_weights_are_those_of_repetitions():
     np.testing.assert_array_equal(Bins.learn(wide[used], weight[used].astype(float)).edges, repeated.edges)
 
 
-def grown(slope, curvature, weight, rules, threads, few, monkeypatch, wide):
+def grown(slope, curvature, weight, rules, threads, few, monkeypatch, wide, levels=()):
     """Grow one tree, by the compiled loops or by NumPy."""
     monkeypatch.setattr(growing, "FEW", 1 << 40 if few else 0)
     bins = Bins.learn(wide, weight if len(weight) else None)
     heavy = weight if len(weight) else np.ones(len(wide))
     grid = Grid.of(float((heavy * np.abs(slope)).sum()), float((heavy * curvature).sum()), weight, len(wide))
-    grower, leaf = Grower(bins.codes(wide), bins, weight, rules), np.zeros(len(wide), dtype=np.int32)
+    coding = Coding(bins, known_levels(wide, levels, wide.shape[1]))
+    grower, leaf = Grower(coding.codes(wide, 8), coding, weight, rules), np.zeros(len(wide), dtype=np.int32)
     allowed = np.ones((2 * rules.leaves - 1, wide.shape[1]), dtype=np.uint8)
     with qed.threads(threads), team() as crew:
         return grower.grow(crew, slope, curvature, grid, None, allowed, leaf)
@@ -104,6 +106,87 @@ def test_the_compiled_tree_is_the_plain_one_for_any_number_of_threads(weights, h
             np.testing.assert_array_equal(found.leaf, plain.leaf)
             # Sums of n numbers below one.
             np.testing.assert_allclose(found.sums, plain.sums, rtol=0, atol=2000 * 2.0**-52 * plain.sums[:, 3].max())
+
+
+def categories(n=2000, seed=0, levels=60, holes=0.05):
+    """A table with a column of many categories, some of them rare, one of few, one of numbers, and a target that depends on all."""
+    random = np.random.default_rng(seed)
+    wide = np.column_stack(
+        [np.minimum(random.geometric(0.08, n) - 1, levels), random.integers(0, 4, n), random.standard_normal(n)]
+    ).astype(float)
+    number = np.sin(5.0 * wide[:, 0]) + (wide[:, 1] % 2) + 0.5 * wide[:, 2] + 0.3 * random.standard_normal(n)
+    wide[random.random(wide.shape) < holes] = np.nan
+    return wide, number
+
+
+@pytest.mark.parametrize("weights", ["none", "shares"])
+def test_the_compiled_tree_of_categories_is_the_plain_one(weights, monkeypatch):
+    wide, number = categories()
+    share = 1 / (1 + np.exp(-2 * number))
+    slope, curvature = share - (number > 0.5), share * (1 - share)
+    weight = np.empty(0) if weights == "none" else np.random.default_rng(3).integers(1, 99, len(wide)) / 64
+    for rules in (Rules(31, 99, 20.0, 1e-3, 0.0), Rules(99, 5, 3.0, 1e-3, 1.0)):
+        given = slope, curvature, weight, rules
+        plain = grown(*given, 1, True, monkeypatch, wide, [0, 1])
+        assert (plain.questions[:, 0] == 0).any() and (plain.questions[:, 0] == 1).any()
+        for threads in (1, 2):
+            found = grown(*given, threads, False, monkeypatch, wide, [0, 1])
+            for name in ("questions", "gains", "leaf"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+            asked = plain.questions[:, 0] >= 0
+            np.testing.assert_array_equal(found.sides[asked], plain.sides[asked])
+
+
+def test_categories_are_learned_from_proven_and_saved(tmp_path):
+    wide, number = categories(n=1500)
+    names = ["kind", "part", "size"]
+    settings = {"max_iter": 8, "random_state": 0}
+    model = qed.GradientBoostingRegressor(categorical_features=[0, 1], **settings).fit(wide, number)
+    plain = qed.GradientBoostingRegressor(**settings).fit(wide, number)
+    assert len(model.forest_.sets) and model.train_score_[-1] < plain.train_score_[-1]
+    assert qed.certify(model, wide, number)
+    frame = pytest.importorskip("pandas").DataFrame(wide, columns=names)
+    for asked, given in (([True, True, False], wide), (["part", "kind"], frame)):
+        assert same(model, qed.GradientBoostingRegressor(categorical_features=asked, **settings).fit(given, number))
+    path = tmp_path / "model.qed"
+    qed.save(model, path)
+    new = wide[:300].copy()
+    new[:, 0] = np.where(np.arange(300) % 3 == 0, 200.0, np.where(np.arange(300) % 3 == 1, -1.0, 7.5))
+    lost = new.copy()
+    lost[:, 0] = np.nan
+    np.testing.assert_array_equal(model.predict(new), model.predict(lost))
+    np.testing.assert_array_equal(qed.load(path).predict(wide), model.predict(wide))
+    for place in (0, 3, 70, 200, 255):
+        moved = model.forest_.sets.copy()
+        moved[0, place] ^= True
+        kept = model.forest_.sets
+        object.__setattr__(model.forest_, "sets", moved)
+        assert not qed.certify(model, wide, number), place
+        object.__setattr__(model.forest_, "sets", kept)
+
+
+@pytest.mark.parametrize(
+    "asked, words", [([5], "3 columns"), ([True], "1 entries"), (["no"], "no column"), ([2], "whole numbers")]
+)
+def test_categories_that_are_none_are_refused(asked, words):
+    wide, number = categories(n=300)
+    with pytest.raises(InputError, match=words):
+        qed.GradientBoostingRegressor(categorical_features=asked).fit(wide, number)
+
+
+def test_no_set_of_categories_is_better_than_a_cut_of_their_order():
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        sums = np.zeros((3, 1, 256))
+        sums[0, 0, :6], sums[1:, 0, :6] = random.integers(-99, 99, 6), random.integers(5, 50, (2, 6))
+        found = worth_of_levels(sums, 1.0, Rules(9, 9, 1.0, 0.0, 0.0), Grid(1.0, 1.0, True))[0].max()
+        every = []
+        for chosen in range(1, 63):
+            left = sums[:2, 0, [k for k in range(6) if chosen >> k & 1]].sum(axis=1)
+            right = sums[:2, 0].sum(axis=1) - left
+            every.append(sum(part[0] ** 2 / part[1] for part in (left, right)))
+        whole = sums[:2, 0].sum(axis=1)
+        assert found == pytest.approx(max(every) - whole[0] ** 2 / whole[1], rel=1e-12)
 
 
 def test_a_question_is_worth_what_its_definition_says():

@@ -45,12 +45,22 @@ class Bins:
 
     @classmethod
     def learn(cls, X: np.ndarray, weight: np.ndarray | None = None, most: int = MOST) -> Bins:
-        """Learn the edges of at most `most` bins; of very many rows from a sample that depends on their numbers alone."""
-        if len(X) > LEARNED:
-            chosen = np.flatnonzero(
-                mixed(np.arange(len(X), dtype=np.uint64) * STEP) < np.uint64(int(2.0**64 * LEARNED / len(X)))
-            )
+        """Learn the edges of at most `most` bins; of very many rows from a sample."""
+        chosen = cls.sample(len(X))
+        if chosen is not None:
             X, weight = X[chosen], None if weight is None else weight[chosen]
+        return cls.of_sample(X, weight, most)
+
+    @staticmethod
+    def sample(n: int) -> np.ndarray | None:
+        """Give the rows to learn from, which depend on their numbers alone; None for all, unless there are very many."""
+        if n <= LEARNED:
+            return None
+        return np.flatnonzero(mixed(np.arange(n, dtype=np.uint64) * STEP) < np.uint64(int(2.0**64 * LEARNED / n)))
+
+    @classmethod
+    def of_sample(cls, X: np.ndarray, weight: np.ndarray | None = None, most: int = MOST) -> Bins:
+        """Learn the edges of at most `most` bins from all of these rows."""
         return cls(np.stack(list(work(partial(_edges, X[:, j], weight, most) for j in range(X.shape[1])))))
 
     @cached_property
@@ -58,13 +68,14 @@ class Bins:
         """How many bins each column has."""
         return np.isfinite(self.edges).sum(axis=1) + 1
 
-    def codes(self, X: np.ndarray) -> np.ndarray:
-        """Give the bins of values, of shape (n, p)."""
-        found = np.empty(X.shape, dtype=np.uint8)
+    def codes(self, X: np.ndarray, width: int | None = None) -> np.ndarray:
+        """Give the bins of values, of shape (n, p), or with columns of zeros behind them up to a width."""
+        p = X.shape[1]
+        found = np.zeros((len(X), width or p), dtype=np.uint8)
         if X.size <= FEW:
             for j, edges in enumerate(self.edges):
                 found[:, j] = np.searchsorted(edges, X[:, j])
-            found[np.isnan(X)] = MISSING
+            found[:, :p][np.isnan(X)] = MISSING
             return found
         X = np.ascontiguousarray(X)
         parts = (slice(start, start + PART) for start in range(0, len(X), PART))

@@ -53,6 +53,9 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         Bins of a column at the most, besides that of missing values.
     subsample : float, default=1.0
         The share of the rows that each round learns from, drawn by lot. Below one the training loss may rise.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 on, below ``max_bins``. What is
+        negative, or was not there to learn from, counts as missing.
     early_stopping : bool or "auto", default="auto"
         Whether rounds end where the loss of rows kept aside no longer falls; by default for more than 10 000 rows.
     validation_fraction : float or None, default=0.1
@@ -82,6 +85,8 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         That of the rows kept aside, where there are any.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in what all questions are worth.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
     seed_ : int
         What was drawn with, where anything was.
     n_iter_ : int
@@ -126,6 +131,7 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         max_features: Any = 1.0,
         max_bins: int = 255,
         subsample: float = 1.0,
+        categorical_features: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
@@ -143,6 +149,7 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         self.max_features = max_features
         self.max_bins = max_bins
         self.subsample = subsample
+        self.categorical_features = categorical_features
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -186,6 +193,24 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
             "decision_function": decided,
             "classes_": self.classes_,
         }
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Give the scores of the classes after each round.
+
+        Parameters
+        ----------
+        X : array-like or frame
+            The features.
+
+        Yields
+        ------
+        ndarray of shape (n,) or (n, n_classes)
+            The scores of the model after one more round.
+        """
+        self._check_fitted()
+        block = finite(self._open(X, reset=False), self).array()
+        for scores in self._stages(block, range(1, self._rounds + 1)):
+            yield self._scored(scores, block)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Give the probabilities of the classes after each round.

@@ -20,11 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from qed.base.threads.team import Team
-from qed.trees.bins import Bins
-from qed.trees.boosting.kernel import LEAST_SHARE, grow_together
+from qed.trees.boosting.coding import Coding
+from qed.trees.boosting.histograms import LEAST_SHARE
+from qed.trees.boosting.kernel import grow_together
+from qed.trees.boosting.levels import SUPPORT, order_of_levels, set_of
 
-# Values below which a tree is grown by NumPy, and curvature that a leaf must have.
-FEW, LEAST_CURVATURE = 1 << 12, 1e-3
+# Values below which a tree is grown by NumPy, curvature that a leaf must have, and rows whose codes are turned to columns at a time.
+FEW, LEAST_CURVATURE, PART = 1 << 12, 1e-3, 1 << 12
 
 
 class Rules(NamedTuple):
@@ -49,14 +51,16 @@ class Grid(NamedTuple):
         """Choose the grid from sums of sizes, what rows weigh (nothing where it is one), and how many there are."""
         total = float(weight.sum()) if len(weight) else float(rows)
         is_whole = bool(total < 2.0**29 and (not len(weight) or (weight == np.rint(weight)).all()))
-        rounding = 0.5 * (total if is_whole else rows) + 1.0
+        rounding = (total if is_whole else rows) + 1.0
         return cls(_power(2.0**31 - 1 - rounding, slopes), _power(2.0**32 - 1 - rounding, curvatures), is_whole)
 
-    def whole(self, amounts: np.ndarray, unit: float, weight: np.ndarray) -> np.ndarray:
-        """Bring slopes or curvatures, times their weights, to the grid."""
-        if not len(weight):
-            return np.asarray(np.rint(amounts * unit))
-        return np.asarray(weight * np.rint(amounts * unit) if self.is_whole else np.rint(weight * amounts * unit))
+    def amounts(self, slope: np.ndarray, curvature: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Bring slopes and curvatures, times their weights, to the grid; give them and the weights, of shape (3, n)."""
+        inside, times = (weight, 1.0) if len(weight) and not self.is_whole else (1.0, weight if len(weight) else 1.0)
+        # Each row bends by a unit at least, so that a bin with rows is never taken for an empty one.
+        bends = np.maximum(np.rint(inside * curvature * self.curvature), 1.0)
+        own = weight if len(weight) else np.ones(len(slope))
+        return np.stack([times * np.rint(inside * slope * self.slope), times * bends, own])
 
 
 def _power(room: float, total: float) -> float:
@@ -70,6 +74,7 @@ class Grown:
     """A tree as it was grown: nodes in the order in which they came, the children of a node side by side."""
 
     questions: np.ndarray  # (nodes, 4): column or -1, bin, whether missing values go left, the left child
+    sides: np.ndarray  # (nodes, 256): which codes go left
     gains: np.ndarray  # what each question is worth
     sums: np.ndarray  # (nodes, 4): slopes, curvatures, weight and rows of the leaves
     leaf: np.ndarray  # the leaf of each row that was used
@@ -88,17 +93,20 @@ class Grown:
 class Grower:
     """Rows in bins, and room for the trees that are grown on them."""
 
-    def __init__(self, codes: np.ndarray, bins: Bins, weight: np.ndarray, rules: Rules) -> None:
+    def __init__(self, codes: np.ndarray, coding: Coding, weight: np.ndarray, rules: Rules) -> None:
         self.codes, self.weight, self.rules = codes, weight, rules
-        self.n_bins = bins.counts
-        self.has_missing = (codes == 255).any(axis=0)
-        n, p = codes.shape
+        self.n_bins, self.is_categorical = coding.counts, coding.is_categorical
+        n, p = len(codes), len(self.n_bins)
         self.is_few = n * p <= FEW
+        self._columns = np.empty((p, n), dtype=np.uint8)
+        for start in range(0, n, PART):
+            self._columns[:, start : start + PART] = codes[start : start + PART, :p].T
+        self.has_missing = np.array([(one == 255).any() for one in self._columns])
         if not self.is_few:
             self._rows, self._spare = np.empty(n, dtype=np.int32), np.empty((2, n + 1), dtype=np.int32)
-            self._packed = np.empty(n, dtype=np.int64)
-            self._histograms = np.empty((rules.leaves, p << 8), dtype=np.int64)
-            self._own = np.empty((0, p << 8), dtype=np.int64)
+            self._packed, self._words = np.empty(n, dtype=np.int64), codes.view(np.uint64)
+            self._histograms = np.empty((rules.leaves, codes.shape[1] << 8), dtype=np.int64)
+            self._own = np.empty((0, codes.shape[1] << 8), dtype=np.int64)
 
     def grow(
         self,
@@ -122,16 +130,29 @@ class Grower:
             self._own = np.empty((members, self._own.shape[1]), dtype=np.int64)
         best, bounds, counts = np.zeros((members, nodes, 6)), np.zeros((members, 8)), np.zeros((members, 256))
         shared, states = np.zeros((members, 8), dtype=np.int64), np.zeros((members, 7, nodes), dtype=np.int64)
+        found, sides = np.zeros((members, nodes, 256), dtype=np.uint8), np.zeros((nodes, 256), dtype=np.uint8)
         questions, gains, sums = np.full((nodes, 4), -1), np.zeros(nodes), np.zeros((nodes, 4))
         used = self._rows[: len(self._rows if rows is None else rows)]
         used[:] = np.arange(len(used)) if rows is None else rows
         crew.together(
-            *(grow_together, self.codes, self.n_bins, self.has_missing, slope, curvature, self.weight, grid.is_whole),
-            *(np.array(grid[:2]), *self.rules, allowed, used, self._spare, self._packed, self._own, self._histograms),
-            *(states, counts, best, shared, bounds, questions, gains, sums, leaf),
+            *(grow_together, self._words, self._columns, self.n_bins, self.has_missing),
+            self.is_categorical if self.is_categorical.any() else None,
+            *(self.level_share(rows), slope, curvature, self.weight, grid.is_whole, np.array(grid[:2]), *self.rules),
+            *(allowed, used, self._spare, self._packed, self._own, self._histograms, states, counts, best, shared),
+            *(bounds, found, questions, sides, gains, sums, leaf),
         )
         count = int(shared[0, 0])
-        return Grown(questions[:count], gains[:count], sums[:count], leaf)
+        return Grown(questions[:count], sides[:count], gains[:count], sums[:count], leaf)
+
+    def level_share(self, rows: np.ndarray | None) -> float:
+        """Give the share of all curvature that a category must have to stand for itself."""
+        weight = self.weight if rows is None or not len(self.weight) else self.weight[rows]
+        return level_share(weight, len(self.codes if rows is None else rows))
+
+
+def level_share(weight: np.ndarray, rows: int) -> float:
+    """Give the share of all curvature that a category must have to stand for itself, from what rows weigh (nothing where it is one)."""
+    return SUPPORT / (float(weight.sum()) if len(weight) else float(rows))
 
 
 def worth(histograms: np.ndarray, n_bins: np.ndarray, rules: Rules, grid: Grid) -> np.ndarray:
@@ -147,8 +168,13 @@ def worth(histograms: np.ndarray, n_bins: np.ndarray, rules: Rules, grid: Grid) 
     if some.any():
         left = np.concatenate([left, left + lost], axis=-2)
         last = np.concatenate([last, np.where(some, n_bins - 1, 0)], axis=-2)
+    return _gains(left, whole, np.arange(left.shape[-1]) < last, rules, grid)
+
+
+def _gains(left: np.ndarray, whole: np.ndarray, there: np.ndarray, rules: Rules, grid: Grid) -> np.ndarray:
+    """Give what questions are worth that are there, from the sums of the rows that go left and of all."""
     right = whole - left
-    fits = (np.arange(left.shape[-1]) < last) & (np.minimum(left[2], right[2]) >= rules.weight)
+    fits = there & (np.minimum(left[2], right[2]) >= rules.weight)
     fits &= np.minimum(left[1], right[1]) >= rules.curvature * grid.curvature
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         score = score_of(left, rules, grid) + score_of(right, rules, grid)
@@ -162,6 +188,62 @@ def score_of(sums: np.ndarray, rules: Rules, grid: Grid) -> np.ndarray:
     return np.asarray(slope * slope / (sums[1] / grid.curvature + rules.penalty))
 
 
+def worth_of_levels(histograms: np.ndarray, least: float, rules: Rules, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Give what every question about categories is worth, and their order, from histograms (3, ..., 256) of their codes.
+
+    The answer (..., 257) is for cuts behind each place of the order; minus infinity stands for those that can not be asked.
+    """
+    order, sums, count = order_of_levels(histograms, least)
+    left, whole = np.cumsum(sums, axis=-1), histograms.sum(axis=-1)[..., None]
+    return _gains(left, whole, np.arange(left.shape[-1]) < count[..., None] - 1, rules, grid), order
+
+
+class _Few:
+    """Few rows, whose tree is grown without a compiled loop; the answer is the same."""
+
+    def __init__(self, grower: Grower, amounts: np.ndarray, rows: np.ndarray, grid: Grid, allowed: np.ndarray) -> None:
+        self.grower, self.amounts, self.grid, self.allowed = grower, amounts, grid, allowed
+        self.numeric, self.levels = (np.flatnonzero(one) for one in (~grower.is_categorical, grower.is_categorical))
+        # Missing values behind the last bin.
+        self.width = int(grower.n_bins[self.numeric].max(initial=0)) + 1
+        self.places = np.minimum(grower.codes[:, self.numeric], self.width - 1) + self.width * np.arange(
+            len(self.numeric)
+        )
+        self.level_places = grower.codes[:, self.levels].astype(np.intp) + 256 * np.arange(len(self.levels))
+        weight = grower.weight[rows] if len(grower.weight) else grower.weight
+        self.least = level_share(weight, len(rows)) * amounts[1, rows].sum()
+
+    def _histograms(self, places: np.ndarray, width: int, chosen: np.ndarray) -> np.ndarray:
+        columns = places.shape[1]
+        at = places[chosen].ravel()
+        sums = [np.bincount(at, np.repeat(one[chosen], columns), columns * width) for one in self.amounts]
+        return np.stack(sums).reshape(3, columns, width)
+
+    def look(self, node: int, chosen: np.ndarray) -> tuple[float, int, int, np.ndarray]:
+        """Give what the best question of a node is worth, its column and bin, and which codes go left."""
+        grower, nothing = self.grower, (0.0, -1, -1, np.zeros(256, dtype=np.uint8))
+        histograms = self._histograms(self.places, self.width, chosen)
+        every = worth(histograms, grower.n_bins[self.numeric], grower.rules, self.grid)
+        every[self.allowed[node, self.numeric] == 0] = -np.inf
+        found = nothing
+        if every.size and (gain := float(every.max())) > 0:
+            column, turn, cut = (int(one) for one in np.unravel_index(int(every.argmax()), every.shape))
+            mass = histograms[1, column]
+            side = turn == 1 if grower.has_missing[self.numeric[column]] else 2 * mass[: cut + 1].sum() > mass.sum()
+            goes = np.append(np.arange(255) <= cut, side).astype(np.uint8)
+            found = gain, int(self.numeric[column]), cut, goes
+        histograms = self._histograms(self.level_places, 256, chosen)
+        every, order = worth_of_levels(histograms, self.least, grower.rules, self.grid)
+        every[self.allowed[node, self.levels] == 0] = -np.inf
+        if every.size:
+            column, cut = (int(one) for one in np.unravel_index(int(every.argmax()), every.shape))
+            gain, asked = float(every[column, cut]), int(self.levels[column])
+            if gain > found[0] or (gain == found[0] and asked < found[1]):
+                goes = set_of(order[column], cut, histograms[:, column], self.least).astype(np.uint8)
+                found = gain, asked, cut, goes
+        return found
+
+
 def _grow_few(
     grower: Grower,
     slope: np.ndarray,
@@ -171,47 +253,26 @@ def _grow_few(
     allowed: np.ndarray,
     leaf: np.ndarray,
 ) -> Grown:
-    """Grow the tree of few rows without a compiled loop; the answer is the same."""
-    rules, codes, (_, p) = grower.rules, grower.codes, grower.codes.shape
-    width = int(grower.n_bins.max()) + 1
-    # Missing values behind the last bin.
-    places = np.minimum(codes, width - 1) + width * np.arange(p)
-    weights = grower.weight if len(grower.weight) else np.ones(len(codes))
-    amounts = np.stack(
-        [
-            grid.whole(slope, grid.slope, grower.weight),
-            grid.whole(curvature, grid.curvature, grower.weight),
-            weights,
-        ]
-    )
+    """Grow the tree of few rows by NumPy."""
+    rules, amounts = grower.rules, grid.amounts(slope, curvature, grower.weight)
+    few, weights = _Few(grower, amounts, rows, grid, allowed), amounts[2]
     parts, found, depth, questions, gains = [rows], [], [0], [[-1, -1, -1, -1]], [0.0]
-    leaves = [0]
+    leaves, nothing = [0], (0.0, -1, -1, np.zeros(256, dtype=np.uint8))
 
-    def look(node: int) -> tuple[float, int, int, int, float]:
+    def look(node: int) -> tuple[float, int, int, np.ndarray]:
         chosen = parts[node]
-        if depth[node] >= rules.depth or amounts[2, chosen].sum() < 2 * rules.weight:
-            return 0.0, -1, -1, -1, 0.0
-        at = places[chosen].ravel()
-        histograms = np.stack([np.bincount(at, np.repeat(one[chosen], p), p * width) for one in amounts]).reshape(
-            3, p, width
-        )
-        every = worth(histograms, grower.n_bins, rules, grid)
-        every[~allowed[node].astype(bool)] = -np.inf
-        best = int(every.argmax())
-        column, turn, cut = np.unravel_index(best, every.shape)
-        breadth = histograms[1, column, : cut + 1].sum()
-        side = turn == 1 if grower.has_missing[column] else 2 * breadth > histograms[1, column].sum()
-        return float(every.flat[best]), int(column), int(cut), int(side), float(breadth)
+        is_last = depth[node] >= rules.depth or weights[chosen].sum() < 2 * rules.weight
+        return nothing if is_last else few.look(node, chosen)
 
     found.append(look(0))
     while len(leaves) < rules.leaves:
         node = max(leaves, key=lambda one: found[one][0])
-        gain, column, cut, side, _ = found[node]
+        gain, column, cut, side = found[node]
         if not gain > 0:
             break
-        chosen, code = parts[node], codes[parts[node], column]
-        goes = (code <= cut) | ((code == 255) & bool(side))
-        questions[node], gains[node] = [column, cut, side, len(parts)], gain
+        chosen = parts[node]
+        goes = side[grower.codes[chosen, column]] == 1
+        questions[node], gains[node] = [column, cut, int(side[255]), len(parts)], gain
         parts += [chosen[goes], chosen[~goes]]
         leaves[leaves.index(node)] = len(parts) - 2
         leaves.append(len(parts) - 1)
@@ -219,11 +280,12 @@ def _grow_few(
             depth.append(depth[node] + 1)
             questions.append([-1, -1, -1, -1])
             gains.append(0.0)
-        found += [look(len(parts) - 2), look(len(parts) - 1)] if len(leaves) < rules.leaves else [found[0]] * 2
+        found += [look(len(parts) - 2), look(len(parts) - 1)] if len(leaves) < rules.leaves else [nothing] * 2
     for node in leaves:
         leaf[parts[node]] = node
     heavy, own = weights[rows], leaf[rows]
     described = heavy * slope[rows], heavy * curvature[rows], heavy, np.ones(len(rows))
     # Row after row, as the loops add them up.
     sums = np.stack([np.bincount(own, one, len(parts)) for one in described], axis=1)
-    return Grown(np.array(questions), np.array(gains), sums, leaf)
+    sides = np.stack([one[3] for one in found])
+    return Grown(np.array(questions), sides, np.array(gains), sums, leaf)

@@ -11,11 +11,22 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.threads.gate import meet
+from qed.trees.boosting.histograms import (
+    BIN,
+    COLUMN,
+    CURVATURE,
+    GAIN,
+    LEAST_SHARE,
+    LOW,
+    SIDE,
+    SLOPE,
+    add_up,
+    count_weights,
+    pack,
+    share_out,
+)
+from qed.trees.boosting.levels import search_levels
 
-LOW = np.int64(0xFFFFFFFF)
-# The share of the sides' scores that a gain has to exceed, for rounding not to ask a question.
-LEAST_SHARE = 2.0**-40
-GAIN, COLUMN, BIN, SIDE, SLOPE, CURVATURE = range(6)
 # What each member knows of the nodes: their rows, level, place among the histograms and sums; and the leaves there are.
 FIRST, LAST, DEPTH, SLOT, TOTAL, SPREAD, LEAVES = range(7)
 
@@ -25,9 +36,12 @@ def grow_together(
     member: int,
     members: int,
     gate: np.ndarray,
+    words: np.ndarray,
     codes: np.ndarray,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
+    is_categorical: np.ndarray | None,
+    level_share: float,
     slope: np.ndarray,
     curvature: np.ndarray,
     weight: np.ndarray,
@@ -49,20 +63,24 @@ def grow_together(
     best: np.ndarray,
     shared: np.ndarray,
     bounds: np.ndarray,
+    found: np.ndarray,
     tree: np.ndarray,
+    sides: np.ndarray,
     gains: np.ndarray,
     sums: np.ndarray,
     leaf: np.ndarray,
 ) -> None:
     """Grow a tree, the question that is worth most first; nodes are numbered as they come, the children of a node together.
 
-    `rows` holds the rows to be used in ascending order, and those of one node after those of another when all is done.
+    `codes` lie column by column, `words` hold those of eight columns of a row each. `rows` holds the rows to be used in ascending order,
+    and those of one node after those of another when all is done. `sides` says for each node which codes go left. Where no column holds
+    categories, `is_categorical` is None, and what is for these alone is not even compiled.
     """
     state = states[member]
     pack(slope, curvature, weight, is_whole, to_grid, rows, member, members, packed, shared, bounds)
     if not meet(gate, members):
         return
-    begin_at_root(state, len(rows), members, leaf_weight, shared, bounds[member], bounds)
+    begin_at_root(state, len(rows), members, leaf_weight, level_share, shared, bounds[member], bounds)
     count = np.int64(1)
     # The root is new at first, then always the two children of a node, of which the rows of one are added up.
     left = right = small = np.int64(0)
@@ -70,23 +88,26 @@ def grow_together(
         n_leaves = (count + 1) >> 1
         goes_on = n_leaves < most_leaves and state[DEPTH, left] < most_levels
         if goes_on:
-            add_up(codes, packed, rows, state[FIRST, small], state[LAST, small], member, members, own)
+            add_up(words, packed, rows, state[FIRST, small], state[LAST, small], member, members, own)
             if not meet(gate, members):
                 return
-            share_out(own, member, members, histograms, state[SLOT, small], state[SLOT, left + right - small])
+            share_out(
+                own, len(codes), member, members, histograms, state[SLOT, small], state[SLOT, left + right - small]
+            )
         for child in range(left, right + 1):
             best[member, child, GAIN] = 0.0
             if goes_on:
                 search(
-                    *(histograms, state, child, member, members, n_bins, has_missing, allowed, to_grid, penalty),
-                    *(leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts, best),
+                    *(histograms, state, child, member, members, n_bins, has_missing, is_categorical, allowed, to_grid),
+                    *(penalty, leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts, best, found),
                 )
         if not meet(gate, members):
             return
-        node = choose(best, state, members, n_leaves if n_leaves < most_leaves else 0, tree, gains, count)
+        limit = n_leaves if n_leaves < most_leaves else 0
+        node = choose(best, found, state, members, limit, is_categorical, tree, sides, gains, count)
         if node < 0:
             break
-        if not divide(gate, member, members, codes, tree, node, rows, spare, shared, state):
+        if not divide(gate, member, members, codes, tree, sides, node, rows, spare, shared, state):
             return
         left, right = count, count + 1
         small = branch(state, node, count, n_leaves)
@@ -98,9 +119,16 @@ def grow_together(
 
 @kernel(within=True)
 def begin_at_root(
-    state: np.ndarray, n: int, members: int, leaf_weight: float, shared: np.ndarray, own: np.ndarray, bounds: np.ndarray
+    state: np.ndarray,
+    n: int,
+    members: int,
+    leaf_weight: float,
+    level_share: float,
+    shared: np.ndarray,
+    own: np.ndarray,
+    bounds: np.ndarray,
 ) -> None:
-    """Set the root, and between which curvatures the weight of a side has to be counted."""
+    """Set the root, between which curvatures the weight of a side has to be counted, and below which one a category is rare."""
     amount, low, high = np.int64(0), np.inf, 0.0
     for other in range(members):
         amount += shared[other, 0]
@@ -109,6 +137,7 @@ def begin_at_root(
     # Below the one a side is too light for certain, from the other on it is heavy enough.
     own[2] = leaf_weight * low * (1.0 - 1e-9)
     own[3] = leaf_weight * high * (1.0 + 1e-9)
+    own[4] = level_share * (amount & LOW)
     state[TOTAL, 0] = amount >> 32
     state[SPREAD, 0] = amount & LOW
     state[FIRST, 0] = 0
@@ -120,7 +149,16 @@ def begin_at_root(
 
 @kernel(within=True)
 def choose(
-    best: np.ndarray, state: np.ndarray, members: int, n_leaves: int, tree: np.ndarray, gains: np.ndarray, count: int
+    best: np.ndarray,
+    sets: np.ndarray,
+    state: np.ndarray,
+    members: int,
+    n_leaves: int,
+    is_categorical: np.ndarray | None,
+    tree: np.ndarray,
+    sides: np.ndarray,
+    gains: np.ndarray,
+    count: int,
 ) -> int:
     """Find the leaf whose question is worth most, the first of equal ones, and write it down; -1 where there is none.
 
@@ -139,6 +177,13 @@ def choose(
             tree[node, q] = np.int64(found[COLUMN + q])
         tree[node, 3] = count
         gains[node] = gain
+        by_level = False
+        if is_categorical is not None:
+            by_level = is_categorical[tree[node, 0]]
+        # Once and for all: others may be reading already what they wrote.
+        for b in range(256):
+            below = tree[node, 2] == 1 if b == 255 else b <= tree[node, 1]
+            sides[node, b] = sets[chosen, node, b] if by_level else np.uint8(below)
         state[TOTAL, count] = np.int64(found[SLOPE])
         state[SPREAD, count] = np.int64(found[CURVATURE])
     return int(node)
@@ -167,75 +212,6 @@ def branch(state: np.ndarray, node: int, left: int, n_leaves: int) -> int:
 
 
 @kernel(within=True)
-def pack(
-    slope: np.ndarray,
-    curvature: np.ndarray,
-    weight: np.ndarray,
-    is_whole: bool,
-    to_grid: np.ndarray,
-    rows: np.ndarray,
-    member: int,
-    members: int,
-    packed: np.ndarray,
-    shared: np.ndarray,
-    bounds: np.ndarray,
-) -> None:
-    """Bring this member's rows to the grid; leave their sum, and the least and the largest curvature of a weight of one."""
-    n, total, low, high = len(rows), np.int64(0), np.inf, 0.0
-    for q in range(n * member // members, n * (member + 1) // members):
-        i = rows[q]
-        w = weight[i] if len(weight) else 1.0
-        # A weight that is a whole number says how often the row is there.
-        inside = 1.0 if is_whole else w
-        times = w if is_whole else 1.0
-        first = times * np.rint(inside * slope[i] * to_grid[0])
-        second = times * np.rint(inside * curvature[i] * to_grid[1])
-        packed[i] = (np.int64(first) << 32) + np.int64(second)
-        total += packed[i]
-        low = min(low, second / w)
-        high = max(high, second / w)
-    shared[member, 0] = total
-    bounds[member, 0] = low
-    bounds[member, 1] = high
-
-
-@kernel(within=True)
-def add_up(
-    codes: np.ndarray,
-    packed: np.ndarray,
-    rows: np.ndarray,
-    begin: int,
-    end: int,
-    member: int,
-    members: int,
-    own: np.ndarray,
-) -> None:
-    """Make the histograms of this member's share of some rows."""
-    p, histogram = codes.shape[1], own[member]
-    for q in range(len(histogram)):
-        histogram[q] = 0
-    size = end - begin
-    for q in range(begin + size * member // members, begin + size * (member + 1) // members):
-        i = np.uint64(rows[q])
-        amount, row = packed[i], codes[i]
-        for j in range(p):
-            histogram[np.uint64((j << 8) + row[j])] += amount
-
-
-@kernel(within=True)
-def share_out(own: np.ndarray, member: int, members: int, histograms: np.ndarray, less: int, more: int) -> None:
-    """Add up the histograms of all members, for this one's columns; those of one of two children are taken from the other's."""
-    p = own.shape[1] >> 8
-    for q in range((p * member // members) << 8, (p * (member + 1) // members) << 8):
-        amount = np.int64(0)
-        for other in range(members):
-            amount += own[other, q]
-        if less != more:
-            histograms[more, q] -= amount
-        histograms[less, q] = amount
-
-
-@kernel(within=True)
 def search(
     histograms: np.ndarray,
     state: np.ndarray,
@@ -244,6 +220,7 @@ def search(
     members: int,
     n_bins: np.ndarray,
     has_missing: np.ndarray,
+    is_categorical: np.ndarray | None,
     allowed: np.ndarray,
     to_grid: np.ndarray,
     penalty: float,
@@ -255,6 +232,7 @@ def search(
     weight: np.ndarray,
     counts: np.ndarray,
     bests: np.ndarray,
+    sets: np.ndarray,
 ) -> None:
     """Find the best question about this member's columns: the lowest one, then missing values on the right, then the lowest bin."""
     histogram, best, total, spread = (
@@ -266,9 +244,15 @@ def search(
     from_slope, from_curvature = 1.0 / to_grid[0], 1.0 / to_grid[1]
     whole, width = total * from_slope, spread * from_curvature
     alone = whole * whole / (width + penalty)
-    low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], codes.shape[1]
+    low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], len(codes)
     for column in range(p * member // members, p * (member + 1) // members):
         if not allowed[node, column]:
+            continue
+        if is_categorical is not None and is_categorical[column]:
+            search_levels(
+                *(histogram, column, bounds[member], total, spread, to_grid, penalty, leaf_curvature, leaf_weight),
+                *(codes, rows, state[FIRST, node], state[LAST, node], weight, own, best, sets[member, node]),
+            )
             continue
         lost, counted = histogram[(column << 8) + 255], False
         for turn in range(1 + (lost != 0)):
@@ -307,25 +291,13 @@ def search(
 
 
 @kernel(within=True)
-def count_weights(
-    codes: np.ndarray, rows: np.ndarray, begin: int, end: int, weight: np.ndarray, column: int, counts: np.ndarray
-) -> None:
-    """Add up what rows weigh, up to each bin; what is missing by itself."""
-    for b in range(256):
-        counts[b] = 0.0
-    for q in range(begin, end):
-        counts[codes[rows[q], column]] += weight[rows[q]] if len(weight) else 1.0
-    for b in range(1, 255):
-        counts[b] += counts[b - 1]
-
-
-@kernel(within=True)
 def divide(
     gate: np.ndarray,
     member: int,
     members: int,
     codes: np.ndarray,
     tree: np.ndarray,
+    sides: np.ndarray,
     node: int,
     rows: np.ndarray,
     spare: np.ndarray,
@@ -333,14 +305,13 @@ def divide(
     state: np.ndarray,
 ) -> bool:
     """Bring the rows of a node that go left to the front, all in the order they had; False where a member failed."""
-    begin, column, cut, side = state[FIRST, node], tree[node, 0], tree[node, 1], tree[node, 2] == 1
+    begin, goes_left = state[FIRST, node], sides[node]
     size = state[LAST, node] - begin
     start, stop = begin + size * member // members, begin + size * (member + 1) // members
-    front = back = start
+    front, back, own = start, start, codes[tree[node, 0]]
     for q in range(start, stop):
         i = rows[q]
-        code = codes[i, column]
-        goes = np.int64(code <= cut or (code == 255 and side))
+        goes = np.int64(goes_left[own[np.uint64(i)]])
         # Both are written, and one of them stays.
         spare[0, front] = i
         spare[1, back] = i

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import Attributes, floats, integers, maybe, of
+from qed.base.attributes import Attributes, booleans, floats, integers, maybe, nothing, of
 from qed.base.certificate import Claim
 from qed.base.models.checks import finite
 from qed.base.models.estimator import Iterative
@@ -39,6 +39,16 @@ from qed.trees.model import TREE_PARAMETERS
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
 SAMPLED = 1 << 14
 
+
+def _is_of_columns(value: Any) -> bool:
+    """Say whether a value can name columns."""
+    if value is None:
+        return True
+    given = np.asarray(value)
+    words = given.dtype.kind in "US" or (given.dtype == object and all(isinstance(one, str) for one in given.flat))
+    return given.ndim == 1 and (given.dtype.kind in "iub" or words or not given.size)
+
+
 BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "learning_rate": number(0, above=True),
     "max_iter": integer(1, kind="model"),
@@ -49,6 +59,9 @@ BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "max_features": TREE_PARAMETERS["max_features"],
     "max_bins": Parameter("a whole number from 2 to 255", lambda value: integer(2).accepts(value) and value <= 255),
     "subsample": number(0, 1, above=True),
+    "categorical_features": Parameter(
+        "None, or an array of numbers or names of columns, or a mask of them", _is_of_columns
+    ),
     "early_stopping": boolean(kind="optimization") | choice("auto"),
     "validation_fraction": Parameter(
         "None or a number > 0 and < 1",
@@ -59,7 +72,6 @@ BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "random_state": random_state(),
 }
 BOOSTING_WAYS: dict[str, Way] = {
-    "categorical_features": way(choice(None), None),
     "monotonic_cst": way(choice(None), None),
     "interaction_cst": way(choice(None), None),
     "scoring": way(choice("loss"), "loss"),
@@ -73,6 +85,7 @@ class GradientBoosting(Iterative):
 
     passes: ClassVar[str] = "in memory"
     missing: ClassVar[bool] = True
+    takes_categories: ClassVar[bool] = True
     keeps: ClassVar[Any] = "last"
     # The methods whose answers after each round follow from the scores.
     stage_answers: ClassVar[tuple[str, ...]] = ("predict",)
@@ -84,6 +97,7 @@ class GradientBoosting(Iterative):
         "train_score_": floats("stages", finite=False),
         "validation_score_": maybe(floats("stages", finite=False)),
         "feature_importances_": floats("features", low=0),
+        "is_categorical_": booleans("features") | nothing(),
         "seed_": maybe(integers()),
     }
     loss: str
@@ -98,6 +112,7 @@ class GradientBoosting(Iterative):
     train_score_: np.ndarray
     validation_score_: np.ndarray
     feature_importances_: np.ndarray
+    is_categorical_: np.ndarray | None
     seed_: int
 
     @abstractmethod
@@ -140,6 +155,7 @@ class GradientBoosting(Iterative):
         self.baseline_ = step.baseline * problem.size
         self.forest_ = step.forest
         self.n_trees_per_iteration_ = problem.objective.outputs
+        self.is_categorical_ = problem.is_categorical
         self.train_score_ = step.train * unit
         for name in ("validation_score_", "seed_"):
             if hasattr(self, name):
@@ -148,7 +164,7 @@ class GradientBoosting(Iterative):
             self.validation_score_ = step.aside * unit
         if problem.is_random:
             self.seed_ = step.seed
-        self.feature_importances_ = importances(self.forest_, problem.X.shape[1])
+        self.feature_importances_ = importances(self.forest_, problem.rows.n_features)
 
     def _scores(self, block: Block, rounds: int | None = None) -> np.ndarray:
         """Give the scores of rows after some rounds, or all, of shape (n, outputs)."""
@@ -209,6 +225,9 @@ class GradientBoosting(Iterative):
             return fault
         if forest.feature.max(initial=-1) >= self.n_features_in_:
             return "one asks about a column that is not there"
+        by_level = forest.feature[forest.level_set >= 0]
+        if len(by_level) and (self.is_categorical_ is None or not self.is_categorical_[by_level].all()):
+            return "one asks about categories of a column that has none"
         if self.n_trees_per_iteration_ != outputs or forest.n_trees % outputs or len(self.baseline_) != outputs:
             return "there is not one tree of each round for each score"
         stages = {len(self.train_score_), len(getattr(self, "validation_score_", self.train_score_))}
@@ -224,14 +243,16 @@ class GradientBoosting(Iterative):
             return []
         found, unit = self._checked(problem), problem.size**problem.objective.power
         aside = np.array(found.aside) * unit if found.aside else None
+        own, columns = (None if one is None else one * 1.0 for one in (self.is_categorical_, problem.is_categorical))
         return [
             restated("baseline_", self.baseline_, found.baseline * problem.size),
             restated("train_score_", self.train_score_, np.array(found.losses) * unit),
             restated("validation_score_", getattr(self, "validation_score_", None), aside),
+            restated("is_categorical_", own, columns),
             restated(
                 "feature_importances_",
                 self.feature_importances_,
-                importances(self.forest_, problem.X.shape[1]),
+                importances(self.forest_, problem.rows.n_features),
                 scale=1.0,
             ),
         ]

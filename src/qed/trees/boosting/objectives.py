@@ -44,6 +44,7 @@ class Objective(ABC):
         None  # the quantile of residuals that leaves go to; None where they go by slopes and curvatures
     )
     power: int = 0  # how the loss grows with the unit of the target
+    is_logistic: bool = False  # whether it is that of two classes, for which there is a compiled pass
 
     @abstractmethod
     def pieces(self, scores: np.ndarray, y: np.ndarray) -> Pieces:
@@ -61,6 +62,7 @@ class OfNumbers(Objective):
         self.loss = loss
         self.level = 0.5 if isinstance(loss, AbsoluteLoss) else getattr(loss, "level", None)
         self.power = 2 if isinstance(loss, SquaredLoss | HuberLoss) else int(self.level is not None)
+        self.is_logistic = isinstance(loss, LogisticLoss)
         # The curvature of these is that of a parabola above the loss.
         self._is_flat = loss.has_kinks or isinstance(loss, HuberLoss)
 

@@ -1,4 +1,7 @@
-"""What boosting is fitted to: rows in memory and in bins, their targets, and which of them are kept aside."""
+"""What boosting is fitted to: targets and weights in memory, rows as codes, and which of them are kept aside.
+
+The rows are read three times, block by block: to look at them, to learn the bins, and to make codes of them.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,28 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from qed.base.engine import add_pairwise
 from qed.base.errors import DegenerateWarning, InputError, level_of_user
+from qed.base.models.checks import refuse_missing
+from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.labels import class_factors, encode, learn_classes
+from qed.base.models.problem import Problem
 from qed.base.random import generator
-from qed.base.sources.rows import Rows
+from qed.base.sources.block import Block, join
+from qed.base.sources.rows import ArrayRows, Rows
+from qed.base.summary import Summary
 from qed.trees.bins import Bins
+from qed.trees.boosting.coding import Coding, columns_of_categories, learn_coding
 from qed.trees.boosting.growing import LEAST_CURVATURE, Rules
 from qed.trees.boosting.objectives import Objective, objective_of_classes, objective_of_numbers
 from qed.trees.growing import NOTHING, on_grid
-from qed.trees.problem import PresentRows, features_tried
+from qed.trees.problem import features_tried
 
 # Rows above which stopping early is the default.
 MANY = 10_000
@@ -37,42 +47,91 @@ class Settings(Protocol):
     max_features: Any
     max_bins: int
     subsample: float
+    categorical_features: Any
     early_stopping: Any
     validation_fraction: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Some of the rows: features, targets as the objective takes them, and weights (empty where all are one)."""
+    """Some of the rows: their numbers, targets as the objective takes them, and weights (empty where all are one)."""
 
-    X: np.ndarray
+    numbers: np.ndarray
     y: np.ndarray
     weight: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.X)
+        return len(self.y)
 
-    @cached_property
+    @property
     def weights(self) -> np.ndarray:
         """What every row weighs."""
-        return self.weight if len(self.weight) else np.ones(len(self.X))
+        return self.weight if len(self.weight) else np.ones(len(self))
+
+    @cached_property
+    def total(self) -> float:
+        """What all rows weigh."""
+        return float(self.weights.sum()) if len(self.weight) else float(len(self))
 
     def some(self, chosen: np.ndarray) -> Table:
         """Give some of the rows."""
-        return Table(self.X[chosen], self.y[chosen], self.weight[chosen] if len(self.weight) else self.weight)
+        return Table(self.numbers[chosen], self.y[chosen], self.weight[chosen] if len(self.weight) else self.weight)
 
 
-class BoostingProblem(PresentRows, ABC):
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Rows to learn from and rows kept aside, as codes."""
+
+    coding: Coding
+    train: np.ndarray
+    aside: np.ndarray
+
+
+class BoostingProblem(Problem, ABC):
     """Rows, the objective, and the rules of growing; a seed tells which rows are kept aside and which are drawn in each round."""
 
+    rows: Rows
+    again: bool = False  # whether a model is certified, whose every round is looked at
     size: float = 1.0  # what scores are multiplied by, to be in the units of the target
     factor: np.ndarray | None = None  # by which the weights of rows are multiplied
     checked: Any = None  # what a proof has found out already
-    _coded: tuple[np.ndarray, Bins, np.ndarray] | None = None
+    _coded: tuple[np.ndarray, Coded] | None = None
 
     def __init__(self, rows: Rows, model: Settings) -> None:
-        super().__init__(rows, model)
-        self.model = model
+        # Files that say how many rows they have are cheap to read again, and would fill the memory if they were mapped.
+        self.rows = rows.cached() if rows.in_memory or rows.known_count() is None else rows
+        self.target_ndim, self.model = rows.target_ndim, model
+        seen = list(self.rows.each(_look))
+        self.summary: Summary = add_pairwise(one[1] for one in seen)
+        self._sums: Any = add_pairwise(one[2] for one in seen)
+        if np.isneginf(self.summary.low).any() or np.isposinf(self.summary.high).any():
+            refuse_missing(rows, model)
+        self._first: int = seen[0][0]
+        self._y: np.ndarray = np.asarray(join([one[3] for one in seen]))
+        weights = [one[4] for one in seen]
+        weight = None if weights[0] is None else np.concatenate(weights)
+        numbers = np.arange(len(self._y)) if weight is None else np.flatnonzero(weight > 0)
+        # The numbers of the rows that weigh anything, their targets, and what they weigh; None where all weigh one.
+        self._numbers, self.y = numbers, self._y[numbers] if weight is not None else self._y
+        self.weight: np.ndarray | None = None if weight is None or (weight[numbers] == 1).all() else weight[numbers]
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint | None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.summary.fingerprint(self._sums)
+        # Squares of columns at 1e200 have none; trees do not need them.
+        known = (found.variance, found.target if found.target is not None else 0.0)
+        return found if all(np.isfinite(one).all() for one in known) else None
+
+    @property
+    def weights(self) -> np.ndarray:
+        """What every row weighs."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight.astype(np.float64)
+
+    @property
+    def targets_alone(self) -> Rows:
+        """The targets and weights, as rows without features."""
+        return ArrayRows(np.empty((len(self.y), 0)), self.y, self.weight)
 
     @property
     @abstractmethod
@@ -85,12 +144,18 @@ class BoostingProblem(PresentRows, ABC):
         """The targets, as the objective takes them."""
 
     @cached_property
+    def is_categorical(self) -> np.ndarray | None:
+        """Which columns are said to hold categories; None where there are none."""
+        columns = columns_of_categories(self.model.categorical_features, self.rows)
+        return np.isin(np.arange(self.rows.n_features), columns) if columns else None
+
+    @cached_property
     def table(self) -> Table:
         """All rows, with weights whose sums are exact; those that weigh nothing beside the others are left out."""
         if self.weight is None and self.factor is None:
-            return Table(self.X, self.targets, NOTHING)
+            return Table(self._numbers, self.targets, NOTHING)
         weight = on_grid(self.weights if self.factor is None else self.weights * self.factor)
-        table = Table(self.X, self.targets, weight)
+        table = Table(self._numbers, self.targets, weight)
         return table if (weight > 0).all() else table.some(np.flatnonzero(weight > 0))
 
     @property
@@ -102,7 +167,7 @@ class BoostingProblem(PresentRows, ABC):
     @property
     def is_random(self) -> bool:
         """Whether anything is drawn by lot."""
-        p = self.X.shape[1]
+        p = self.rows.n_features
         aside = self.stops_early and self.model.validation_fraction is not None
         return aside or self.model.subsample < 1 or features_tried(self.model.max_features, p) < p
 
@@ -139,7 +204,7 @@ class BoostingProblem(PresentRows, ABC):
 
     def allowed(self, seed: int, number: int, nodes: int) -> Iterator[np.ndarray]:
         """Give for each tree of a round which columns each of its nodes may ask about."""
-        p = self.X.shape[1]
+        p = self.rows.n_features
         tried = features_tried(self.model.max_features, p)
         for output in range(self.objective.outputs):
             if tried >= p:
@@ -148,16 +213,30 @@ class BoostingProblem(PresentRows, ABC):
             lot = generator(seed, "columns", number, output).random((nodes, p))
             yield (lot.argsort(axis=1).argsort(axis=1) < tried).astype(np.uint8)
 
-    def coded(self, table: Table) -> tuple[Bins, np.ndarray]:
-        """Give the bins of the rows to learn from, and the codes of their values; asked again for the same rows, at once."""
-        if self._coded is None or self._coded[0] is not table.X:
-            bins = Bins.learn(table.X, table.weight if len(table.weight) else None, self.model.max_bins)
-            self._coded = table.X, bins, bins.codes(table.X)
-        return self._coded[1:]
+    def coded(self, train: Table, aside: Table | None) -> Coded:
+        """Give the codes of the rows; asked again for the same rows, at once."""
+        if self._coded is None or self._coded[0] is not train.numbers:
+            chosen, most = Bins.sample(len(train)), self.model.max_bins
+            sample = train if chosen is None else train.some(chosen)
+            whole = len(train) == len(self._y)
+            columns = [] if self.is_categorical is None else np.flatnonzero(self.is_categorical).tolist()
+            weight = sample.weight if len(sample.weight) else None
+            learned = None if whole and chosen is None else sample.numbers
+            coding = learn_coding(self.rows, self._first, learned, weight, most, columns)
+            place, count = None, len(train)
+            if not whole:
+                place = np.full(len(self._y), -1)
+                place[train.numbers] = np.arange(len(train))
+                if aside is not None:
+                    count += len(aside)
+                    place[aside.numbers] = np.arange(len(train), count)
+            codes = coding.all_codes(self.rows, self._first, place, count)
+            self._coded = train.numbers, Coded(coding, codes[: len(train)], codes[len(train) :])
+        return self._coded[1]
 
     def rules(self, table: Table) -> Rules:
         """Say where growing ends."""
-        model, total = self.model, float(table.weights.sum())
+        model, total = self.model, table.total
         if total < 2 * model.min_samples_leaf <= len(table):
             warnings.warn(
                 f"The weights of {len(table)} rows add up to {total:g}, so no leaf weighs min_samples_leaf={model.min_samples_leaf}: a "
@@ -202,7 +281,7 @@ class ClassProblem(BoostingProblem):
 
     def __init__(self, rows: Rows, model: Any) -> None:
         super().__init__(rows, model)
-        self.classes, totals = learn_classes(self.rows, type(model).__name__)
+        self.classes, totals = learn_classes(self.targets_alone, type(model).__name__)
         factors = class_factors(model.class_weight, self.classes, totals)
         if (factors != 1).any():
             self.factor = factors[self._label]
@@ -211,7 +290,7 @@ class ClassProblem(BoostingProblem):
                 f"loss='exponential' tells two classes, and there are {len(self.classes)}: take loss='log_loss'."
             )
 
-    @cached_property
+    @property
     def _label(self) -> np.ndarray:
         return encode(self.y, self.classes)
 
@@ -225,3 +304,11 @@ class ClassProblem(BoostingProblem):
     @cached_property
     def objective(self) -> Objective:
         return objective_of_classes(self.model.loss, len(self.classes))
+
+
+def _look(block: Block) -> tuple[int, Summary, Any, Any, Any]:
+    """Give the number of the first row, what the columns are like, sums of the target for a fingerprint, targets and weights."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        # What is missing adds nothing to sums.
+        sums = target_sums(replace(block, X=np.nan_to_num(block.X, nan=0.0)) if np.isnan(block.X).any() else block)
+    return block.start, Summary.of(block), sums, block.y, block.weight

@@ -1,8 +1,8 @@
 """The proof of boosting: its rounds are gone through again, from the data and the trees alone.
 
 Before each round the losses are measured at the scores of the trees before it. Then every leaf must have gone as far as its rows say; no
-question may be better than the one asked, nor any leaf worth more than a node that was split in its place; thresholds are edges of bins;
-and nodes have the rows that come to them.
+question may be better than the one asked, nor any leaf worth more than a node that was split in its place; thresholds are edges of bins,
+sets of categories hold what they must; and nodes have the rows that come to them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.threads.team import Team, team
-from qed.trees.boosting.growing import Grid, Rules, score_of, worth
+from qed.trees.bins import MISSING
+from qed.trees.boosting.growing import Grid, Rules, level_share, score_of, worth, worth_of_levels
 from qed.trees.boosting.objectives import quantiles
-from qed.trees.boosting.problem import BoostingProblem, Table
-from qed.trees.boosting.rounds import HALVINGS, ROUNDING, Measured, grid_of, mean_loss, measure, scores_of
+from qed.trees.boosting.problem import BoostingProblem, Coded, Table
+from qed.trees.boosting.rounds import HALVINGS, PART, ROUNDING, Measured, grid_of, mean_loss, measure, scores_of
 from qed.trees.forest import Forest
 from qed.trees.nodes import Nodes
 from qed.trees.problem import features_tried
@@ -65,39 +66,40 @@ def check_rounds(forest: Forest, problem: BoostingProblem, seed: int, rate: floa
     """Go through all rounds again, or through as many as a `budget` of numbers to look at allows, but through the first."""
     objective = problem.objective
     train, aside = problem.divided(seed)
-    outputs, p = objective.outputs, problem.X.shape[1]
+    outputs, p = objective.outputs, problem.rows.n_features
     of = forest.n_trees // outputs
     rounds = of if budget is None else min(of, max(1, budget // (len(train) * p * outputs)))
     found = Checked(objective.baseline(train.y, train.weights), rounds, of, problem.model.subsample >= 1)
     found.all_columns = features_tried(problem.model.max_features, p) >= p
-    look = _Look(found, problem, train, rate)
-    scores = scores_of(problem, train, found.baseline, None)
-    others = None if aside is None else scores_of(problem, aside, found.baseline, None)
-    with team() as crew:
+    coded = problem.coded(train, aside)
+    look = _Look(found, problem, train, coded, rate)
+    scores = scores_of(problem, coded.coding, coded.train, found.baseline, None)
+    others = scores_of(problem, coded.coding, coded.aside, found.baseline, None)
+    with team(None if len(train) > PART else 1) as crew:
         for number in range(rounds + 1):
             measured = measure(objective, train, scores, crew)
-            found.losses.append(measured.loss / float(train.weights.sum()))
-            if aside is not None and others is not None:
+            found.losses.append(measured.loss / train.total)
+            if aside is not None:
                 found.aside.append(mean_loss(objective, aside, others))
             if number == rounds:
                 break
             trees = range(number * outputs, (number + 1) * outputs)
-            following = scores_of(problem, train, scores, forest, trees)
+            following = scores_of(problem, coded.coding, coded.train, scores, forest, trees)
             look.at_round(forest, trees, measured, scores, following, problem.drawn(seed, number, len(train)), crew)
             scores = following
             if aside is not None:
-                others = scores_of(problem, aside, others, forest, trees)
+                others = scores_of(problem, coded.coding, coded.aside, others, forest, trees)
     return found
 
 
 class _Look:
     """What all rounds are looked at with."""
 
-    def __init__(self, found: Checked, problem: BoostingProblem, train: Table, rate: float) -> None:
+    def __init__(self, found: Checked, problem: BoostingProblem, train: Table, coded: Coded, rate: float) -> None:
         self.found, self.problem, self.train, self.rate = found, problem, train, rate
-        self.bins, self.codes = problem.coded(train)
+        self.coding, self.codes = coded.coding, coded.train
         self.rules: Rules = problem.rules(train)
-        self.has_missing = (self.codes == 255).any(axis=0)
+        self.has_missing = np.array([(one == MISSING).any() for one in self.codes.T])
 
     def at_round(
         self,
@@ -117,38 +119,35 @@ class _Look:
         for output, number in enumerate(trees):
             nodes, here = forest.tree(number), slice(forest.starts[number], forest.starts[number + 1])
             rows = np.arange(len(train)) if drawn is None else drawn
-            leaf = nodes.apply(train.X[rows] if drawn is not None else train.X)
+            leaf = self.coding.leaves(forest, number, self.codes if drawn is None else self.codes[drawn])
             slope, curvature = measured.slope[output, rows], measured.curvature[output, rows]
             weight = train.weight[rows] if len(train.weight) else train.weight
             grid = grid_of(measured, output, train, drawn)
-            amounts = np.stack(
-                [
-                    grid.whole(slope, grid.slope, weight),
-                    grid.whole(curvature, grid.curvature, weight),
-                    weight if len(weight) else np.ones(len(rows)),
-                ],
-                axis=1,
-            )
+            amounts = grid.amounts(slope, curvature, weight).T
             sums = nodes.sums(leaf, amounts).T
-            self._places(nodes, sums)
-            self._questions(nodes, leaf, rows, amounts, sums, grid, forest.gain[here])
+            by_level = forest.level_set[here] >= 0
+            self._places(nodes, sums, by_level)
+            least = level_share(weight, len(rows)) * float(sums[1, 0])
+            sides = self.coding.sides(forest, here)
+            self._questions(nodes, leaf, rows, amounts, sums, grid, forest.gain[here], sides, least)
             halvings |= self._counts_and_values(nodes, leaf, rows, slope, curvature, sums[2], scores[output])
         if halvings - {0}:
             self._shorter(halvings, measured, scores, following, crew)
 
-    def _places(self, nodes: Nodes, sums: np.ndarray) -> None:
-        """Compare thresholds with edges, and where missing values are sent to with the rule."""
-        asking = np.flatnonzero(~nodes.is_leaf)
+    def _places(self, nodes: Nodes, sums: np.ndarray, by_level: np.ndarray) -> None:
+        """Compare thresholds with edges, and where missing values are sent to with the rule; categories alone have sets."""
+        asking = np.flatnonzero(~nodes.is_leaf & ~by_level)
         column, threshold, side = nodes.feature[asking], nodes.threshold[asking], nodes.missing_go_to_left[asking]
-        edges = self.bins.edges[column]
+        edges = self.coding.bins.edges[column]
         cut = (edges < threshold[:, None]).sum(axis=1)
         there = np.take_along_axis(edges, np.minimum(cut, 254)[:, None], axis=1)[:, 0] == threshold
-        wrong = ~there | (cut >= self.bins.counts[column])
+        wrong = ~there | (cut >= self.coding.counts[column])
         majority = 2 * sums[1, asking + 1] > sums[1, asking]
         wrong |= ~self.has_missing[column] & (side != majority)
-        leaves = nodes.is_leaf
-        said = (nodes.threshold[leaves] != 0) | nodes.missing_go_to_left[leaves]
-        self.found.displaced += int(wrong.sum()) + int(said.sum())
+        other = self.coding.is_categorical[nodes.feature] != by_level
+        other[nodes.is_leaf] = nodes.missing_go_to_left[nodes.is_leaf]
+        said = (nodes.is_leaf | by_level) & (nodes.threshold != 0)
+        self.found.displaced += int(wrong.sum()) + int(said.sum()) + int(other.sum())
 
     def _counts_and_values(
         self,
@@ -197,20 +196,28 @@ class _Look:
         sums: np.ndarray,
         grid: Grid,
         gain: np.ndarray,
+        sides: np.ndarray,
+        least: float,
     ) -> None:
         """Ask all questions of all nodes again, and compare the best with those asked, and with what was left unasked."""
         found, rules, asking = self.found, self.rules, ~nodes.is_leaf
         best = np.full(nodes.node_count, -np.inf)
-        for column, n_bins in enumerate(self.bins.counts):
-            width = int(n_bins) + 1
-            place = leaf * width + np.minimum(self.codes[rows, column], n_bins)
+        for column, n_bins in enumerate(self.coding.counts):
+            levels = self.coding.is_categorical[column]
+            width = 256 if levels else int(n_bins) + 1
+            place = leaf * width + np.minimum(self.codes[rows, column], width - 1)
             flat = np.stack([np.bincount(place, one, nodes.node_count * width) for one in amounts.T])
             histograms = flat.reshape(3, nodes.node_count, width)
             for level in reversed(nodes.levels):
                 above = level[asking[level]]
                 histograms[:, above] = histograms[:, above + 1] + histograms[:, nodes.children_right[above]]
-            every = worth(histograms, np.broadcast_to(n_bins, nodes.node_count), rules, grid)
-            best = np.maximum(best, every.max(axis=(1, 2)))
+            if levels:
+                every = worth_of_levels(histograms, least, rules, grid)[0]
+                own = nodes.feature == column
+                self._sets(sides[own], histograms[1, own], self.coding.known[column], least)
+            else:
+                every = worth(histograms, np.broadcast_to(n_bins, nodes.node_count), rules, grid).max(axis=2)
+            best = np.maximum(best, every.max(axis=1))
         ask = np.flatnonzero(asking)
         left, right = sums[:, ask + 1], sums[:, nodes.children_right[ask]]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -226,6 +233,17 @@ class _Look:
         light |= np.minimum(left[1], right[1]) / grid.curvature < rules.curvature
         found.displaced += int(light.sum()) + int(nodes.n_leaves > rules.leaves) + int(nodes.max_depth > rules.depth)
         self._order(nodes, np.where(asking, 0.0, best), dict(zip(ask.tolist(), zip(own, slack))))
+
+    def _sets(self, goes: np.ndarray, mass: np.ndarray, known: np.ndarray, least: float) -> None:
+        """See that rare categories go one way, those without rows with them or the larger side, unknown ones with missing values."""
+        rare = (mass < least) & np.append(known[:-1], True)
+        heavy = (mass * rare).sum(axis=1)
+        larger = 2 * (mass * goes).sum(axis=1) > mass.sum(axis=1)
+        with_rows = (goes & rare & (mass > 0)).any(axis=1)
+        one_way = np.where(heavy > 0, with_rows, larger)
+        wrong = (rare & (goes != one_way[:, None])).any(axis=1)
+        wrong |= ((goes != goes[:, -1:]) & ~known)[:, :-1].any(axis=1)
+        self.found.displaced += int(wrong.sum())
 
     def _order(self, nodes: Nodes, left_open: np.ndarray, asked: dict[int, tuple[float, float]]) -> None:
         """Split the nodes again, the best first: none that stayed a leaf may be worth more than one that was split while it was open."""

@@ -13,10 +13,12 @@ import numpy as np
 
 from qed.base.numbers import EPS
 from qed.base.threads.team import Team, team
+from qed.trees.boosting.coding import Coding
 from qed.trees.boosting.growing import Grid, Grower, Grown
+from qed.trees.boosting.logistic import logistic_pieces
 from qed.trees.boosting.objectives import Objective, quantiles
 from qed.trees.boosting.problem import BoostingProblem, Table
-from qed.trees.forest import Forest, Growing
+from qed.trees.forest import LEAF, Forest, Growing
 
 # Rows that are measured at a time, what rounding may raise a sum of losses by, and how often a step is halved.
 PART, ROUNDING, HALVINGS = 1 << 14, 64 * EPS, 60
@@ -37,11 +39,22 @@ def measure(
 ) -> Measured:
     """Measure the losses; the sizes are those of all rows, or of some that are drawn."""
     slope, curvature = np.empty_like(scores), np.empty_like(scores)
+    is_compiled = objective.is_logistic and len(table) > PART
 
     def one(part: int, parts: int) -> tuple[float, np.ndarray]:
         here = slice(part * PART, (part + 1) * PART)
-        loss, slope[:, here], curvature[:, here] = objective.pieces(scores[:, here], table.y[here])
-        return _total(loss, table.weight[here]), _sizes(slope[:, here], curvature[:, here], table.weight[here])
+        z, y, weight, down, bend = (
+            scores[:, here],
+            table.y[here],
+            table.weight[here],
+            slope[:, here],
+            curvature[:, here],
+        )
+        if is_compiled:
+            loss, sizes = logistic_pieces(z[0], y, weight, down[0], bend[0])
+            return loss, sizes[None]
+        each, down[:], bend[:] = objective.pieces(z, y)
+        return _total(each, weight), _sizes(down, bend, weight)
 
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         found = crew.run(one, -(-len(table) // PART))
@@ -57,8 +70,8 @@ def _total(amounts: np.ndarray, weight: np.ndarray) -> float:
 
 
 def _sizes(slope: np.ndarray, curvature: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    sizes = np.stack([np.abs(slope), curvature], axis=1)
-    return (sizes * weight if len(weight) else sizes).sum(axis=2)
+    amounts = (np.abs(slope), curvature)
+    return np.stack([(one * weight if len(weight) else one).sum(axis=1) for one in amounts], axis=1)
 
 
 def grid_of(measured: Measured, output: int, table: Table, drawn: np.ndarray | None) -> Grid:
@@ -66,6 +79,20 @@ def grid_of(measured: Measured, output: int, table: Table, drawn: np.ndarray | N
     weight = table.weight if drawn is None or not len(table.weight) else table.weight[drawn]
     slopes, curvatures = measured.sizes[output]
     return Grid.of(slopes, curvatures, weight, len(table) if drawn is None else len(drawn))
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree as columns of a forest and its sets of categories, and the values of its nodes as they were numbered while it grew."""
+
+    nodes: list[np.ndarray]
+    sets: np.ndarray
+    value: np.ndarray
+
+    def halve(self) -> None:
+        """Go half as far."""
+        self.value[:] *= 0.5
+        self.nodes[4][:] *= 0.5
 
 
 class Rounds:
@@ -76,13 +103,16 @@ class Rounds:
         self.objective = problem.objective
         self.train, self.aside = problem.divided(seed)
         self.rules = problem.rules(self.train)
-        self.bins, codes = problem.coded(self.train)
-        self.grower = Grower(codes, self.bins, self.train.weight, self.rules)
+        self.coded = problem.coded(self.train, self.aside)
+        self.coding = self.coded.coding
+        self.grower = Grower(self.coded.train, self.coding, self.train.weight, self.rules)
         self.baseline = self.objective.baseline(self.train.y, self.train.weights)
         self.growing = Growing(forest)
         self.number = 0 if forest is None else forest.n_trees // self.objective.outputs
-        self.scores = scores_of(problem, self.train, self.baseline, forest)
-        self.aside_scores = None if self.aside is None else scores_of(problem, self.aside, self.baseline, forest)
+        self.scores, self.aside_scores = (
+            scores_of(problem, self.coding, codes, self.baseline, forest)
+            for codes in (self.coded.train, self.coded.aside)
+        )
         self.leaf = np.zeros(self.scores.shape, dtype=np.int32)
         with self._crew() as crew:
             self.measured = measure(self.objective, self.train, self.scores, crew)
@@ -93,12 +123,12 @@ class Rounds:
     @property
     def train_loss(self) -> float:
         """The mean loss of the rows that are learned from."""
-        return self.measured.loss / float(self.train.weights.sum())
+        return self.measured.loss / self.train.total
 
     @property
     def aside_loss(self) -> float:
         """The mean loss of the rows kept aside."""
-        assert self.aside is not None and self.aside_scores is not None
+        assert self.aside is not None
         return mean_loss(self.objective, self.aside, self.aside_scores)
 
     def advance(self) -> None:
@@ -115,38 +145,45 @@ class Rounds:
                 grown = self.grower.grow(crew, slope, curvature, grid, drawn, columns, self.leaf[output])
                 trees.append(self._tree(grown, output, drawn))
             self._go(crew, trees, whole=drawn is None)
-        for nodes, _ in trees:
-            self.growing.append(nodes)
+        for tree in trees:
+            self.growing.append(tree.nodes, tree.sets)
         if self.aside is not None:
             first = self.number * self.objective.outputs
             last = range(first, first + self.objective.outputs)
-            self.aside_scores = scores_of(self.problem, self.aside, self.aside_scores, self.growing.forest, last)
+            forest, before = self.growing.forest, self.aside_scores
+            self.aside_scores = scores_of(self.problem, self.coding, self.coded.aside, before, forest, last)
         self.number += 1
 
-    def _tree(self, grown: Grown, output: int, drawn: np.ndarray | None) -> tuple[list[np.ndarray], np.ndarray]:
-        """Give a tree as columns of a forest, and the values of its nodes as they were numbered while it grew."""
+    def _tree(self, grown: Grown, output: int, drawn: np.ndarray | None) -> Tree:
+        """Make a tree of what was grown, and tell the rows that were not drawn their leaves."""
         order = grown.in_order()
         place = np.empty(len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
         value, leaf = self._values(grown, output, drawn), grown.sums[order, 3] > 0
         column, cut, side, left = grown.questions[order].T
-        threshold = np.where(leaf, 0.0, self.bins.edges[np.maximum(column, 0), cut])
-        right = np.where(leaf, -1, place[np.where(leaf, 0, left + 1)])
+        by_level = ~leaf & self.coding.is_categorical[column]
+        plain = ~leaf & ~by_level
+        threshold = np.where(plain, self.coding.bins.edges[np.maximum(column, 0), np.where(plain, cut, 0)], 0.0)
+        sets = grown.sides[order[by_level]].astype(bool)
+        # What was never seen goes where missing values go.
+        sets = np.where(self.coding.known[column[by_level]], sets, sets[:, -1:])
         counts = _added_up(grown, order)
         nodes = [
-            np.where(leaf, -1, column),
+            np.where(leaf, LEAF, column),
             threshold,
-            right,
+            np.where(leaf, LEAF, place[np.where(leaf, 0, left + 1)]),
             side == 1,
             value[order] * self.problem.size,
             grown.gains[order],
+            counts[:, 1].astype(np.intp),
+            counts[:, 0],
+            np.where(by_level, np.cumsum(by_level) - 1, LEAF),
         ]
-        nodes += [counts[:, 1].astype(np.intp), counts[:, 0]]
         if drawn is not None:
             others = np.setdiff1d(np.arange(len(self.train)), drawn, assume_unique=True)
-            alone = Forest(np.array([0, len(order)]), *nodes).tree(0)
-            self.leaf[output, others] = order[alone.apply(self.train.X[others])]
-        return nodes, value
+            alone = Forest(np.array([0, len(order)]), *nodes, sets)
+            self.leaf[output, others] = order[self.coding.leaves(alone, 0, self.coded.train[others])]
+        return Tree(nodes, sets, value)
 
     def _values(self, grown: Grown, output: int, drawn: np.ndarray | None) -> np.ndarray:
         """Give how far each leaf goes: to the minimum of its model of the losses, or to a quantile, times the rate."""
@@ -161,38 +198,50 @@ class Rounds:
             step = quantiles(away, self.train.weights[used], grown.leaf[used], len(grown.sums), objective.level)
         return np.where(np.isfinite(step), self.rate * step, 0.0)
 
-    def _go(self, crew: Team, trees: list[Any], *, whole: bool) -> None:
+    def _go(self, crew: Team, trees: list[Tree], *, whole: bool) -> None:
         """Add the values of the trees to the scores; where that would raise the loss of all rows, halve them until it does not."""
-        before = self.measured.loss
+        before, scores = self.measured.loss, np.empty_like(self.scores)
+
+        def move(part: int, parts: int) -> None:
+            here = slice(part * PART, (part + 1) * PART)
+            for k, tree in enumerate(trees):
+                np.add(self.scores[k, here], tree.value[self.leaf[k, here]], out=scores[k, here])
+
         for _ in range(HALVINGS):
-            scores = np.stack([self.scores[k] + trees[k][1][self.leaf[k]] for k in range(len(trees))])
+            crew.run(move, -(-len(self.train) // PART))
             measured = measure(self.objective, self.train, scores, crew)
             if not whole or measured.loss <= before * (1 + ROUNDING):
                 break
-            for nodes, value in trees:
-                value *= 0.5
-                nodes[4] *= 0.5
+            for tree in trees:
+                tree.halve()
         self.scores, self.measured = scores, measured
 
 
 def scores_of(
-    problem: BoostingProblem, table: Table, before: Any, forest: Forest | None, trees: range | None = None
+    problem: BoostingProblem,
+    coding: Coding,
+    codes: np.ndarray,
+    before: Any,
+    forest: Forest | None,
+    trees: range | None = None,
 ) -> np.ndarray:
-    """Give the scores (outputs, n) after some trees, or all, from a constant or the scores before them."""
+    """Give the scores (outputs, n) of rows after some trees, or all, from a constant or the scores before them."""
     outputs = problem.objective.outputs
-    start = np.empty((outputs, len(table)))
-    start[:] = np.asarray(before).reshape(outputs, -1)
-    if forest is None:
-        return start
-    totals = np.ascontiguousarray(start.T) * problem.size
-    forest.add_to(table.X, totals, range(forest.n_trees) if trees is None else trees)
-    return np.ascontiguousarray(totals.T) / problem.size
+    scores = np.empty((outputs, len(codes)))
+    scores[:] = np.asarray(before).reshape(outputs, -1)
+    if forest is None or not len(codes):
+        return scores
+    scores *= problem.size
+    for tree in range(forest.n_trees) if trees is None else trees:
+        leaf = coding.leaves(forest, tree, codes)
+        scores[tree % outputs] += forest.value[forest.starts[tree] : forest.starts[tree + 1]][leaf]
+    return scores / problem.size
 
 
 def mean_loss(objective: Objective, table: Table, scores: np.ndarray) -> float:
     """Give the mean loss of rows."""
     with team(1) as crew:
-        return measure(objective, table, scores, crew).loss / float(table.weights.sum())
+        return measure(objective, table, scores, crew).loss / table.total
 
 
 def _added_up(grown: Grown, order: np.ndarray) -> np.ndarray:
