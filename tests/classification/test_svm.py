@@ -17,7 +17,7 @@ from qed.base.running.steps import Reason
 from qed.classification.svm.probability import Sigmoid, agreeing, coupled
 from qed.kernels import RBF, Similarity
 from qed.kernels.gram.gaussian import exponentials, exponentials_single, gaussian_rows, gaussian_sums
-from qed.kernels.gram.rows import combined
+from qed.kernels.gram.sums import combined
 from qed.optim.svm.smo import descend
 
 random = np.random.default_rng(0)
@@ -93,6 +93,36 @@ def test_sums_of_many_similarities(scale):
     c = random.standard_normal((1100, 2))
     found = combined(Similarity.of("rbf", 0.3), X, Z, c)
     np.testing.assert_allclose(found, RBF(0.3)(X, Z) @ c, atol=1e-13 * np.abs(c).sum())
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.2])
+def test_rough_sums_know_how_rough_they_are(gamma):
+    """Rows that are asked about are within the bound that was told, and those not taken are as exact as ever."""
+    X, Z = 3 * random.standard_normal((1000, 5)) + 7.0, 3 * random.standard_normal((1100, 5)) + 7.0
+    c, seen = random.standard_normal((1100, 3)), []
+    exact = RBF(gamma)(X, Z) @ c
+
+    def enough(sums, off):
+        at = sum(len(before) for before in seen)
+        seen.append(off)
+        assert (np.abs(sums - exact[at : at + len(sums)]) <= off[:, None]).all()
+        assert (off < 1e-2 * np.abs(c).sum()).all()
+        return np.arange(len(sums)) % 2 == 0
+
+    found = combined(Similarity.of("rbf", gamma), X, Z, c, enough)
+    taken = np.concatenate([np.arange(len(off)) % 2 == 0 for off in seen])
+    assert (np.abs(found - exact) <= 1e-13 * np.abs(c).sum())[~taken].all()
+    assert (np.abs(found - exact).max(axis=1) <= np.concatenate(seen))[taken].all()
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_many_rows_are_predicted_as_their_scores_say(classes):
+    """Classes that overlap, and votes that are equal: single precision must not decide where it can not."""
+    X, y = blobs(400, classes=classes, apart=0.1)
+    model, new = qed.SVC(C=100.0, gamma=0.5).fit(X, y), blobs(6000, classes=classes, apart=0.1)[0]
+    scores = model.decision_function(new)
+    chosen = (scores > 0).astype(int) if classes == 2 else scores.argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(new), model.classes_[chosen])
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])

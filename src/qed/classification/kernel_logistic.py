@@ -40,7 +40,7 @@ from qed.classification.logistic.likelihood import Point
 from qed.classification.logistic.smooth_likelihood import SmoothLikelihood
 from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, ComparedRows, WithWidth
-from qed.kernels.gram.rows import combined
+from qed.kernels.gram.sums import combined
 from qed.kernels.inputs import as_double
 from qed.kernels.mercer import NotAKernelError
 from qed.stats.classes.cross_entropy import cross_entropy, divergence, moved

@@ -96,6 +96,16 @@ def _scores(block: Block, joints: Callable[[Block], np.ndarray]) -> np.ndarray:
     return np.moveaxis(joints(block), 0, 1).astype(block.X.dtype, copy=False)
 
 
+def planes_of(X: Any, weights: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Give the scores of rows, of shape (n_models, n, n_planes), for weights of shape (p, n_planes, n_models) and levels of all planes.
+
+    What the models say of one plane lies together, row by row: there they are compared.
+    """
+    product = np.asarray(X @ np.ascontiguousarray(weights.reshape(len(weights), -1)))
+    product += level.T.ravel()
+    return product.reshape(len(product), *level.T.shape).transpose(2, 0, 1)
+
+
 def first_largest(scores: np.ndarray) -> np.ndarray:
     """Give where along the last axis the first of the largest is: entry by entry where they are few, in a tenth of NumPy's time.
 

@@ -39,6 +39,7 @@ from qed.classification.discriminant.gaussian_classes import (
 from qed.classification.discriminant.spread import Spread
 from qed.classification.generative import MOST_ERROR, beyond, log_priors
 from qed.classification.planes import planes_disagree
+from qed.classification.together import planes_of
 from qed.stats.by_class import ByClass
 
 
@@ -210,8 +211,7 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         # All measure from the same place, whatever the middle of their own priors: far from the origin digits would be lost.
         away = np.asarray(block.X, dtype=np.float64) - self.xbar_
         level = np.array([one.intercept_ + one.coef_ @ self.xbar_ for one in models])
-        product = away @ np.vstack([one.coef_ for one in models]).T
-        scores = np.swapaxes(product.reshape(len(away), *level.shape) + level, 0, 1)
+        scores = planes_of(away, np.array([one.coef_ for one in models]).T, level)
         return scores if len(self.classes_) > 2 else np.concatenate([np.zeros_like(scores), scores], axis=2)
 
     def _change(self, block: Block) -> np.ndarray:

@@ -28,8 +28,9 @@ def shrunk(covariance: np.ndarray, share: float) -> np.ndarray:
     array([[1.5, 0. ],
            [0. , 2.5]])
     """
-    level = share * float(np.trace(covariance)) / max(len(covariance), 1)
-    return (1 - share) * covariance + level * np.eye(len(covariance))
+    found = (1 - share) * covariance
+    found.flat[:: len(covariance) + 1] += share * float(covariance.trace()) / max(len(covariance), 1)
+    return found
 
 
 def fourth_powers(block: Block, classes: np.ndarray, means: np.ndarray, scales: np.ndarray) -> np.ndarray:

@@ -207,7 +207,8 @@ class SparsePath:
             known = seen.mean, np.sqrt(seen.deviation + (0 if loss.intercept else seen.weight * seen.mean**2))
         fit = ScoredLoss(LogisticLoss(), 2.0 * codes - 1.0, weight, intercept=loss.intercept)
         self._problem = NewtonSet(columns_of(X, None, centered=loss.intercept, often=many, known=known), fit)
-        self._share, self._tol = objective.l1_ratio, 0.1 * objective.tol
+        # What is to be proven afterwards is solved a little further.
+        self._share, self._tol = objective.l1_ratio, (1.0 if many else 0.1) * objective.tol
 
     def minimum(self, C: float) -> tuple[np.ndarray, np.ndarray]:
         """Give coefficients and constant; the next that is asked for begins there."""

@@ -19,6 +19,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.classification.logistic.beginning import SparsePath, suits_columns
 from qed.classification.logistic.problem import ClassProblem, Settings, strength_and_share
+from qed.classification.logistic.softmax_classifier import chances
 from qed.classification.logistic.sparse_likelihood import SparseLikelihood
 
 Coefficients = tuple[np.ndarray, np.ndarray]
@@ -32,7 +33,6 @@ class Candidate(Settings, Protocol):
     intercept_: np.ndarray
 
     def _decide(self, block: Block) -> np.ndarray: ...
-    def _probabilities(self, block: Block) -> np.ndarray: ...
 
 
 def path_search(model: Candidate, question: Question[Candidate]) -> Answer | None:
@@ -44,17 +44,21 @@ def path_search(model: Candidate, question: Question[Candidate]) -> Answer | Non
     table, found = question.table(scorers), question.families("C")
     try:
         for fold in question.folds:
-            block = question.training(fold).array()
-            training = ArrayRows(block.X, block.y, block.weight)
+            training, unseen = _gathered(question.training(fold)), _gathered(question.held_out(fold))
             for members in found:
                 order = sorted(members, key=lambda c: strengths[c])
                 for candidate, fitted in zip(order, _along(training, [question.models[c] for c in order])):
-                    _judge(table, candidate, fold, question.held_out(fold), fitted)
+                    _judge(table, candidate, fold, unseen, fitted)
                     if question.train_scores:
                         _judge(table, candidate, fold, training, fitted, train=True)
     except InputError:
         return None
     return table.answer(f"{question.folds.words}, {len(found)} path{'s' if len(found) > 1 else ''} of C each")
+
+
+def _gathered(rows: Rows) -> Rows:
+    block = rows.array()
+    return ArrayRows(block.X, block.y, block.weight)
 
 
 def _along(rows: Rows, models: Sequence[Candidate]) -> Iterator[Candidate]:
@@ -92,4 +96,4 @@ def _judge(table: Table, candidate: int, fold: int, rows: Rows, fitted: Candidat
     scores = np.asarray(rows.map(fitted._decide))
     number = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
     answers = {"predict": fitted.classes_[number], "decision_function": scores, "classes_": fitted.classes_}
-    table.judge(candidate, fold, train=train, predict_proba=np.asarray(rows.map(fitted._probabilities)), **answers)
+    table.judge(candidate, fold, train=train, predict_proba=chances(scores), **answers)

@@ -24,6 +24,7 @@ from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS, ratio
 from qed.base.sources.block import Block
 from qed.classification.generative import MOST_ERROR, Generative, beyond, log_priors
+from qed.classification.together import planes_of
 from qed.stats.by_class import ByClass
 
 ROUNDING = 64 * EPS
@@ -114,12 +115,10 @@ class CountingNB(Generative):
         if len(models) > 1 and len(self.classes_) == 2:
             # Many are asked which class they prefer: the difference says so, in half the time.
             weights, level = weights[:, 1:] - weights[:, :1], level[:, 1:] - level[:, :1]
-        # Row by row, as a sparse table reads them.
-        return partial(self._of_planes, np.ascontiguousarray(weights.reshape(level.size, -1).T), level)
+        return partial(self._of_planes, np.ascontiguousarray(weights.T), level)
 
     def _of_planes(self, weights: np.ndarray, level: np.ndarray, block: Block) -> np.ndarray:
-        product = np.asarray(self._marked(block) @ weights)
-        scores = np.swapaxes(product.reshape(len(product), *level.shape) + level, 0, 1)
+        scores = planes_of(self._marked(block), weights, level)
         lacks_first = level.shape[1] < len(self.classes_)
         return np.concatenate([np.zeros_like(scores), scores], axis=2) if lacks_first else scores
 

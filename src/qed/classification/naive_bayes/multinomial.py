@@ -90,7 +90,8 @@ class MultinomialNB(CountingNB):
 
     def _estimates(self, count: np.ndarray, weight: np.ndarray) -> Estimates:
         more = np.maximum(count + self._alpha(count.shape[1]), TINY)
-        share = np.minimum(np.log(more / more.sum(axis=1, keepdims=True)), 0.0)
+        more /= more.sum(axis=1, keepdims=True)
+        share = np.minimum(np.log(more, out=more), 0.0, out=more)
         return Estimates(share, share, np.zeros(len(count)))
 
     def _linear(self) -> Estimates:

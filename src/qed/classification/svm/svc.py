@@ -35,6 +35,7 @@ from qed.base.running.steps import Ending, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.classification.svm.probability import LEAST, Sigmoid, agreeing, coupled, sigmoids, unseen_scores
+from qed.classification.svm.votes import clear, votes, winners
 from qed.optim.svm.dual import DualProblem, State
 from qed.optim.svm.problem import MACHINE_PARAMETERS, MACHINE_WAYS, KernelMachine, MachineProblem, allowed
 
@@ -340,7 +341,7 @@ class SVC(Classifier, KernelMachine):
         else:
             found = coupled(positive, len(self.classes_))
         grain = 4 * float(np.finfo(block.X.dtype).eps)
-        return agreeing(found, self._winners(scores), grain).astype(block.X.dtype, copy=False)
+        return agreeing(found, winners(scores, len(self.classes_)), grain).astype(block.X.dtype, copy=False)
 
     def _by_part(self) -> np.ndarray:
         numbers = np.repeat(np.arange(len(self.classes_)), self.n_support_)
@@ -355,36 +356,22 @@ class SVC(Classifier, KernelMachine):
         """Score every pair of classes, of shape (n, n_pairs)."""
         return self._apply_to(block.X, self._by_part().T)
 
-    def _by_votes(self, scores: np.ndarray) -> np.ndarray:
-        """Count for each class the pairs that it wins; how clearly they were won decides between equal counts."""
-        count = len(self.classes_)
-        votes, sums = np.zeros((len(scores), count)), np.zeros((len(scores), count))
-        for k, (a, b) in enumerate(combinations(range(count), 2)):
-            won = scores[:, k] > 0
-            votes[:, a] += won
-            votes[:, b] += ~won
-            sums[:, a] += scores[:, k]
-            sums[:, b] -= scores[:, k]
-        return votes + sums / (3 * (np.abs(sums) + 1))
-
     def _shaped(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 2:
             return scores[:, 0]
-        return self._by_votes(scores) if self.decision_function_shape == "ovr" else scores
-
-    def _winners(self, scores: np.ndarray) -> np.ndarray:
-        """Give the numbers of the classes that win."""
-        return (scores[:, 0] > 0).astype(int) if len(self.classes_) == 2 else self._by_votes(scores).argmax(axis=1)
+        return votes(scores, len(self.classes_)) if self.decision_function_shape == "ovr" else scores
 
     def _decide(self, block: Block) -> np.ndarray:
         return self._shaped(self._scores(block)).astype(block.X.dtype, copy=False)
 
     def _choose(self, block: Block) -> np.ndarray:
-        return self.classes_[self._winners(self._scores(block))]
+        count = len(self.classes_)
+        scores = self._apply_to(block.X, self._by_part().T, lambda sums, off: clear(sums + self.intercept_, off, count))
+        return self.classes_[winners(scores, count)]
 
     def _answers(self, rows: Rows) -> dict[str, np.ndarray]:
         scores = np.asarray(rows.map(self._scores))
-        chosen = self.classes_[self._winners(scores)]
+        chosen = self.classes_[winners(scores, len(self.classes_))]
         return {"predict": chosen, "decision_function": self._shaped(scores), "classes_": self.classes_}
 
     def _warn(self, ending: Ending) -> None:

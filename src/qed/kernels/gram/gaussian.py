@@ -30,7 +30,7 @@ SINGLE = np.float32
 PER_SINGLE, HIGH_SINGLE, LOW_SINGLE, ROUND_SINGLE = (
     SINGLE(value) for value in (1.44269504, 0.693359375, -2.12194440e-4, 12582912.0)
 )
-C0, C1, C2, C3, C4, C5, ONE, LEAST = (
+C0, C1, C2, C3, C4, C5, ONE, ZERO, LEAST = (
     SINGLE(value)
     for value in (
         5.0000001201e-1,
@@ -40,6 +40,7 @@ C0, C1, C2, C3, C4, C5, ONE, LEAST = (
         1.3981999507e-3,
         1.9875691500e-4,
         1.0,
+        0.0,
         -87.0,
     )
 )
@@ -145,6 +146,23 @@ def gaussian_tile(products: np.ndarray, left: np.ndarray, right: np.ndarray, clo
             line[place] = 0.0
         exponentials(line)
     return doubtful > 0
+
+
+@kernel(fastmath={"contract"})
+def single_sums(
+    products: np.ndarray, left: np.ndarray, right: np.ndarray, coefficients: np.ndarray, out: np.ndarray
+) -> None:
+    """Do the same in single precision, and add the similarities, each line times its coefficients of shape (m, q), to `out`."""
+    for i in range(len(products)):
+        line, own = products[i], left[i]
+        for t in range(len(line)):
+            line[t] = min(line[t] - own - right[t], ZERO)
+        exponentials_single(line)
+        for q in range(coefficients.shape[1]):
+            weight, sums = coefficients[i, q], out[q]
+            if weight != 0.0:
+                for t in range(len(line)):
+                    sums[t] += weight * line[t]
 
 
 @kernel

@@ -6,7 +6,6 @@ again takes less time than the system needs to find memory for it. All others ar
 A row does not depend on when, or with which others, it was worked out.
 """
 
-import math
 from functools import partial
 from typing import Any
 
@@ -16,15 +15,7 @@ from qed.base.compile import kernel
 from qed.base.engine import work
 from qed.base.numbers import EPS
 from qed.base.sources.block import is_sparse
-from qed.kernels.gram.gaussian import (
-    FAR_AWAY,
-    MOST_COLUMNS,
-    WORTH_COMPILING,
-    gaussian_rows,
-    gaussian_sums,
-    gaussian_tile,
-)
-from qed.kernels.linear import squared_norms
+from qed.kernels.gram.gaussian import MOST_COLUMNS, gaussian_rows
 from qed.kernels.radial import RBF
 from qed.kernels.similarity import Similarity
 
@@ -32,7 +23,6 @@ from qed.kernels.similarity import Similarity
 CHUNK, WIDTH = 32, 1024
 # So many times the rows that must be there are kept of those that are cheap.
 TIMES = 2
-STRETCH = 2048
 SIDE = 256
 # A sum of half squared lengths (times two gamma) up to which distances come from a matrix product: four numbers of at most this size
 # are rounded, and an error of the exponent is one of the similarity, relative.
@@ -129,53 +119,3 @@ def gaussian_factor(similarity: Similarity, X: Any) -> float | None:
     if radial.sigma is not None:
         return -0.5 / radial.sigma**2
     return -(1.0 / X.shape[1] if radial.gamma is None else radial.gamma)
-
-
-def combined(similarity: Similarity, X: Any, kept: Any, coefficients: np.ndarray) -> np.ndarray:
-    """Give what :meth:`Similarity.combined` gives, by the compiled kernel where that is faster."""
-    used = coefficients.any(axis=1)
-    factor = gaussian_factor(similarity, kept)
-    small = X.shape[0] * int(used.sum()) < WORTH_COMPILING
-    if factor is None or small or is_sparse(X) or not np.isfinite(factor):
-        return similarity.combined(X, kept, coefficients)
-    rows = np.ascontiguousarray(kept[used], dtype=np.float64)
-    weights = np.ascontiguousarray(coefficients[used], dtype=np.float64)
-    out, middle = np.zeros((coefficients.shape[1], X.shape[0])), rows.mean(axis=0)
-    moved = (rows - middle) * math.sqrt(-2 * factor)
-    half = squared_norms(moved) / 2
-    given = (X, rows, weights, factor, middle, moved, half, out)
-    tasks = (partial(_sums, *given, start) for start in range(0, X.shape[0], STRETCH))
-    for _ in work(tasks):
-        continue
-    return out.T
-
-
-def _sums(
-    X: np.ndarray,
-    rows: np.ndarray,
-    weights: np.ndarray,
-    factor: float,
-    middle: np.ndarray,
-    moved: np.ndarray,
-    half: np.ndarray,
-    out: np.ndarray,
-    start: int,
-) -> None:
-    """Sum up the similarities of a stretch of rows: by matrix products where these lose no digit that counts, else by differences."""
-    some = slice(start, start + STRETCH)
-    table = np.asarray(X[some], dtype=np.float64)
-    U = (table - middle) * math.sqrt(-2 * factor)
-    own = squared_norms(U) / 2
-    if not own.max(initial=0.0) + half.max(initial=0.0) <= SHORT:
-        found = np.zeros((len(out), len(table)))
-        gaussian_sums(np.ascontiguousarray(table.T), rows, weights, factor, found)
-        out[:, some] = found
-        return
-    for first in range(0, len(table), SIDE):
-        here, sums = U[first : first + SIDE], np.zeros((len(U[first : first + SIDE]), len(out)))
-        for place in range(0, len(rows), SIDE):
-            there = slice(place, place + SIDE)
-            tile = here @ moved[there].T
-            gaussian_tile(tile, own[first : first + SIDE], half[there], 0.0, FAR_AWAY)
-            sums += tile @ weights[there]
-        out[:, start + first : start + first + len(sums)] = sums.T

@@ -26,6 +26,8 @@ NEAR = 4.0
 SOME = 8
 # So much of a row is gone through at least, so that the next one is read ahead.
 WIDE = 2048
+# So many columns at a time are multiplied with those before them.
+SIDE = 256
 NONE = np.empty(0, dtype=np.int64)
 
 
@@ -187,9 +189,23 @@ class DenseChosen:
         if self._root is None:
             self._seen = np.empty_like(self._rows)
         self._root, self._centered = np.sqrt(weight), centered
-        self._see(0, self._count)
-        seen = self._seen[: self._count]
-        return np.asarray(seen @ seen.T)
+        out = np.empty((self._count, self._count))
+        for task in (self._see_some, self._multiply_some):
+            # The last ones have the most columns before them, and come first, so that threads end together.
+            starts = reversed(range(0, self._count, SIDE))
+            for _ in work(partial(task, slice(first, min(first + SIDE, self._count)), out) for first in starts):
+                continue
+        return out
+
+    def _see_some(self, some: slice, _: np.ndarray) -> None:
+        self._see(some.start, some.stop)
+
+    def _multiply_some(self, some: slice, out: np.ndarray) -> None:
+        """Fill the products of some columns with each other and with those before them."""
+        own, before = self._seen[some], slice(0, some.start)
+        np.matmul(own, own.T, out=out[some, some])
+        np.matmul(own, self._seen[before].T, out=out[some, before])
+        out[before, some] = out[some, before].T
 
     def _see(self, first: int, last: int) -> None:
         if self._root is not None:
@@ -203,9 +219,10 @@ class DenseChosen:
 
     def keep(self, kept: np.ndarray) -> None:
         """Keep some of the columns only."""
-        self._rows, seen = self._rows[: self._count][kept], self._seen[: self._count]
-        self._seen = self._rows if self._root is None else seen[kept]
-        self._count = len(self._rows)
+        self._rows[: len(kept)] = self._rows[kept]
+        if self._root is not None:
+            self._seen[: len(kept)] = self._seen[kept]
+        self._count = len(kept)
 
     def subtract(self, vector: np.ndarray, coef: np.ndarray) -> None:
         """Subtract the columns times their coefficients from a vector, in place."""

@@ -54,9 +54,8 @@ class NewtonSet(WorkingSet):
                 self._curvature = self.fit.curvature(self.here)
             self._model(fresh)
             fell = self._step(penalty, INNER * gap, newton)
-            idle = fell <= self.here.noise
-            # The model of an earlier place may lead nowhere where that of this place does not.
-            before, idle = (gap, idle) if fresh or not idle else (0.0, False)
+            # The model of an earlier place may lead nowhere where that of this place does not, and the gap may still fall by it.
+            before, idle = gap, fresh and fell <= self.here.noise
 
     def _model(self, fresh: bool) -> None:
         """Set up the quadratic at this place, with its own Gram matrix or with the last one."""

@@ -18,7 +18,7 @@ import numpy as np
 from qed.base.compile import interpreted
 from qed.base.engine import work
 from qed.base.numbers import TINY
-from qed.kernels.gram.rows import combined
+from qed.kernels.gram.sums import combined
 from qed.kernels.similarity import Similarity
 from qed.optim.svm.decomposition import Part, Place, decomposed, exactly
 from qed.optim.svm.smo import among, balance, descend, judge, multiply, settle_parts

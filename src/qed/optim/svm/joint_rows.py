@@ -6,9 +6,12 @@ With those of the other rows as they are, the multipliers of a row are the lowes
 
 What each of them lacks to its limit is :math:`\max(0, (d_k - \beta) / \|x\|^2)`, with :math:`d_k = b_k + \|x\|^2 C [k = y]` and the
 :math:`\beta` at which they lack :math:`C` together: it is found by leaving out classes below the mean until none is. A visit costs
-:math:`O(Kp)`. Rows without multipliers are visited once in a round of passes, which finds those that will need some.
+:math:`O(Kp)`, and most need not be made. At the minimum slopes :math:`\|x\|^2 \alpha_k + b_k` are the same for all classes that are not at
+their limit, and less for those that are; so a class at its limit whose slope is below those of the others is set aside until slopes agree
+as well as a step asks for, and a row with it once a single class is left.
 
-Michelot (1986), A finite algorithm for finding the projection of a point onto the canonical simplex.
+Michelot (1986), A finite algorithm for finding the projection of a point onto the canonical simplex; Keerthi et al. (2008), see
+:mod:`qed.optim.svm.joint`.
 """
 
 from __future__ import annotations
@@ -25,8 +28,12 @@ from qed.base.sources.block import is_sparse
 from qed.optim.sparse.sweeps import FAST
 from qed.optim.svm.joint import JointProblem
 
-# A step is so many passes, ten more than the last one, and on large tables no more than take a tenth of a second.
-MORE, MOST_PASSES, MULTIPLICATIONS = 10, 100, 1e8
+# Every step makes the slopes of each row agree so much better than the last one, if so many multiplications are enough.
+BETTER, MOST = 0.25, 1 << 25
+# Slopes that differ by less are the same.
+SAME = 1e-12
+# The next number of Knuth's linear congruential generator, of whose 64 bits the first are the best.
+FACTOR, MORE, LAST_BITS = np.uint64(6364136223846793005), np.uint64(1442695040888963407), np.uint64(33)
 
 
 class Proven(NamedTuple):
@@ -70,20 +77,14 @@ class JointTable:
     def passed(self, multipliers: np.ndarray, number: int) -> np.ndarray:
         """Give the multipliers after the passes of a step, of which there were some number before."""
         found, planes = multipliers.copy(), self.planes(multipliers)
-        values = self.X.nnz if is_sparse(self.X) else self.X.size
-        passes = int(
-            np.clip(MULTIPLICATIONS / (self.classes * max(values, 1)), 1, min(MORE * (number + 1), MOST_PASSES))
-        )
-        random, busy = generator(0, "rows", number), np.ones(len(self.codes), dtype=np.bool_)
-        busy[(self.squares == 0) | (self.cost == 0)] = False
-        for _ in range(passes):
-            order = random.permutation(np.flatnonzero(busy))
-            given = (order, self.codes, self.cost, self.squares, self.one, planes, found, busy)
-            if is_sparse(self.X):
-                places = self.X.indices.astype(np.int64), self.X.indptr.astype(np.int64)
-                visit_sparse(self.X.data, *places, *given)
-            else:
-                visit_dense(self.X, *given)
+        rows = np.flatnonzero((self.squares > 0) & (self.cost > 0))
+        state = generator(0, "rows", number).integers(1 << 62, size=1, dtype=np.uint64)
+        given = (rows, self.codes, self.cost, self.squares, self.one, planes, found, state, BETTER**number, MOST)
+        if is_sparse(self.X):
+            places = self.X.indices.astype(np.int64), self.X.indptr.astype(np.int64)
+            visit_sparse(self.X.data, *places, *given)
+        else:
+            visit_dense(self.X, *given)
         return self.inside(found)
 
     def inside(self, multipliers: np.ndarray) -> np.ndarray:
@@ -124,82 +125,129 @@ class JointTable:
 
 
 @kernel(within=True)
-def best(slope: Any, square: float, cost: float, own: int, multipliers: Any, moves: Any) -> bool:
-    """Set the moves to the best multipliers of a row, from ``score + [k is another class]``; say whether it has any, or moves."""
-    classes = len(slope)
-    total = 0.0
-    for k in range(classes):
-        slope[k] -= square * multipliers[k]
-        if k == own:
-            slope[k] += square * cost
-        total += slope[k]
-    count, level = classes, (total - square * cost) / classes
+def shuffle(order: Any, count: int, state: Any) -> None:
+    """Put the first numbers of `order` into a random order."""
+    for t in range(count - 1, 0, -1):
+        state[0] = state[0] * FACTOR + MORE
+        place = np.int64((state[0] >> LAST_BITS) % np.uint64(t + 1))
+        order[t], order[place] = order[place], order[t]
+
+
+@kernel(within=True)
+def apart(slope: Any, cost: float, own: int, multipliers: Any, active: Any) -> float:
+    """Set aside classes that are best at their limits; say how far apart the slopes of the others are, or -1 where one is left at most."""
+    least, most, left = np.inf, -np.inf, 0
+    for k in range(len(slope)):
+        if active[k] and multipliers[k] < (cost if k == own else 0.0):
+            least = min(least, slope[k])
+    for k in range(len(slope)):
+        if active[k] and multipliers[k] >= (cost if k == own else 0.0) and slope[k] < least:
+            active[k] = False
+        if active[k]:
+            most = max(most, slope[k])
+            left += 1
+    return most - least if left > 1 else -1.0
+
+
+@kernel(within=True)
+def best(slope: Any, square: float, cost: float, own: int, active: Any, multipliers: Any, moves: Any) -> None:
+    """Set the moves to the best multipliers of the active classes of a row, from ``score + [k is another class]``."""
+    total, count = -square * cost, 0
+    for k in range(len(slope)):
+        if active[k]:
+            slope[k] += square * ((cost if k == own else 0.0) - multipliers[k])
+            total += slope[k]
+            count += 1
+    level = total / count
     while True:
-        total, above = 0.0, 0
-        for k in range(classes):
-            if slope[k] > level:
+        total, above = -square * cost, 0
+        for k in range(len(slope)):
+            if active[k] and slope[k] > level:
                 total += slope[k]
                 above += 1
         if above == 0 or above >= count:
             break
-        count, level = above, (total - square * cost) / above
-    busy = False
-    for k in range(classes):
-        limit = cost if k == own else 0.0
-        new = limit - max(0.0, (slope[k] - level) / square)
-        moves[k] = new - multipliers[k]
-        multipliers[k] = new
-        busy = busy or new != 0.0 or moves[k] != 0.0
-    return busy
+        count, level = above, total / above
+    for k in range(len(slope)):
+        moves[k] = 0.0
+        if active[k]:
+            new = (cost if k == own else 0.0) - max(0.0, (slope[k] - level) / square)
+            moves[k] = new - multipliers[k]
+            multipliers[k] = new
 
 
 @kernel(fastmath=FAST)
 def visit_dense(
-    X: Any, order: Any, codes: Any, cost: Any, squares: Any, one: float, planes: Any, multipliers: Any, busy: Any
-) -> None:
-    """Give rows their best multipliers, one after another; planes follow, and `busy` says which rows have some, or moved."""
-    classes, p = len(planes), X.shape[1]
-    slope, moves = np.empty(classes), np.empty(classes)
-    for i in order:
-        for k in range(classes):
-            total = one * planes[k, p]
-            for j in range(p):
-                total += planes[k, j] * X[i, j]
-            slope[k] = total + (0.0 if k == codes[i] else 1.0)
-        busy[i] = best(slope, squares[i], cost[i], codes[i], multipliers[i], moves)
-        for k in range(classes):
-            if moves[k] != 0.0:
-                for j in range(p):
-                    planes[k, j] += moves[k] * X[i, j]
-                planes[k, p] += moves[k] * one
+    X: Any, order: Any, codes: Any, cost: Any, squares: Any, one: float, planes: Any, multipliers: Any, state: Any,
+    enough: float, most: int,
+) -> None:  # fmt: skip
+    """Give rows their best multipliers, in turn, in one random order after another, until slopes of no row are further apart than `enough`.
+
+    Planes follow. It ends after a turn that makes more than `most` multiplications with the ones before.
+    """
+    classes, p, count = len(planes), X.shape[1], len(order)
+    slope, moves, active = np.empty(classes), np.empty(classes), np.ones((len(X), classes), np.bool_)
+    worst, made = np.inf, 0
+    while worst > enough and made < most and count > 0:
+        shuffle(order, count, state)
+        worst, left = 0.0, 0
+        for t in range(count):
+            i = order[t]
+            for k in range(classes):
+                if active[i, k]:
+                    total = one * planes[k, p]
+                    for j in range(p):
+                        total += planes[k, j] * X[i, j]
+                    slope[k] = total + (0.0 if k == codes[i] else 1.0)
+                    made += p
+            off = apart(slope, cost[i], codes[i], multipliers[i], active[i])
+            if off >= 0.0:
+                order[left] = i
+                left += 1
+            if off <= SAME:
+                continue
+            worst = max(worst, off)
+            best(slope, squares[i], cost[i], codes[i], active[i], multipliers[i], moves)
+            for k in range(classes):
+                if moves[k] != 0.0:
+                    for j in range(p):
+                        planes[k, j] += moves[k] * X[i, j]
+                    planes[k, p] += moves[k] * one
+        count = left
 
 
 @kernel(fastmath=FAST)
 def visit_sparse(
-    data: Any,
-    indices: Any,
-    ends: Any,
-    order: Any,
-    codes: Any,
-    cost: Any,
-    squares: Any,
-    one: float,
-    planes: Any,
-    multipliers: Any,
-    busy: Any,
-) -> None:
+    data: Any, indices: Any, ends: Any, order: Any, codes: Any, cost: Any, squares: Any, one: float, planes: Any,
+    multipliers: Any, state: Any, enough: float, most: int,
+) -> None:  # fmt: skip
     """Do what `visit_dense` does, for rows that are stored without their zeros."""
-    classes, p = len(planes), planes.shape[1] - 1
-    slope, moves = np.empty(classes), np.empty(classes)
-    for i in order:
-        for k in range(classes):
-            total = one * planes[k, p]
-            for place in range(ends[i], ends[i + 1]):
-                total += planes[k, indices[place]] * data[place]
-            slope[k] = total + (0.0 if k == codes[i] else 1.0)
-        busy[i] = best(slope, squares[i], cost[i], codes[i], multipliers[i], moves)
-        for k in range(classes):
-            if moves[k] != 0.0:
-                for place in range(ends[i], ends[i + 1]):
-                    planes[k, indices[place]] += moves[k] * data[place]
-                planes[k, p] += moves[k] * one
+    classes, p, count = len(planes), planes.shape[1] - 1, len(order)
+    slope, moves, active = np.empty(classes), np.empty(classes), np.ones((len(codes), classes), np.bool_)
+    worst, made = np.inf, 0
+    while worst > enough and made < most and count > 0:
+        shuffle(order, count, state)
+        worst, left = 0.0, 0
+        for t in range(count):
+            i = order[t]
+            for k in range(classes):
+                if active[i, k]:
+                    total = one * planes[k, p]
+                    for place in range(ends[i], ends[i + 1]):
+                        total += planes[k, indices[place]] * data[place]
+                    slope[k] = total + (0.0 if k == codes[i] else 1.0)
+                    made += ends[i + 1] - ends[i]
+            off = apart(slope, cost[i], codes[i], multipliers[i], active[i])
+            if off >= 0.0:
+                order[left] = i
+                left += 1
+            if off <= SAME:
+                continue
+            worst = max(worst, off)
+            best(slope, squares[i], cost[i], codes[i], active[i], multipliers[i], moves)
+            for k in range(classes):
+                if moves[k] != 0.0:
+                    for place in range(ends[i], ends[i + 1]):
+                        planes[k, indices[place]] += moves[k] * data[place]
+                    planes[k, p] += moves[k] * one
+        count = left

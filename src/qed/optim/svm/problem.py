@@ -31,7 +31,8 @@ from qed.base.running.steps import Halt, Reason, Rule, Step
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, ComparedRows, WithWidth
-from qed.kernels.gram.rows import RIGHT_TO, combined
+from qed.kernels.gram.rows import RIGHT_TO
+from qed.kernels.gram.sums import Enough, combined
 from qed.kernels.inputs import as_double
 from qed.kernels.linear import Linear
 from qed.kernels.radial import RBF
@@ -273,8 +274,11 @@ class KernelMachine(WithWidth, Iterative):
             return np.empty((0, 0))
         return problem.given[used]
 
-    def _apply_to(self, X: Any, signed: np.ndarray) -> np.ndarray:
-        """Give the sums of similarities of rows to the support vectors, times `signed` of shape (vectors, k), and the constants."""
+    def _apply_to(self, X: Any, signed: np.ndarray, enough: Enough | None = None) -> np.ndarray:
+        """Give the sums of similarities of rows to the support vectors, times `signed` of shape (vectors, k), and the constants.
+
+        Where `enough` says so, given sums without the constants and a bound of their errors, they may be rough.
+        """
         if self.similarity_is_given:
             return np.asarray(X[:, self.support_] @ signed) + self.intercept_
         if isinstance(self.kernel, str) and self.kernel == "linear":
@@ -285,7 +289,7 @@ class KernelMachine(WithWidth, Iterative):
             X = X.toarray()
         elif is_sparse(vectors) and not is_sparse(X):
             vectors = vectors.toarray()
-        return combined(self._similarity, X, vectors, signed) + self.intercept_
+        return combined(self._similarity, X, vectors, signed, enough) + self.intercept_
 
     def _slopes(self, signed: np.ndarray) -> np.ndarray:
         """Give the coefficients of the columns, of shape (k, p), of a linear kernel; multipliers sum to zero, so rows may be moved."""
