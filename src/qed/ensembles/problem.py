@@ -92,7 +92,9 @@ class MemberProblem(PresentRows):
 
 
 class MemberClasses(MemberProblem):
-    """Rows of classes."""
+    """Rows of classes; `votes` are what members were found to say of them, added up."""
+
+    votes: np.ndarray
 
     def __init__(self, rows: Rows, model: Settings) -> None:
         super().__init__(rows, model)

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import softmax
 
 from qed.base.attributes import size
-from qed.base.certificate import Claim
+from qed.base.certificate import Certificate, Claim
 from qed.base.models.composed import Member, refuse_other_kinds, refuse_weights, takes_weights
 from qed.base.models.labels import encode
 from qed.base.models.parameters import Parameter, boolean
@@ -140,8 +140,8 @@ class AdaBoostClassifier(Classifier, AdaBoost):
     def _judge(
         self, problem: MemberClasses, said: np.ndarray, weight: np.ndarray, says: np.ndarray
     ) -> Judged | None:
-        wrong, k = said != problem.target, len(problem.classes)
-        error = float(weight[wrong].sum() / weight.sum())
+        wrong, k = (said != problem.target).view(np.uint8), len(problem.classes)
+        error = float(weight @ wrong / weight.sum())
         if error == 0:
             # Whoever makes no error decides alone.
             return Judged(0.0, 1.0 + float(says.sum()), weight)
@@ -149,9 +149,9 @@ class AdaBoostClassifier(Classifier, AdaBoost):
         if error >= 1 - 1 / k - (len(wrong) + 64) * EPS:
             return None
         say = self.learning_rate * float(np.log((1 - error) / error) + np.log(k - 1))
-        lowered = np.where(wrong, weight, weight * np.exp(-say))
+        lowered = weight * np.array([np.exp(-say), 1.0])[wrong]
         after = np.maximum(lowered * (problem.total / lowered.sum()), LEAST * problem.total)
-        return Judged(error, say, after, float(after[wrong].sum() / after.sum()))
+        return Judged(error, say, after, float(after @ wrong / after.sum()))
 
     def _reached(self, problem: MemberClasses, errors: np.ndarray, says: np.ndarray) -> float:
         return bound_of(errors, says)
@@ -207,10 +207,19 @@ class AdaBoostClassifier(Classifier, AdaBoost):
         """
         yield from self._staged(X, "predict_proba")
 
+    def _replayed(self, problem: MemberClasses) -> Iterator[tuple[np.ndarray, Judged, Certificate | None]]:
+        votes, k = np.zeros((len(problem), len(problem.classes))), len(problem.classes)
+        flat, first = votes.reshape(-1), np.arange(len(problem)) * k
+        for said, judged, proof in super()._replayed(problem):
+            flat[first + said] += judged.say
+            yield said, judged, proof
+        problem.votes = votes
+
     def _claimed(self, problem: MemberClasses, judged: list[Judged]) -> list[Claim]:
-        said = self._choose(Block(problem.X))
         weights, k = problem.weights, len(problem.classes)
-        wrong = float(weights[said != problem.y].sum() / weights.sum())
+        scores = _scores(problem.votes)
+        said = scores > 0 if k == 2 else scores.argmax(axis=1)
+        wrong = float(weights[said != problem.target].sum() / weights.sum())
         bound = bound_of(np.array([one.error for one in judged]), np.array([one.say for one in judged]))
         # What sums over rows, and exponentials of sums of say, round away.
         noise = (len(weights) + 64 + 8 * sum(one.say for one in judged)) * EPS
@@ -249,10 +258,11 @@ def bound_of(errors: np.ndarray, says: np.ndarray) -> float:
 
 
 def _scores(votes: np.ndarray) -> np.ndarray:
-    """Give the say for a class less the mean say for others, as a share of all; for two classes of the second one."""
+    """Give the say for a class less the mean say for others, as a share of all; for two classes twice that of the second one."""
     total, k = votes.sum(axis=1, keepdims=True), votes.shape[1]
     scores = (votes - (total - votes) / (k - 1)) / np.where(total > 0, total, 1.0)
-    return scores[:, 1] if k == 2 else scores
+    # As scikit-learn has it: for the second class, and against the first.
+    return 2 * scores[:, 1] if k == 2 else scores
 
 
 def _chances(scores: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ from qed.ensembles.problem import MemberProblem
 from qed.selection.metrics.classification import accuracy_score
 from qed.selection.metrics.regression import r2_score
 
-# Values that members are proven again from in a fit, one of them whatever its size; ``certify`` proves all.
+# Values that stumps are proven from in a fit; ``certify`` proves all.
 SAMPLED = 1 << 16
 # No weight falls below this share of all: a row stays a row.
 LEAST = 1e-280
@@ -266,23 +266,24 @@ class AdaBoost(Iterative):
         """Whether nothing is drawn by lot."""
         return not self._draws and not any(name.endswith("random_state") for name in self.estimator_.get_params())
 
-    def _replayed(self, problem: Any) -> Iterator[tuple[Judged, Certificate | None]]:
-        """Go through the rounds again: how each member is judged, and the proof of those that are looked at."""
+    def _replayed(self, problem: Any) -> Iterator[tuple[np.ndarray, Judged, Certificate | None]]:
+        """Go through the rounds again: what each member says, how it is judged, and the proof of those that are looked at."""
         weight, price, budget = problem.weights, problem.X.shape[0] * problem.X.shape[1], SAMPLED
         for number_of, made in enumerate(self.estimators_):
-            judged = self._judge(problem, self._said(made, problem), weight, self.estimator_weights_[:number_of])
+            said = self._said(made, problem)
+            judged = self._judge(problem, said, weight, self.estimator_weights_[:number_of])
             if judged is None:
                 return
             proof = None
-            if problem.again or number_of == 0 or budget >= price:
+            if problem.again or budget >= price or not self._is_lean:
                 budget -= price
                 seen = self._seen(problem, made, weight, self.seed_, number_of)
                 proof = proof_of(made, *seen, again=problem.again or self._is_lean)
-            yield replace(judged, weight=judged.weight.sum()), proof
+            yield said, replace(judged, weight=judged.weight.sum()), proof
             weight = judged.weight
 
     def _prove(self, problem: Any) -> list[Claim]:
-        rounds = list(self._replayed(problem))
+        rounds = [one[1:] for one in self._replayed(problem)]
         lost = len(self.estimators_) - len(rounds)
         claims = [Claim("members that are no better than chance", float(lost), 0.0)]
         if lost:
@@ -290,7 +291,7 @@ class AdaBoost(Iterative):
         judged = [one for one, _ in rounds]
         noise = (len(problem) + 64) * EPS
         proofs = list(zip(names_of(self.estimators_), (proof for _, proof in rounds)))
-        looked = [one for one in proofs if one[1] is not None] or proofs
+        looked = [one for one in proofs if one[1] is not None] if self._is_lean else proofs
         return [
             *claims,
             *self._claimed(problem, judged),
