@@ -24,12 +24,18 @@ class Line:
         return hash(Line)
 
 
+CLASSIFIERS = [("bayes", qed.GaussianNB()), ("tree", qed.DecisionTreeClassifier(max_depth=2))]
+REGRESSORS = [("line", qed.Ridge()), ("tree", qed.DecisionTreeRegressor(max_depth=2))]
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "RandomSearch": lambda: qed.RandomSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),
     "TableModel": lambda: qed.TableModel(qed.Ridge()),
+    "StackingClassifier": lambda: qed.StackingClassifier(CLASSIFIERS, cv=2),
+    "StackingRegressor": lambda: qed.StackingRegressor(REGRESSORS, cv=2),
+    "VotingClassifier": lambda: qed.VotingClassifier(CLASSIFIERS, voting="soft"),
+    "VotingRegressor": lambda: qed.VotingRegressor(REGRESSORS, weights=[1.0, 2.0]),
 }
 
 

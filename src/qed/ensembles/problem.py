@@ -61,6 +61,10 @@ class MemberProblem(PresentRows):
     def _order(self) -> np.ndarray:
         return np.argsort(self.marks, kind="stable")
 
+    def prepare(self) -> None:
+        """Find the order of rows once, before many threads ask for it."""
+        assert len(self._order) == len(self)
+
     @cached_property
     def _are_copies(self) -> bool:
         weights = self.weights
@@ -89,6 +93,13 @@ class MemberProblem(PresentRows):
         times = np.zeros(len(self))
         times[self._order] = np.bincount(place, minlength=len(self))
         return times
+
+
+    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number the rows such that equal ones have one number, by their first appearance; give also where each appears first."""
+        _, first, number = np.unique(self.marks, return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))
+        return place[number], np.sort(first)
 
 
 class MemberClasses(MemberProblem):
