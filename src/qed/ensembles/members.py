@@ -17,7 +17,7 @@ Proofs = Sequence[tuple[str, Certificate | None]]
 
 
 def seeded(member: Member, seed: int, *key: str | int, anew: bool = True) -> Member:
-    """Give an unfitted model like a member, whose draws are its own: each `random_state` in it is set, or those alone that were no number."""
+    """Give an unfitted model like a member, with draws of its own: each `random_state` in it is set, or those alone that were no number."""
     made = fresh(member)
     lots = generator(seed, *key)
     states = {}
@@ -70,7 +70,7 @@ def all_claims(proofs: Proofs) -> list[Claim]:
     for name, proof in proofs:
         found += [
             Claim(f"{name}: {claim.says}", claim.value, claim.bound)
-            for claim in proof or ()
+            for claim in (() if proof is None else proof)
             if claim.says not in (SAME_DATA, FOLLOWING)
         ]
     others = sum(bool(proof is not None and proof.difference) for _, proof in proofs)

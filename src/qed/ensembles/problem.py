@@ -94,7 +94,6 @@ class MemberProblem(PresentRows):
         times[self._order] = np.bincount(place, minlength=len(self))
         return times
 
-
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """Number the rows such that equal ones have one number, by their first appearance; give also where each appears first."""
         _, first, number = np.unique(self.marks, return_index=True, return_inverse=True)

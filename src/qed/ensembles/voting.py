@@ -9,11 +9,11 @@ more than theirs on average, and less where they differ. Of equal votes the firs
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.attributes import Attributes, each, model
 from qed.base.certificate import Certificate, Claim
@@ -29,7 +29,7 @@ from qed.base.models.composed import (
 )
 from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, boolean, choice, numbers
-from qed.base.models.roles import Classifier, Regressor
+from qed.base.models.roles import Classifier, Regressor, Transformer
 from qed.base.models.ways import takes, with_default
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -82,7 +82,15 @@ class Together(Composed, Estimator):
 
     def _prove(self, problem: Any) -> list[Claim]:
         lost = abs(len(self._names()) - len(self.estimators_))
-        return [*all_claims(self._proofs(problem)), Claim("members without a name, or names without one", float(lost), 0.0)]
+        return [
+            *all_claims(self._proofs(problem)),
+            Claim("members without a name, or names without one", float(lost), 0.0),
+        ]
+
+    def _disagreement(self) -> str:
+        known = [len(one.classes_) for one in self.estimators_ if hasattr(one, "classes_")]
+        own = getattr(self, "classes_", None)
+        return "" if own is None or not known or max(known) == len(own) else "classes_ are not as many as members know"
 
     def _evidence(self, rows: Rows) -> Any:
         problem = self._problem(rows)
@@ -90,10 +98,10 @@ class Together(Composed, Estimator):
         return problem
 
 
-class Voting(Together):
+class Voting(Together, Transformer):
     """Named members, each with a weight."""
 
-    weights: Any
+    weights: ArrayLike | None
 
     def _solve(self, problem: MemberProblem) -> None:
         if self.weights is not None and len(self.weights) != len(self.estimators):
@@ -109,17 +117,7 @@ class Voting(Together):
         given = np.ones(len(self.estimators)) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
         return given[[not isinstance(one, str) for _, one in self.estimators]]
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Give what each member says of every row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        """
-        return np.asarray(self._apply(self._change, X))
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> np.ndarray:
         """Fit, and give what each member says of every row.
 
         Parameters
@@ -128,10 +126,6 @@ class Voting(Together):
             As in ``fit``.
         """
         return self.fit(X, y, sample_weight).transform(X)
-
-    @abstractmethod
-    def _change(self, block: Block) -> np.ndarray:
-        """Give what each member says of the rows of a block."""
 
 
 @takes(**VOTING_WAYS)
@@ -183,7 +177,7 @@ class VotingClassifier(Classifier, Voting):
         estimators: Named,
         *,
         voting: str = "hard",
-        weights: Any = None,
+        weights: ArrayLike | None = None,
         flatten_transform: bool = True,
     ) -> None:
         self.estimators = estimators
@@ -229,7 +223,7 @@ class VotingClassifier(Classifier, Voting):
         # Blocks are joined along their rows, which come first.
         return np.hstack(found) if self.flatten_transform else np.stack(found, axis=1)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: object) -> np.ndarray:
         """Give what each member says of every row: numbers of classes, or probabilities for a soft vote.
 
         Parameters
@@ -296,7 +290,7 @@ class VotingRegressor(Regressor, Voting):
         "weights": numbers("model") | choice(None),
     }
 
-    def __init__(self, estimators: Named, *, weights: Any = None) -> None:
+    def __init__(self, estimators: Named, *, weights: ArrayLike | None = None) -> None:
         self.estimators = estimators
         self.weights = weights
 

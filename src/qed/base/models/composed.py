@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self, TypeAlias
 
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import Bunch, Tags, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 
 from qed.base.errors import KindError, ParameterError
@@ -50,6 +50,12 @@ class Composed(_BaseComposition):  # type: ignore[misc]
         """The members that were given, by their names."""
         return Bunch(**dict(self.estimators))
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = []  # what members say may be of any type
+        return tags
+
     def _members(self) -> list[tuple[str, Member]]:
         """Give the members that are not dropped; refuse names that are used twice, or that parameters have."""
         names = [name for name, _ in self.estimators]
@@ -70,15 +76,15 @@ def composed(kind: str = "") -> Parameter:
         return pairs and all(one[1] == "drop" if isinstance(one[1], str) else is_model(one[1]) for one in value)
 
     return Parameter(
-        f"a list of (name, {kind or 'model'}) with at least one of them, or 'drop' in the place of one", accepts, "model"
+        f"a list of (name, {kind or 'model'}) with at least one of them, or 'drop' in the place of one",
+        accepts,
+        "model",
     )
 
 
 def member(kind: str, default: str) -> Parameter:
     """Accept a model, or None for the usual one."""
-    return Parameter(
-        f"a {kind}, or None for {default}", lambda value: value is None or is_model(value), "model"
-    )
+    return Parameter(f"a {kind}, or None for {default}", lambda value: value is None or is_model(value), "model")
 
 
 def is_model(value: object) -> bool:

@@ -11,17 +11,18 @@ that is told wrongly has been wrong for at least half of all the say, so the wei
 .. math:: \mathrm{error} \le \prod_t Z_t, \qquad Z_t = (1 - \varepsilon_t) e^{-\alpha_t/2} + \varepsilon_t e^{\alpha_t/2}
    \ \bigl(= 2\sqrt{\varepsilon_t (1 - \varepsilon_t)} \text{ for } \eta = 1,\ K = 2\bigr).
 
-Texts that raise weights by :math:`\sqrt{(1-\varepsilon)/\varepsilon}` and lower the others by its inverse, with half of this say, do the same:
-their weights differ by a factor that all rows share, and their votes by another. A round of stumps costs :math:`O(np)`, see
+Texts that raise weights by :math:`\sqrt{(1-\varepsilon)/\varepsilon}`, lower the others by its inverse and give half of this say do the
+same: their weights differ by a factor that all rows share, and their votes by another. A round of stumps costs :math:`O(np)`, see
 :mod:`qed.ensembles.adaboost.stumps`.
 
-Freund and Schapire (1997), A decision-theoretic generalization of on-line learning; Zhu, Zou, Rosset and Hastie (2009), Multi-class AdaBoost.
+Freund and Schapire (1997), A decision-theoretic generalization of on-line learning. Zhu, Zou, Rosset and Hastie (2009), Multi-class
+AdaBoost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
@@ -33,6 +34,7 @@ from qed.base.models.labels import encode
 from qed.base.models.parameters import Parameter, boolean
 from qed.base.models.roles import Classifier
 from qed.base.numbers import EPS
+from qed.base.random import Seed
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -106,7 +108,7 @@ class AdaBoostClassifier(Classifier, AdaBoost):
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         resample: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -137,9 +139,7 @@ class AdaBoostClassifier(Classifier, AdaBoost):
     def _said(self, made: Member, problem: MemberClasses) -> np.ndarray:
         return codes_of(made, problem.X, problem.classes)
 
-    def _judge(
-        self, problem: MemberClasses, said: np.ndarray, weight: np.ndarray, says: np.ndarray
-    ) -> Judged | None:
+    def _judge(self, problem: MemberClasses, said: np.ndarray, weight: np.ndarray, says: np.ndarray) -> Judged | None:
         wrong, k = (said != problem.target).view(np.uint8), len(problem.classes)
         error = float(weight @ wrong / weight.sum())
         if error == 0:
@@ -187,7 +187,7 @@ class AdaBoostClassifier(Classifier, AdaBoost):
     def _probabilities(self, block: Block) -> np.ndarray:
         return _chances(_scores(self._totals(block))).astype(block.X.dtype, copy=False)
 
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: object) -> Iterator[np.ndarray]:
         """Score the classes after each round.
 
         Parameters
@@ -197,7 +197,7 @@ class AdaBoostClassifier(Classifier, AdaBoost):
         """
         yield from self._staged(X, "decision_function")
 
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: object) -> Iterator[np.ndarray]:
         """Give the probabilities of the classes after each round.
 
         Parameters

@@ -24,7 +24,7 @@ from qed.base.models.parameters import Parameter, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
 from qed.base.numbers import EPS
-from qed.base.random import seed_of
+from qed.base.random import Seed, seed_of
 from qed.base.running.drive import warn_if_unproven
 from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
 from qed.base.sources.block import Block
@@ -74,7 +74,7 @@ class AdaBoost(Iterative):
     estimator: Member
     n_estimators: int
     learning_rate: float
-    random_state: Any
+    random_state: Seed
     estimators_: list[Member]
     estimator_weights_: np.ndarray
     estimator_errors_: np.ndarray
@@ -204,7 +204,7 @@ class AdaBoost(Iterative):
     def _totals(self, block: Block) -> Any:
         return next(self._stages(block, [len(self.estimators_)]))
 
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: object) -> Iterator[np.ndarray]:
         """Predict after each round.
 
         Parameters
@@ -219,13 +219,13 @@ class AdaBoost(Iterative):
         """
         yield from self._staged(X, "predict")
 
-    def _staged(self, X: Any, method: str) -> Iterator[np.ndarray]:
+    def _staged(self, X: object, method: str) -> Iterator[np.ndarray]:
         self._check_fitted()
         block = finite(self._open(X, reset=False), self).array()
         for totals in self._stages(block, list(range(1, len(self.estimators_) + 1))):
             yield self._stage_answers(totals, block)[method]
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(self, X: object, y: object, sample_weight: object = None) -> Iterator[float]:
         """Score after each round.
 
         Parameters
@@ -295,7 +295,9 @@ class AdaBoost(Iterative):
         return [
             *claims,
             *self._claimed(problem, judged),
-            restated("estimator_errors_", self.estimator_errors_, [one.error for one in judged], scale=1.0, slack=noise),
+            restated(
+                "estimator_errors_", self.estimator_errors_, [one.error for one in judged], scale=1.0, slack=noise
+            ),
             restated("estimator_weights_", self.estimator_weights_, [one.say for one in judged]),
             *failing_claims(looked, len(rounds)),
         ]
@@ -311,7 +313,9 @@ class AdaBoost(Iterative):
 
     def _restate(self, problem: MemberProblem) -> list[Claim]:
         if isinstance(self.random_state, (int, np.integer)):
-            return [Claim("seed_ is that of random_state (differs)", float(self.seed_ != seed_of(self.random_state)), 0.0)]
+            return [
+                Claim("seed_ is that of random_state (differs)", float(self.seed_ != seed_of(self.random_state)), 0.0)
+            ]
         return []
 
     def _evidence(self, rows: Rows) -> Any:

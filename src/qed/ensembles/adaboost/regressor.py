@@ -15,7 +15,7 @@ Drucker (1997), Improving regressors using boosting techniques.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from qed.base.models.composed import Member, refuse_other_kinds
 from qed.base.models.parameters import Parameter, choice
 from qed.base.models.roles import Regressor
 from qed.base.numbers import EPS
+from qed.base.random import Seed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.ensembles.adaboost.model import ADABOOST_PARAMETERS, LEAST, AdaBoost, Judged
@@ -83,7 +84,7 @@ class AdaBoostRegressor(Regressor, AdaBoost):
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         loss: str = "linear",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -105,9 +106,7 @@ class AdaBoostRegressor(Regressor, AdaBoost):
     def _said(self, made: Member, problem: MemberProblem) -> np.ndarray:
         return np.asarray(made.predict(problem.X), dtype=np.float64)
 
-    def _judge(
-        self, problem: MemberProblem, said: np.ndarray, weight: np.ndarray, says: np.ndarray
-    ) -> Judged | None:
+    def _judge(self, problem: MemberProblem, said: np.ndarray, weight: np.ndarray, says: np.ndarray) -> Judged | None:
         off = np.abs(said - problem.y)
         most = float(off.max())
         losses = off / most if most > 0 else off

@@ -2,8 +2,9 @@ r"""Bagging: the mean, or the vote, of members that were each fitted to rows and
 
 .. math:: \hat f(x) = \frac{1}{M} \sum_{m=1}^{M} f_m(x), \qquad f_m \text{ fitted to } n \text{ rows drawn with replacement}.
 
-The mean of members with variance :math:`\sigma^2` and correlation :math:`\rho` has :math:`\rho\sigma^2 + (1 - \rho)\sigma^2 / M`, and the bias
-of one. A row is left out by about :math:`(1 - 1/n)^n \approx 0.368` of them, whose mean judges it as a row held out. Any model will do.
+Any model will do. The mean of members with variance :math:`\sigma^2` and correlation :math:`\rho` has :math:`\rho\sigma^2 + (1 -
+\rho)\sigma^2 / M`, and the bias of one. A row is left out by about :math:`(1 - 1/n)^n \approx 0.368` of them, whose mean judges it as a
+row held out.
 
 Breiman (1996), Bagging predictors.
 """
@@ -26,7 +27,7 @@ from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number, random_state
 from qed.base.models.proof import restated
 from qed.base.models.ways import WAYS, with_default
-from qed.base.random import generator, seed_of
+from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.rows import Rows
 from qed.ensembles.members import failing_claims, fitted, names_of, proof_of, seeded, times_of
 from qed.ensembles.problem import MemberProblem
@@ -36,7 +37,9 @@ def _count_or_share() -> Parameter:
     """Accept a whole number, or a share."""
     return Parameter(
         "a whole number >= 1, or a share above 0 and at most 1",
-        lambda value: number(0, 1, above=True).accepts(value) if isinstance(value, float) else integer(1).accepts(value),
+        lambda value: (
+            number(0, 1, above=True).accepts(value) if isinstance(value, float) else integer(1).accepts(value)
+        ),
         "model",
     )
 
@@ -76,7 +79,7 @@ class Bagging(Estimator):
     bootstrap: bool
     bootstrap_features: bool
     oob_score: bool
-    random_state: Any
+    random_state: Seed
     estimators_: list[Member]
     estimators_features_: np.ndarray
     seed_: int
@@ -138,7 +141,9 @@ class Bagging(Estimator):
         asked, copies = self.max_samples, problem.copies
         count = copies if asked is None else max(1, int(asked * copies)) if isinstance(asked, float) else asked
         if count > copies and not self.bootstrap:
-            raise ParameterError(f"{type(self).__name__}: max_samples must be <= n_samples={copies} without replacement.")
+            raise ParameterError(
+                f"{type(self).__name__}: max_samples must be <= n_samples={copies} without replacement."
+            )
         if self.bootstrap:
             return problem.drawn(count, problem.weights, self.seed_, "rows", which)
         return problem.chosen(count, self.seed_, "rows", which)
@@ -182,7 +187,7 @@ class Bagging(Estimator):
         with np.errstate(invalid="ignore"):
             return self._judged(problem, total / times[:, None], there)
 
-    def samples(self, X: Any, y: Any = None, sample_weight: Any = None) -> list[np.ndarray]:
+    def samples(self, X: object, y: object = None, sample_weight: object = None) -> list[np.ndarray]:
         """Draw the rows of each member again: their numbers, as often as they were drawn.
 
         Parameters

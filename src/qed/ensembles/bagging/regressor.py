@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from qed.base.models.composed import Member, refuse_other_kinds
 from qed.base.models.parameters import Parameter
 from qed.base.models.roles import Regressor
 from qed.base.models.ways import takes
+from qed.base.random import Seed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.ensembles.bagging.model import BAGGING_PARAMETERS, BAGGING_WAYS, Bagging
@@ -81,7 +82,7 @@ class BaggingRegressor(Regressor, Bagging):
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         oob_score: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators

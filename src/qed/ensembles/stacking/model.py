@@ -2,10 +2,10 @@ r"""Stacking: a model that learns from what others say of rows that they have no
 
 .. math:: z_i = \bigl(f_1^{(-i)}(x_i), \dots, f_M^{(-i)}(x_i)\bigr), \qquad \hat y(x) = g\bigl(f_1(x), \dots, f_M(x)\bigr),
 
-where :math:`f_m^{(-i)}` was fitted to all rows but those of the fold that holds out row :math:`i`, and :math:`g` is fitted to the :math:`z_i`. Had
-:math:`g` seen what members say of their own training rows, it would trust most whoever remembers them best. Folds are of distinct rows: a
-copy of a row stays where the row is, so none is told by a member that has seen it, and a weight of two is the row twice. The price is that
-of one more fit of each member for every fold.
+where :math:`f_m^{(-i)}` was fitted to all rows but those of the fold that holds out row :math:`i`, and :math:`g` to the :math:`z_i`. Had it
+seen what members say of their own training rows, it would trust most whoever remembers them best. Folds are of distinct rows: a copy of a
+row stays where the row is, so none is told by a member that has seen it, and a weight of two is the row twice. The price is that of one
+more fit of each member for every fold.
 
 Wolpert (1992), Stacked generalization.
 """
@@ -26,6 +26,7 @@ from qed.base.engine import work
 from qed.base.errors import InputError
 from qed.base.models.composed import Member, composed, member
 from qed.base.models.parameters import Parameter, anything, boolean
+from qed.base.models.roles import Transformer
 from qed.base.models.ways import with_default
 from qed.base.sources.block import Block, is_sparse
 from qed.ensembles.members import fitted, proof_of, seeded
@@ -43,7 +44,7 @@ STACKING_PARAMETERS: Mapping[str, Parameter] = {
 STACKING_WAYS = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", 0)}
 
 
-class Stacking(Together):
+class Stacking(Together, Transformer):
     """Named members, and a model of what they say."""
 
     no_inference: ClassVar[str] = "its final model may have some, of what members say"
@@ -111,14 +112,23 @@ class Stacking(Together):
         classifier = self.target == "label"
         if self.cv is None or isinstance(self.cv, (int, np.integer)):
             number, first = problem.distinct()
+            wanted = 5 if self.cv is None else int(self.cv)
+            if len(first) < wanted:
+                raise InputError(
+                    f"{type(self).__name__}: n_samples={len(first)} different rows can not fill cv={wanted} folds: give more rows, or a "
+                    "smaller cv."
+                )
             target = problem.target[first]
-            found = fold_numbers(check_cv(self.cv, target, classifier), range(len(first)), target)
-            assert found is not None
-            return np.asarray(found[number])
-        found = fold_numbers(check_cv(self.cv, problem.target, classifier), problem.X, problem.target)
+            found = fold_numbers(check_cv(wanted, target, classifier), range(len(first)), target)
+            return np.asarray(found)[number]
+        # Splits that were given speak of all rows, also of those without weight.
+        block = problem.rows.array()
+        found = fold_numbers(check_cv(self.cv, block.y, classifier), block.X, block.y)
         if found is None or (found < 0).any():
-            raise InputError(f"{type(self).__name__}: cv must hold out every row once, so that members tell of all of them.")
-        return np.asarray(found)
+            raise InputError(
+                f"{type(self).__name__}: cv must hold out every row once, so that members tell of all of them."
+            )
+        return np.asarray(found)[block.weights > 0]
 
     def _columns(self, X: np.ndarray) -> Iterator[np.ndarray]:
         for one, method in zip(self.estimators_, self.stack_method_):
@@ -136,17 +146,7 @@ class Stacking(Together):
     def _change(self, block: Block) -> np.ndarray:
         return self._table(block.X)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Give the table that the final model sees: what each member says of every row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, frame, path, Dask collection or Rows
-            The features.
-        """
-        return self._apply(self._change, X)  # type: ignore[no-any-return]
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(self, X: object, y: object = None, sample_weight: object = None) -> np.ndarray:
         """Fit, and give the table that the final model sees.
 
         Parameters
@@ -184,7 +184,9 @@ class Stacking(Together):
         methods = [self._method(name, one) for name, one in zip(self._names(), self.estimators_)]
         other = float(methods != list(self.stack_method_))
         claims = super()._prove(problem)
-        claims += [Claim(f"final model: {claim.says}", claim.value, claim.bound) for claim in final or ()]
+        claims += [
+            Claim(f"final model: {claim.says}", claim.value, claim.bound) for claim in (() if final is None else final)
+        ]
         return [*claims, Claim("stack_method_ follows from the members (differs)", other, 0.0)]
 
     def _proofs(self, problem: MemberProblem) -> Any:
