@@ -32,6 +32,8 @@ NEEDS = {
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),
     "TableModel": lambda: qed.TableModel(qed.Ridge()),
+    "BaggingClassifier": lambda: qed.BaggingClassifier(qed.DecisionTreeClassifier(max_depth=2), 2, random_state=0),
+    "BaggingRegressor": lambda: qed.BaggingRegressor(qed.DecisionTreeRegressor(max_depth=2), 2, random_state=0),
     "StackingClassifier": lambda: qed.StackingClassifier(CLASSIFIERS, cv=2),
     "StackingRegressor": lambda: qed.StackingRegressor(REGRESSORS, cv=2),
     "VotingClassifier": lambda: qed.VotingClassifier(CLASSIFIERS, voting="soft"),
@@ -62,7 +64,7 @@ def specimen(name: str) -> Estimator:
     if "n_clusters" in model.get_params():
         model.set_params(n_clusters=3)
     if "n_estimators" in model.get_params():
-        model.set_params(n_estimators=4)
+        model.set_params(n_estimators=3 if "AdaBoost" in name else 4)
     return model
 
 
