@@ -15,9 +15,9 @@ TREE = qed.DecisionTreeClassifier(max_depth=3)
 
 
 def test_margins_grow_after_the_training_error_is_zero():
-    X, y = table(300, 0)
+    X, y = table(450, 0)
     Q, truth = table(2000, 1)
-    model = qed.AdaBoostClassifier(TREE, n_estimators=80, random_state=0).fit(X, y)
+    model = qed.AdaBoostClassifier(TREE, n_estimators=60, random_state=0).fit(X, y)
     wrong = 1 - np.array(list(model.staged_score(X, y)))
     first = int(np.flatnonzero(wrong == 0)[0])
     assert first < 40 and (wrong[first:] == 0).all()
@@ -30,12 +30,12 @@ def test_margins_grow_after_the_training_error_is_zero():
 
 
 def test_weight_gathers_on_flipped_labels():
-    X, y = table(400, 2)
+    X, y = table(450, 2)
     Q, truth = table(2000, 3)
-    flipped = np.random.default_rng(4).permutation(400)[:40]
+    flipped = np.random.default_rng(4).permutation(450)[:45]
     noisy = y.copy()
     noisy[flipped] = 1 - noisy[flipped]
-    model = qed.AdaBoostClassifier(TREE, n_estimators=40, random_state=0).fit(X, noisy)
+    model = qed.AdaBoostClassifier(TREE, n_estimators=25, random_state=0).fit(X, noisy)
     problem = model._problem(model._open(X, noisy, reset=False, target="label"))
     weight, shares = problem.weights, []
     for number, one in enumerate(model.estimators_[:20]):
@@ -43,7 +43,7 @@ def test_weight_gathers_on_flipped_labels():
         shares.append(weight[flipped].sum() / weight.sum())
     # A tenth of the rows has several times its share of the weight.
     assert max(shares) > 0.3
-    clean = qed.AdaBoostClassifier(TREE, n_estimators=40, random_state=0).fit(X, y)
-    forest = [qed.RandomForestClassifier(40, random_state=0).fit(X, labels) for labels in (y, noisy)]
+    clean = qed.AdaBoostClassifier(TREE, n_estimators=25, random_state=0).fit(X, y)
+    forest = [qed.RandomForestClassifier(25, random_state=0).fit(X, labels) for labels in (y, noisy)]
     lost = clean.score(Q, truth) - model.score(Q, truth)
     assert lost > forest[0].score(Q, truth) - forest[1].score(Q, truth)

@@ -12,9 +12,9 @@ def table(n, seed):
 
 
 def test_logistic_regression_of_members_does_about_as_well_as_their_say():
-    X, y = table(500, 0)
+    X, y = table(600, 0)
     Q, truth = table(4000, 1)
-    boosted = qed.AdaBoostClassifier(n_estimators=30).fit(X, y)
+    boosted = qed.AdaBoostClassifier(n_estimators=15).fit(X, y)
     named = [(f"member{t}", one) for t, one in enumerate(boosted.estimators_)]
     stacked = qed.StackingClassifier(named, stack_method="predict", cv="prefit").fit(X, y)
     np.testing.assert_array_equal(
@@ -42,16 +42,22 @@ def test_the_final_model_sees_what_members_say_of_rows_they_have_not_seen():
 
 def test_bagging_lowers_variance_and_boosting_lowers_bias():
     """O-ENS: over training sets drawn anew, the bias and variance of votes about the truth (Domingos' for errors)."""
+
+    def table(n, seed):
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((n, 4))
+        return X, (X.sum(axis=1) + 0.5 * random.standard_normal(n) > 0).astype(int)
+
     Q, truth = table(300, 99)
     makers = {
         "stump": lambda: qed.DecisionTreeClassifier(max_depth=1),
-        "boosted": lambda: qed.AdaBoostClassifier(n_estimators=30),
+        "boosted": lambda: qed.AdaBoostClassifier(n_estimators=15),
         "tree": lambda: qed.DecisionTreeClassifier(),
-        "bagged": lambda: qed.BaggingClassifier(n_estimators=15, random_state=0),
+        "bagged": lambda: qed.BaggingClassifier(n_estimators=8, random_state=0),
     }
     bias, variance = {}, {}
     for name, make in makers.items():
-        said = np.array([make().fit(*table(200, seed)).predict(Q) for seed in range(12)])
+        said = np.array([make().fit(*table(600, seed)).predict(Q) for seed in range(6)])
         usual = (said.mean(axis=0) > 0.5).astype(int)
         bias[name], variance[name] = np.mean(usual != truth), np.mean(said != usual)
     assert bias["boosted"] < bias["stump"] and variance["bagged"] < variance["tree"]

@@ -47,6 +47,11 @@ class MemberProblem(PresentRows):
         return len(self.y)
 
     @cached_property
+    def weights(self) -> np.ndarray:
+        """What every row weighs."""
+        return np.ones(len(self)) if self.weight is None else self.weight.astype(np.float64)
+
+    @cached_property
     def target(self) -> np.ndarray:
         """What members learn: numbers as they are, classes by their number."""
         return self.y
