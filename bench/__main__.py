@@ -37,6 +37,7 @@ WORKLOADS = (
     "trees",
     "forests",
     "boosting",
+    "adaboost",
     "kmeans",
     "kmeans_seeding",
     "omp",

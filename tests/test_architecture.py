@@ -28,6 +28,7 @@ FLOORS = [
     {"cli"},
     {"commands", "lab"},
     {"report"},
+    {"ensembles"},
     {"selection", "plots"},
     ROOMS_OF_MODELS,
     {"features", "kernels", "optim"},

@@ -41,6 +41,29 @@ def questions(model, data):
     return worst, (len(rows) + 32) * 2.0**-50
 
 
+def stumps(model, data):
+    """By how much a better question would leave the sides of a stump purer, or a weak error differs from what it is, at most.
+
+    Weights are rounded once in each round, and sums as those of a tree.
+    """
+    kept = np.arange(len(data.table))[data.kept]
+    label = data.labels[kept]
+    weight = np.ones(len(kept)) if data.weights is None else np.asarray(data.weights, dtype=float)[kept]
+    worst = 0.0
+    for stump, say, error in zip(model.estimators_, model.estimator_weights_, model.estimator_errors_):
+        here = [(tuple(map(float, data.table[i])), y, Fraction(float(w))) for i, y, w in zip(kept, label, weight)]
+        j, cut = stump.tree_.feature[0], stump.tree_.threshold[0]
+        sides = [row for row in here if row[0][j] <= cut], [row for row in here if row[0][j] > cut]
+        if not all(sides):
+            return np.inf, 0.0
+        lost = max(_all(stump, here, 1)) - _purity(stump, here, sides)
+        wrong = stump.predict(data.table[kept]) != label
+        true = sum(w for (_, _, w), off in zip(here, wrong) if off) / _most(stump, here)
+        worst = max(worst, float(lost / _most(stump, here)), abs(float(true - Fraction(float(error)))))
+        weight = np.where(wrong, weight, weight * np.exp(-say))
+    return worst, (len(kept) + 64) * 2.0**-50
+
+
 def _all(model, here, least):
     """Give the purity of every question there is."""
     for j in range(len(here[0][0])):
