@@ -312,7 +312,9 @@ class ColumnEncoder(TableTransformer):
     def categorical_places(self) -> list[int]:
         """The columns of the matrix that hold the numbers of levels; none unless `coded`."""
         starts = np.cumsum([0, *(len(column.labels("")) for column in self.columns_)]).tolist()
-        return [start for column, start in zip(self.columns_, starts) if isinstance(column, LevelColumn) and column.coded]
+        return [
+            start for column, start in zip(self.columns_, starts) if isinstance(column, LevelColumn) and column.coded
+        ]
 
     def _width(self) -> int:
         return sum(len(column.labels("")) for column in self.columns_)

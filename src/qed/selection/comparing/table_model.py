@@ -36,12 +36,13 @@ def what_suits(model: Any, degree: int = 1) -> tuple[dict[str, Any], bool]:
 
     >>> import qed
     >>> what_suits(qed.Ridge()), what_suits(qed.DecisionTreeRegressor())
-    (({}, True), ({'impute': None, 'coded': True, 'min_frequency': 1, 'max_levels': 254}, False))
+    (({}, True), ({'impute': None, 'coded': True, 'min_frequency': 1, 'max_levels': 254, 'max_terms': 50}, False))
     """
     if degree > 1 or not model.__sklearn_tags__().input_tags.allow_nan:
         return {}, True
     # As many levels as there are bins, the rarest of them together: each costs no column.
-    return {"impute": None, "coded": True, "min_frequency": 1, "max_levels": getattr(model, "max_bins", 255) - 1}, False
+    most = getattr(model, "max_bins", 255) - 1
+    return {"impute": None, "coded": True, "min_frequency": 1, "max_levels": most, "max_terms": 50}, False
 
 
 def told_of_levels(model: Any, encoder: Any) -> Any:
