@@ -21,7 +21,7 @@ from qed.trees.impurity import purity, purity_of_two
 from qed.trees.sweeping import GRID, mix
 
 # Rows below which a node is sorted, and rows times columns below which a tree is not worth compiling.
-SORTED, FEW = 32, 1 << 11
+SORTED, FEW = 32, 1 << 8
 
 
 def grow_drawn(
