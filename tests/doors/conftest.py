@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+import qed
 from qed.cli import app
 
 
@@ -43,3 +44,12 @@ def compared(run, tmp_path_factory):
     )
     assert found.exit_code == 0, found.output
     return folder, found.stdout
+
+
+@pytest.fixture(scope="session")
+def linear(tmp_path_factory):
+    """The file of a linear model for penguins, whose parts are known, whoever wins a comparison."""
+    path = tmp_path_factory.mktemp("linear") / "linear.qed"
+    model = qed.TableModel(qed.LogisticRegression(C=0.1))
+    qed.save(model.fit(qed.rows(qed.data.load("penguins").table, target="species")), path)
+    return path

@@ -34,7 +34,7 @@ def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Picture]:
     found = [*_answers(comparison, diagnosis), *_path(comparison.best, label, sign)]
     if diagnosis.curve is not None:
         found.append(_learning(diagnosis.curve, label, sign))
-    return [*found, *_coefficients(comparison.best)]
+    return [*found, *coefficients(comparison.best.model)]
 
 
 def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
@@ -110,22 +110,22 @@ def _importances(effects: list[Effect]) -> Picture:
     return Picture("Importances", svg, words)
 
 
-def _coefficients(entry: Entry) -> Iterator[Picture]:
+def coefficients(model: Any) -> Iterator[Picture]:
     """Draw the coefficients: as bars for one output, as a grid of bars for a few classes; or the importances of columns."""
-    effects = effects_of(entry.model)[:MOST_BARS]
-    if not effects or hasattr(inner_model(entry.model), "cluster_centers_"):
+    effects = effects_of(model)[:MOST_BARS]
+    if not effects or hasattr(inner_model(model), "cluster_centers_"):
         return
-    if has_importances(inner_model(entry.model)):
+    if has_importances(inner_model(model)):
         yield _importances(effects)
         return
-    outputs = outputs_of(entry.model)
+    outputs = outputs_of(model)
     names, tall = [effect.name for effect in effects], 1.0 + 0.26 * len(effects)
     if len(outputs) > 4:
         draw = partial(plots.coefficients, names, [effect.size for effect in effects])
         words = "The length of each column's coefficients over all classes, for one standard deviation of the column."
         yield Picture("Coefficients", picture("coefficients", "sizes of coefficients", draw, 5.4, tall), words)
         return
-    is_classifier = hasattr(inner_model(entry.model), "classes_")
+    is_classifier = hasattr(inner_model(model), "classes_")
     for number, output in enumerate(outputs):
         draw = partial(plots.coefficients, names, [effect.standardised[number] for effect in effects])
         svg = picture(f"coefficients{number}", f"coefficients of {output}", draw, 5.4, tall)

@@ -95,7 +95,7 @@ def decision_claim(columns: list[Column], again: list[Column]) -> Claim:
 
 
 def matrix_claims(encoder: Any, rows: Rows) -> list[Claim]:
-    """Encode the rows and look at the matrix: is it whole, or its holes those of the table; are its ones where they belong, is it scaled."""
+    """Encode the rows and look at the matrix: are its holes those that stay, its ones where they belong, is it scaled."""
     widths = [len(column.labels("")) for column in encoder.columns_]
     starts = np.cumsum([0, *widths])
     facts = {"count": int(starts[-1]), "dtype": np.float64, "sparse": encoder.sparse_output_}

@@ -114,9 +114,13 @@ def contenders(
     return sorted(found, key=_precedence)
 
 
-def _precedence(contender: Contender) -> tuple[int, bool, bool]:
-    """Order contenders, which decides between equal scores: plain columns first, then what has probabilities, then what has no settings."""
-    return contender.degree, not hasattr(contender.model, "predict_proba"), len(contender.candidates) > 1
+def _precedence(contender: Contender) -> tuple[int, bool, bool, bool]:
+    """Order contenders, which decides between equal scores.
+
+    Plain columns come first, then what has probabilities, then what has no settings, then what does not need all rows at once.
+    """
+    model = contender.model
+    return contender.degree, not hasattr(model, "predict_proba"), bool(contender.grid), model.passes == "in memory"
 
 
 def _kinds(task: str) -> list[Any]:

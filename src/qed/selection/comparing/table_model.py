@@ -1,9 +1,10 @@
 """A model for tables as they come: columns of numbers, text, dates and holes in; predictions out.
 
 A `TableModel` is an encoder, a scaler (and, where asked for, products of columns) and a model behind them, fitted together and used as
-one. A model that takes holes, as trees do, sees the table as it is: numbers with their holes, and levels by their numbers. Since it learns its encoding from the rows it is given, a cross-validation of it lets nothing leak from the rows held out. Each
-part changes the rows block by block as they are read, so files larger than memory and clusters work as they do for the model itself;
-and it is saved as one file, so whoever predicts with it needs the raw table only.
+one. A model that takes holes, as trees do, sees the table as it is: numbers with their holes, and levels by their numbers. Since it learns
+its encoding from the rows it is given, a cross-validation of it lets nothing leak from the rows held out. Each part changes the rows block
+by block as they are read, so files larger than memory and clusters work as they do for the model itself; and it is saved as one file, so
+whoever predicts with it needs the raw table only.
 """
 
 from collections.abc import Callable, Iterable
