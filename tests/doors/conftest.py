@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 import qed
 from qed.cli import app
+from qed.trees.boosting.model import BOOSTING_GRID
 
 
 class Doors:
@@ -28,6 +29,16 @@ class Doors:
         assert found.stderr.count("\n") == 1 and found.stderr.startswith("qed: "), found.stderr
         assert "Traceback" not in found.stderr
         return found.stderr.removeprefix("qed: ").strip()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short():
+    """Let comparisons grow few trees: what is tested is how models take part and are shown, not how well they do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(BOOSTING_GRID, "max_iter", [2, 5, 10])
+        for kind in (qed.RandomForestClassifier, qed.RandomForestRegressor):
+            patch.setattr(kind, "compare_grid", {**kind.compare_grid, "n_estimators": [5]})
+        yield
 
 
 @pytest.fixture(scope="session")

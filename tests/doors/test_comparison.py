@@ -19,6 +19,7 @@ from qed.selection.comparing.encoding import FoldEncoder, inspect_folds
 from qed.selection.comparing.task import check_task, task_of
 from qed.selection.metrics.silhouette import centre_silhouette
 from qed.stats.parts import Part
+from qed.trees.boosting.model import BOOSTING_GRID
 
 
 @pytest.mark.parametrize(
@@ -322,15 +323,15 @@ def test_the_command_line_names_the_positive_class(run, tmp_path, positive):
     assert done.exit_code == 0 and "Linear discriminant analysis" in done.output
 
 
-def test_settings_follow_the_size_of_the_table_and_share_their_fits():
+def test_settings_follow_the_size_of_the_table_and_share_their_fits(monkeypatch):
     def boosting(n, task="regression", outputs=1):
         return next(one for one in contenders(task, n, 5, outputs) if one.name == "Gradient boosting")
 
     small, middle, large = (boosting(n).grid for n in (300, 5_000, 200_000))
     assert max(small["max_leaf_nodes"]) < max(middle["max_leaf_nodes"]) and len(large["max_leaf_nodes"]) == 1
-    # All rounds come from one fit, and more classes leave fewer of them.
-    assert boosting(300).n_fits == 1 and len(boosting(300).candidates) > 4
-    assert max(boosting(300, "classification", 5).grid["max_iter"]) < max(small["max_iter"])
+    assert boosting(300).n_fits == 1 and len(boosting(300).candidates) > 1  # all rounds come from one fit
+    monkeypatch.setitem(BOOSTING_GRID, "max_iter", [15, 200])
+    assert max(boosting(300, "classification", 5).grid["max_iter"]) == 15  # more classes leave fewer of them
     neighbours = next(one for one in contenders("regression", 21, 3) if one.name == "k nearest neighbours")
     assert neighbours.n_fits == 2 and max(neighbours.grid["n_neighbors"]) <= 10
 

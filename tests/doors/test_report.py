@@ -58,7 +58,7 @@ def test_all_sections_are_there(page):
     for picture in ("Confusion matrix", "Validation curve", "Learning curve"):
         assert picture in words
     assert (
-        re.search(r"[\w ]+ tells species right in (98|99)\.\d ± 0\.\d+ % of rows it has not seen", words)
+        re.search(r"[\w ]+ tells species right in (98|99)\.\d+ ± 0\.\d+ % of rows it has not seen", words)
         and "∎" in words
     )
     assert "19 values are missing" in words and "a number; 2 missing" in words
