@@ -5,7 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+import qed
 from qed.cli import app
+from qed.trees.boosting.model import BOOSTING_GRID
 
 
 class Doors:
@@ -29,6 +31,16 @@ class Doors:
         return found.stderr.removeprefix("qed: ").strip()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def short():
+    """Let comparisons grow few trees: what is tested is how models take part and are shown, not how well they do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(BOOSTING_GRID, "max_iter", [2, 5, 10])
+        for kind in (qed.RandomForestClassifier, qed.RandomForestRegressor):
+            patch.setattr(kind, "compare_grid", {**kind.compare_grid, "n_estimators": [5]})
+        yield
+
+
 @pytest.fixture(scope="session")
 def run():
     return Doors()
@@ -43,3 +55,12 @@ def compared(run, tmp_path_factory):
     )
     assert found.exit_code == 0, found.output
     return folder, found.stdout
+
+
+@pytest.fixture(scope="session")
+def linear(tmp_path_factory):
+    """The file of a linear model for penguins, whose parts are known, whoever wins a comparison."""
+    path = tmp_path_factory.mktemp("linear") / "linear.qed"
+    model = qed.TableModel(qed.LogisticRegression(C=0.1))
+    qed.save(model.fit(qed.rows(qed.data.load("penguins").table, target="species")), path)
+    return path

@@ -49,7 +49,7 @@ def test_the_leaderboard_says_what_people_want_to_know(compared):
     assert lines[1] == "5 folds, seed 0; accuracy ± standard error"
     assert lines[3].split() == ["#", "model", "accuracy", "settings", "fit", "proof"]
     best, *_, baseline = [line for line in lines if line.endswith("∎")]
-    assert best.startswith("1  Logistic regression") and "C=" in best and " ± " in best
+    assert best.startswith("1  ") and "=" in best and " ± " in best and "Logistic regression" in text
     assert "Majority class (baseline)" in baseline and "0.44" in baseline
     assert f"report      {folder / 'report.html'}" in lines and f"best model  {folder / 'best.qed'}" in lines
     assert all(line == line.rstrip() for line in lines)
@@ -68,7 +68,9 @@ def test_json_is_all_there_is_on_the_standard_output(run, tmp_path):
     found = run.json("compare", "diabetes", "-t", "progression", "--no-report", "--model", tmp_path / "m.qed")
     assert set(found) == KEYS
     assert found["task"] == "regression" and found["scoring"] == "r2" and found["report"] is None
-    assert [line["rank"] for line in found["leaderboard"]] == [1, 2, 3, 4, 5]
+    assert [line["rank"] for line in found["leaderboard"]] == list(range(1, len(found["leaderboard"]) + 1))
+    classes = {"Ridge", "Lasso", "KNeighborsRegressor", "RandomForestRegressor", "GradientBoostingRegressor"}
+    assert classes <= {line["class"] for line in found["leaderboard"]}
     for line in found["leaderboard"]:
         assert set(line) == LINE
         assert len(line["fold_scores"]) == found["folds"] == 5

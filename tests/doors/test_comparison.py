@@ -19,6 +19,7 @@ from qed.selection.comparing.encoding import FoldEncoder, inspect_folds
 from qed.selection.comparing.task import check_task, task_of
 from qed.selection.metrics.silhouette import centre_silhouette
 from qed.stats.parts import Part
+from qed.trees.boosting.model import BOOSTING_GRID
 
 
 @pytest.mark.parametrize(
@@ -57,8 +58,11 @@ def test_the_task_can_be_asked_for_where_it_makes_sense():
 
 def test_whoever_has_a_grid_takes_part_and_baselines_come_first():
     names = [one.name for one in contenders("regression", 500, 4)]
-    assert names == ["Mean (baseline)", "Linear regression", "Lasso", "Ridge", "Ridge on squares and products"]
-    assert [one.name for one in contenders("regression", 10, 4)][-1] == "Ridge"
+    assert names[:2] == ["Mean (baseline)", "Linear regression"] and names[-1] == "Ridge on squares and products"
+    rest = ["Lasso", "Ridge", "k nearest neighbours", "Decision tree", "Gradient boosting", "Random forest"]
+    assert names[2:4] == rest[:2] and sorted(names[2:-1]) == sorted(rest)
+    assert "Ridge on squares and products" not in [one.name for one in contenders("regression", 10, 4)]
+    assert set(rest[2:]) <= {one.name for one in contenders("classification", 500, 4)}
     assert contenders("classification", 500, 4)[0].name == "Majority class (baseline)"
     assert {one.model.random_state for one in contenders("clustering", 500, 4, seed=7)} == {7}
 
@@ -71,15 +75,15 @@ class Stump(qed.MajorityClassifier):
 
 
 @pytest.fixture
-def room_of_trees(monkeypatch):
+def room_of_stumps(monkeypatch):
     """Open a room that no task is named after."""
-    room = ModuleType("qed.trees")
+    room = ModuleType("qed.stumps")
     room.Stump, room.__all__ = Stump, ["Stump"]
-    monkeypatch.setitem(sys.modules, "qed.trees", room)
-    monkeypatch.setattr(lazy, "ROOMS", (*lazy.ROOMS, "trees"))
+    monkeypatch.setitem(sys.modules, "qed.stumps", room)
+    monkeypatch.setattr(lazy, "ROOMS", (*lazy.ROOMS, "stumps"))
 
 
-def test_whoever_has_the_role_takes_part_whatever_room_it_lives_in(room_of_trees):
+def test_whoever_has_the_role_takes_part_whatever_room_it_lives_in(room_of_stumps):
     assert "Stump" in [one.name for one in contenders("classification", 500, 4)]
     assert "Stump" not in [one.name for one in contenders("regression", 500, 4)]
     X, y = qed.data.load("iris").Xy()
@@ -288,7 +292,7 @@ def test_categories_are_numbered_for_the_model_that_takes_levels():
     np.testing.assert_array_equal(entry.model.predict(table), direct.predict(numbered))
 
 
-def test_whatever_goes_wrong_in_one_model_the_others_are_compared(room_of_trees, monkeypatch):
+def test_whatever_goes_wrong_in_one_model_the_others_are_compared(room_of_stumps, monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("no luck")
 
@@ -317,3 +321,24 @@ def test_the_command_line_names_the_positive_class(run, tmp_path, positive):
     words = ["compare", tmp_path / "table.csv", "-t", "two", "--no-report", "--scoring", "f1", "--cv", 2]
     done = run(*words, "--model", tmp_path / "m.qed", *(["--positive", positive] if positive else []))
     assert done.exit_code == 0 and "Linear discriminant analysis" in done.output
+
+
+def test_settings_follow_the_size_of_the_table_and_share_their_fits(monkeypatch):
+    def boosting(n, task="regression", outputs=1):
+        return next(one for one in contenders(task, n, 5, outputs) if one.name == "Gradient boosting")
+
+    small, middle, large = (boosting(n).grid for n in (300, 5_000, 200_000))
+    assert max(small["max_leaf_nodes"]) < max(middle["max_leaf_nodes"]) and len(large["max_leaf_nodes"]) == 1
+    assert boosting(300).n_fits == 1 and len(boosting(300).candidates) > 1  # all rounds come from one fit
+    monkeypatch.setitem(BOOSTING_GRID, "max_iter", [15, 200])
+    assert max(boosting(300, "classification", 5).grid["max_iter"]) == 15  # more classes leave fewer of them
+    neighbours = next(one for one in contenders("regression", 21, 3) if one.name == "k nearest neighbours")
+    assert neighbours.n_fits == 2 and max(neighbours.grid["n_neighbors"]) <= 10
+
+
+def test_what_could_take_too_long_is_left_out_before_it_begins(monkeypatch):
+    monkeypatch.setattr("qed.trees.boosting.model.TREE_SECONDS", 10.0)
+    X, y = qed.data.load("stackloss").Xy()
+    found = compare(X, y, cv=2)
+    boosting = next(entry for entry in found.entries if entry.name == "Gradient boosting")
+    assert boosting.failure.startswith("left out: 3 fits to 21 rows") and boosting.model is None

@@ -59,14 +59,15 @@ def test_predict_tells_machines_what_it_wrote(run, compared, tmp_path):
 def test_certify_recomputes_the_proof_and_knows_the_data(run, compared):
     found = run("certify", compared[0] / "best.qed", "penguins")
     assert found.exit_code == 0
-    assert "LogisticRegression, checked on 344 rows: the data it was fitted on" in found.stdout
+    kind = type(qed.load(compared[0] / "best.qed").model_).__name__
+    assert f"{kind}, checked on 344 rows: the data it was fitted on" in found.stdout
     assert found.stdout.rstrip().endswith("∎")
     told = run.json("certify", compared[0] / "best.qed", "penguins")
     assert told["holds"] and told["same_data"] and told["certificate"]["source"] == "data" and told["rows"] == 344
 
 
-def test_certify_objects_to_a_tampered_model(run, compared, tmp_path):
-    model = qed.load(compared[0] / "best.qed")
+def test_certify_objects_to_a_tampered_model(run, linear, tmp_path):
+    model = qed.load(linear)
     place = np.unravel_index(np.abs(model.model_.coef_).argmax(), model.model_.coef_.shape)
     model.model_.coef_[place] *= 1.001
     qed.save(model, tmp_path / "tampered.qed")
@@ -77,8 +78,8 @@ def test_certify_objects_to_a_tampered_model(run, compared, tmp_path):
 
 
 @pytest.mark.parametrize("part, attribute", [(0, "fill"), (1, "mean_")])
-def test_certify_objects_to_a_tampered_encoding(run, compared, tmp_path, part, attribute):
-    model = qed.load(compared[0] / "best.qed")
+def test_certify_objects_to_a_tampered_encoding(run, linear, tmp_path, part, attribute):
+    model = qed.load(linear)
     if part == 1:
         model.changes_[1].mean_[0] += 0.01
     else:
@@ -106,14 +107,27 @@ def test_models_made_in_python_are_certified_and_used_too(run, tmp_path):
     assert "--target" in run.refused("certify", tmp_path / "m.qed", "stackloss")
 
 
-def test_explain_says_what_a_model_is(run, compared):
-    text = run("explain", compared[0] / "best.qed").stdout
+def test_explain_says_what_a_model_is(run, linear):
+    text = run("explain", linear).stdout
     assert text.startswith("LogisticRegression for 'species', fitted on 344 rows\nparameters  C=")
     assert "coefficient" in text and "Chinstrap" in text and "bill_length_mm" in text
     assert "Standard errors are not defined with C=" in text
     assert "a number; 2 missing, filled with the mean" in text and text.rstrip().endswith("∎")
-    short = run("explain", compared[0] / "best.qed", "--most", 2).stdout
+    short = run("explain", linear, "--most", 2).stdout
     assert "more, smaller" in short
+
+
+def test_explain_gives_the_importances_of_a_tree(run, penguins, tmp_path):
+    model = qed.TableModel(qed.DecisionTreeClassifier()).fit(qed.rows(penguins, target="species"))
+    qed.save(model, tmp_path / "tree.qed")
+    found = run.json("explain", tmp_path / "tree.qed")
+    assert found["measure"] == "importance" and found["outputs"] == ["share of all"]
+    shares = [one["standardised"][0] for one in found["effects"]]
+    assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1.0)
+    assert {one["name"] for one in found["effects"]} == {*penguins.column_names} - {"species"}
+    text = run("explain", tmp_path / "tree.qed").stdout
+    assert "importance" in text and "coefficient" not in text and "2 missing, which stay so" in text
+    assert run("certify", tmp_path / "tree.qed", "penguins").exit_code == 0
 
 
 def test_explain_orders_coefficients_by_what_a_deviation_of_the_column_does(run, tmp_path):

@@ -1,5 +1,7 @@
 """`TableModel`: an encoder and a model that are fitted, checked, saved and used as one."""
 
+from typing import ClassVar
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -7,6 +9,7 @@ import pytest
 
 import qed
 from qed.base.errors import InputError, NotAvailableError, NotFittedError
+from qed.base.models.parameters import anything
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +124,56 @@ def test_clusters_of_a_mixed_table(table):
     model = qed.TableModel(qed.KMeans(3, random_state=0)).fit(table)
     assert model.predict(table).tolist() == model.model_.labels_.tolist()
     assert model.certificate_ and qed.certify(model, table)
+
+
+class Told(qed.MajorityClassifier):
+    """A classifier that takes holes and levels, and keeps what it was told of them."""
+
+    missing, takes_categories = True, True
+    parameters: ClassVar = {"categorical_features": anything("a list of columns")}
+
+    def __init__(self, *, categorical_features=None):
+        self.categorical_features = categorical_features
+
+
+def test_a_model_that_takes_holes_sees_the_table_as_it_is(table, tmp_path):
+    data, features = qed.rows(table, target="species"), table.drop(["species"])
+    model = qed.TableModel(qed.RandomForestClassifier(5, random_state=0)).fit(data)
+    assert [type(part).__name__ for part in model.changes_] == ["ColumnEncoder"]
+    seen, names = model.encoded(features).array().X, model.model_.feature_names_in_.tolist()
+    assert names == features.column_names
+    for name in ("bill_length_mm", "sex"):
+        holes = table[name].is_null().to_numpy()
+        assert holes.any()
+        np.testing.assert_array_equal(np.isnan(seen[:, names.index(name)]), holes)
+    bills = table["bill_length_mm"].to_numpy()
+    np.testing.assert_array_equal(seen[:, names.index("bill_length_mm")], bills)
+    assert set(seen[:, names.index("island")]) == {0.0, 1.0, 2.0}
+    qed.save(model, tmp_path / "m.qed")
+    again = qed.load(tmp_path / "m.qed")
+    assert model.certificate_ and qed.certify(again, data)
+    pq.write_table(table, tmp_path / "p.parquet", row_group_size=50)
+    from_file = again.predict(qed.rows(tmp_path / "p.parquet", block_size=64, target="species"))
+    np.testing.assert_array_equal(from_file, model.predict(features))
+    # An island that was not seen is a hole as well.
+    other = features.set_column(names.index("island"), "island", pa.array(["Atlantis"] * len(table)))
+    assert np.isnan(model.encoded(other).array().X[:, names.index("island")]).all()
+    assert set(model.predict(other)) <= set(model.classes_)
+
+
+def test_holes_moved_in_the_encoding_are_noticed(table):
+    model = qed.TableModel(qed.DecisionTreeClassifier()).fit(qed.rows(table, target="species"))
+    column = next(c for c in model.changes_[0].columns_ if hasattr(c, "fill"))
+    object.__setattr__(column, "fill", 0.0)
+    assert not qed.certify(model, qed.rows(table, target="species"))
+
+
+def test_a_model_that_takes_levels_is_told_which_columns_they_are(table):
+    data = qed.rows(table, target="species")
+    model = qed.TableModel(Told()).fit(data)
+    names = model.model_.feature_names_in_.tolist()
+    assert [names[place] for place in model.model_.categorical_features] == ["island", "sex"]
+    assert model.model.categorical_features is None
+    assert qed.TableModel(Told(categorical_features=[0])).fit(data).model_.categorical_features == [0]
+    # Products of holes are holes, so such a model sees what others do.
+    assert qed.TableModel(Told(), degree=2).fit(data).model_.categorical_features is None

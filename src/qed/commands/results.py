@@ -134,8 +134,9 @@ def _write_effects(screen: Screen, found: Explanation, most: int) -> None:
         return
     outputs = found.outputs[:MOST_OUTPUTS]
     per_unit = len(found.outputs) == 1 and bool(found.effects[0].per_unit)
-    heads = [*(f"per deviation: {name}" if len(found.outputs) == 1 else name for name in outputs)]
-    lines = table("coefficient", *heads, *(["per unit"] if per_unit else []), numbers=(*heads, "per unit"))
+    one = len(found.outputs) == 1 and found.measure == "coefficient"
+    heads = [*(f"per deviation: {name}" if one else name for name in outputs)]
+    lines = table(found.measure, *heads, *(["per unit"] if per_unit else []), numbers=(*heads, "per unit"))
     for effect in found.effects[:most]:
         values = [number(value) for value in effect.standardised[:MOST_OUTPUTS]]
         units = [number(effect.per_unit[0])] if per_unit else []

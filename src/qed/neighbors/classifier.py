@@ -12,7 +12,7 @@ see :mod:`qed.neighbors.search`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -29,7 +29,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neighbors.model import NEIGHBOR_WAYS
 from qed.neighbors.problem import KeptProblem
-from qed.neighbors.voting import Heard, Voting
+from qed.neighbors.voting import NEIGHBOR_GRID, Heard, Voting
 
 
 @takes("n_jobs", **NEIGHBOR_WAYS)
@@ -103,6 +103,7 @@ class KNeighborsClassifier(Classifier, Voting):
         "y_fit_": integers("rows", "outputs?", below="classes"),
     }
     _has_scores: ClassVar[bool] = False
+    compare_grid: ClassVar[Mapping[str, Any]] = NEIGHBOR_GRID
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "right": lambda y, said: (y == said) + 0.0
     }

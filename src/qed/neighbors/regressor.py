@@ -10,7 +10,7 @@ varies by :math:`\sigma^2/k`, which falls: k chooses between the two. Of equally
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.neighbors.model import NEIGHBOR_WAYS
 from qed.neighbors.problem import KeptProblem
-from qed.neighbors.voting import Heard, Voting
+from qed.neighbors.voting import NEIGHBOR_GRID, Heard, Voting
 
 
 @takes("n_jobs", **NEIGHBOR_WAYS)
@@ -80,6 +80,7 @@ class KNeighborsRegressor(Regressor, Voting):
     """
 
     attributes: ClassVar = {"y_fit_": floats("rows", "outputs?")}
+    compare_grid: ClassVar[Mapping[str, Any]] = NEIGHBOR_GRID
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
         "squared error": lambda y, said: ((y - said) ** 2).reshape(len(y), -1).mean(axis=1),
         "absolute error": lambda y, said: np.abs(y - said).reshape(len(y), -1).mean(axis=1),

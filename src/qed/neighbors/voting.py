@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from qed.neighbors.measures import Matrix, Metric
 from qed.neighbors.model import NEIGHBOR_PARAMETERS, Neighbors
 from qed.neighbors.problem import KeptProblem
 
+NEIGHBOR_GRID: Mapping[str, list[Any]] = {
+    "n_neighbors": [1, 2, 3, 5, 7, 10, 15, 20, 30, 50],
+    "weights": ["uniform", "distance"],
+}
 Weights = str | Callable[[np.ndarray], np.ndarray] | None
 
 
@@ -45,6 +49,8 @@ class Voting(Neighbors):
         "weights": choice("uniform", "distance", None, kind="model")
         | Parameter("a function of distances", callable, "model"),
     }
+    compare_name: ClassVar[str] = "k nearest neighbours"
+    compare_shared: ClassVar[tuple[str, ...]] = ("n_neighbors",)
     y_fit_: np.ndarray
     # How scores of single rows follow from what is known and what is said, for rows that are left out one by one.
     _losses: ClassVar[dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {}
@@ -65,6 +71,16 @@ class Voting(Neighbors):
         self.p = p
         self.metric = metric
         self.metric_params = metric_params
+
+    @classmethod
+    def _settings_on(cls, n_rows: int, n_columns: int, n_outputs: int) -> Mapping[str, Any]:
+        # A training set holds at least half of the rows.
+        return {**NEIGHBOR_GRID, "n_neighbors": [k for k in NEIGHBOR_GRID["n_neighbors"] if 2 * k < n_rows]}
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        # A fold looks for the neighbours of its rows among the others.
+        return 2e-11 * float(n_rows) ** 2 * n_columns
 
     @abstractmethod
     def _answers(self, heard: Heard) -> dict[str, np.ndarray]:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.errors import QedError
+from qed.base.errors import NotAvailableError, QedError
 from qed.selection.comparing.comparison import Comparison
 from qed.selection.cross_validate import cross_val_predict
 from qed.selection.diagnosis.curves import LearningCurve, learning_curve
 
 MOST_ROWS, MOST_WORK = 200_000, 5e8
+MANY_SECONDS, MOST_SECONDS = 20.0, 120.0
 SHARES, FEWER = (0.1, 0.2, 0.4, 0.7, 1.0), (0.2, 0.45, 1.0)
 
 
@@ -45,10 +46,15 @@ def diagnose(comparison: Comparison) -> Diagnosis:
 
 
 def _curve(model: Any, block: Any, pairs: list[Any], comparison: Comparison) -> LearningCurve:
-    """Begin with shares that are likely to hold all classes and more rows than columns; spend less on large models."""
+    """Begin with shares likely to hold all classes, more rows than columns and than neighbours; spend less on large models."""
+    inner = comparison.best.model.model_
     shares = SHARES if len(block.y) >= 200 else SHARES[2:]
-    coefficients = np.size(getattr(comparison.best.model.model_, "coef_", ()))
-    if len(block.y) * coefficients**2 > MOST_WORK:
+    shares = tuple(share for share in shares if share * len(pairs[0][0]) > getattr(inner, "n_neighbors", 0))
+    coefficients, classes = np.size(getattr(inner, "coef_", ())), len(getattr(inner, "classes_", ()))
+    seconds = len(pairs) * sum(shares) * inner._seconds_on(len(block.y), inner.n_features_in_, classes)
+    if seconds > MOST_SECONDS:
+        raise NotAvailableError(f"left out: its fits could take {seconds / 60:,.0f} minutes")
+    if len(block.y) * coefficients**2 > MOST_WORK or seconds > MANY_SECONDS:
         shares, pairs = FEWER, pairs[:3]
     return learning_curve(
         model,

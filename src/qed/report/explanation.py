@@ -15,7 +15,7 @@ class Effect:
     """What one encoded column does."""
 
     name: str  # the column
-    # The change of the prediction (or of each class's score) for one standard deviation of the column.
+    # The change of the prediction (or of each class's score) for one standard deviation of the column; of trees, its importance.
     standardised: tuple[float, ...]
     per_unit: tuple[float, ...] = ()  # the same for one unit of the column; empty where columns are products
 
@@ -33,6 +33,7 @@ class Explanation:
     parameters: dict[str, object]
     columns: list[str]  # the columns of the table it was fitted on
     decisions: list[dict[str, str]] = field(default_factory=list)  # how each of them is encoded: `column` and `how`
+    measure: str = "coefficient"  # what effects are: coefficients, or the importance of columns to questions
     # What the coefficients belong to: the classes, the clusters, or the target.
     outputs: list[str] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)  # the encoded columns, the largest effect first
@@ -70,19 +71,29 @@ def explanation_of(model: Any) -> Explanation:
         parameters=_parameters(model, inner),
         columns=[str(name) for name in getattr(model, "feature_names_in_", ())],
         decisions=decisions_of(model),
+        measure="importance" if has_importances(inner) else "coefficient",
         outputs=outputs_of(model),
         effects=effects_of(model),
         inference=inference_of(inner),
         certificate=getattr(model, "certificate_", None),
         rows=None if fingerprint is None else int(fingerprint.count),
         ending=str(getattr(inner, "ending_", "")),
-        scaled=bool(getattr(model, "scale", False)),
+        scaled=_is_scaled(model),
     )
 
 
 def inner_model(model: Any) -> Any:
     """Give the model behind the encoder, or the model itself where there is none."""
     return getattr(model, "model_", model)
+
+
+def has_importances(inner: Any) -> bool:
+    """Say whether a model has no coefficients but the shares that columns have in what its questions are worth."""
+    return hasattr(inner, "feature_importances_") and not hasattr(inner, "coef_")
+
+
+def _is_scaled(model: Any) -> bool:
+    return bool(getattr(model, "changes_", ())) and hasattr(model.changes_[-1], "scale_")
 
 
 def _parameters(model: Any, inner: Any) -> dict[str, object]:
@@ -111,6 +122,8 @@ def decisions_of(model: Any) -> list[dict[str, str]]:
 def outputs_of(model: Any) -> list[str]:
     """Name what the coefficients belong to."""
     inner = inner_model(model)
+    if has_importances(inner):
+        return ["share of all"]
     classes = getattr(inner, "classes_", None)
     if classes is not None:
         return [str(label) for label in (classes if len(classes) > 2 else classes[-1:])]
@@ -120,8 +133,13 @@ def outputs_of(model: Any) -> list[str]:
 
 
 def effects_of(model: Any) -> list[Effect]:
-    """Give the effect of every encoded column, the largest first; none for models without coefficients."""
+    """Give the effect of every encoded column, the largest first: its coefficients or its importance; none for models without either."""
     inner = inner_model(model)
+    if has_importances(inner):
+        shares = np.asarray(inner.feature_importances_, dtype=np.float64)
+        names = getattr(inner, "feature_names_in_", [f"x{j}" for j in range(len(shares))])
+        order = np.argsort(-shares, kind="stable")
+        return [Effect(str(names[j]), (float(shares[j]),)) for j in order]
     found = next((getattr(inner, name) for name in ("coef_", "cluster_centers_") if hasattr(inner, name)), None)
     if found is None:
         return []
@@ -132,7 +150,7 @@ def effects_of(model: Any) -> list[Effect]:
         return []  # coefficients of something else than columns
     spread = np.sqrt(seen.variance)
     standard, unit = values * spread, values
-    if getattr(model, "changes_", None) and hasattr(model.changes_[-1], "scale_"):
+    if _is_scaled(model):
         scaler = model.changes_[-1]
         unit = values * scaler.scale_ + scaler.mean_ if hasattr(inner, "cluster_centers_") else values / scaler.scale_
     if getattr(model, "degree", 1) > 1:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from qed import plots
 from qed.report.diagnosis import Diagnosis
-from qed.report.explanation import effects_of, inner_model, outputs_of
+from qed.report.explanation import Effect, effects_of, has_importances, inner_model, outputs_of
 from qed.report.svg import picture
 from qed.report.words import score_words
 from qed.selection.comparing.comparison import Comparison, Entry
@@ -34,7 +34,7 @@ def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Picture]:
     found = [*_answers(comparison, diagnosis), *_path(comparison.best, label, sign)]
     if diagnosis.curve is not None:
         found.append(_learning(diagnosis.curve, label, sign))
-    return [*found, *_coefficients(comparison.best)]
+    return [*found, *coefficients(comparison.best.model)]
 
 
 def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
@@ -77,15 +77,19 @@ def _clusters(comparison: Comparison) -> Picture:
 
 
 def _path(entry: Entry, label: str, sign: int) -> Iterator[Picture]:
-    """Draw the scores of all settings, where they differ in one number."""
-    grid = entry.contender.grid
-    if len(grid) != 1:
+    """Draw the scores of the settings that differ from the chosen one in the number of which most values were tried."""
+    numbers = {
+        name: values
+        for name, values in entry.contender.grid.items()
+        if len(values) >= 3 and all(isinstance(value, (int, float)) for value in values)
+    }
+    if not numbers:
         return
-    name, values = next(iter(grid.items()))
-    if len(values) < 3 or not all(isinstance(value, (int, float)) for value in values):
-        return
+    name = max(numbers, key=lambda one: len(numbers[one]))
+    others = {one: value for one, value in entry.setting.items() if one != name}
+    tried = [c for c, one in enumerate(entry.contender.candidates) if {**one, **others} == one]
     named = {"xlabel": name, "ylabel": label, "chosen": entry.setting[name]}
-    draw = partial(plots.validation_curve, values, sign * entry.scores, **named)
+    draw = partial(plots.validation_curve, numbers[name], sign * entry.scores[tried], **named)
     words = f"The score on rows held out for every value of {name} that was tried; the band is one standard error."
     yield Picture("Validation curve", picture("path", f"score against {name}", draw), words)
 
@@ -97,19 +101,31 @@ def _learning(curve: Any, label: str, sign: int) -> Picture:
     return Picture("Learning curve", picture("learning", "score against the number of training rows", draw), words)
 
 
-def _coefficients(entry: Entry) -> Iterator[Picture]:
-    """Draw the coefficients: as bars for one output, as a grid of bars for a few classes."""
-    effects = effects_of(entry.model)[:MOST_BARS]
-    if not effects or hasattr(inner_model(entry.model), "cluster_centers_"):
+def _importances(effects: list[Effect]) -> Picture:
+    draw = partial(plots.coefficients, [one.name for one in effects], [one.standardised[0] for one in effects])
+    svg = picture("importances", "importances of columns", draw, 5.4, 1.0 + 0.26 * len(effects))
+    words = (
+        "The share that each column has in what all questions of the trees are worth on the rows they were grown on."
+    )
+    return Picture("Importances", svg, words)
+
+
+def coefficients(model: Any) -> Iterator[Picture]:
+    """Draw the coefficients: as bars for one output, as a grid of bars for a few classes; or the importances of columns."""
+    effects = effects_of(model)[:MOST_BARS]
+    if not effects or hasattr(inner_model(model), "cluster_centers_"):
         return
-    outputs = outputs_of(entry.model)
+    if has_importances(inner_model(model)):
+        yield _importances(effects)
+        return
+    outputs = outputs_of(model)
     names, tall = [effect.name for effect in effects], 1.0 + 0.26 * len(effects)
     if len(outputs) > 4:
         draw = partial(plots.coefficients, names, [effect.size for effect in effects])
         words = "The length of each column's coefficients over all classes, for one standard deviation of the column."
         yield Picture("Coefficients", picture("coefficients", "sizes of coefficients", draw, 5.4, tall), words)
         return
-    is_classifier = hasattr(inner_model(entry.model), "classes_")
+    is_classifier = hasattr(inner_model(model), "classes_")
     for number, output in enumerate(outputs):
         draw = partial(plots.coefficients, names, [effect.standardised[number] for effect in effects])
         svg = picture(f"coefficients{number}", f"coefficients of {output}", draw, 5.4, tall)

@@ -92,6 +92,7 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
     """
 
     attributes: ClassVar = {"n_classes_": size("classes"), "tree_": of(Nodes, n_outputs="classes")}
+    compare_grid: ClassVar[Mapping[str, Any]] = {"ccp_alpha": [10.0 ** (j / 4) for j in range(-18, -3)]}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "criterion": choice("gini", "entropy", "log_loss", "misclassification", kind="model"),
         **TREE_PARAMETERS,

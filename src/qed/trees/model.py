@@ -66,6 +66,8 @@ class DecisionTree(Estimator):
 
     passes: ClassVar[str] = "in memory"
     missing: ClassVar[bool] = True
+    compare_name: ClassVar[str] = "Decision tree"
+    compare_shared: ClassVar[tuple[str, ...]] = ("ccp_alpha", "max_leaf_nodes")
     no_inference: ClassVar[str] = "its questions are chosen by the data"
     attributes: ClassVar = {
         "tree_": of(Nodes),
@@ -84,6 +86,10 @@ class DecisionTree(Estimator):
     ccp_alpha: float
     tree_: Nodes
     feature_importances_: np.ndarray
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        return 1e-8 * n_rows * float(np.log2(max(n_rows, 2))) * n_columns
 
     @abstractmethod
     def _problem(self, rows: Rows) -> Any:

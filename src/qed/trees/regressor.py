@@ -74,6 +74,8 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
     """
 
     attributes: ClassVar = {"tree_": of(Nodes, n_outputs="outputs")}
+    # The price of a leaf would be in units of the target, which a number of leaves is not.
+    compare_grid: ClassVar[Mapping[str, Any]] = {"max_leaf_nodes": [round(2 ** (j / 2)) for j in range(2, 19)]}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "criterion": choice("squared_error", kind="model"),
         **TREE_PARAMETERS,

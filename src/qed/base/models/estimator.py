@@ -164,6 +164,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         return True
 
     @classmethod
+    def _settings_on(cls, n_rows: int, n_columns: int, n_outputs: int) -> Mapping[str, Any]:
+        """Give the values of parameters that a comparison is to try on such a table: ``compare_grid``, unless that depends on its size."""
+        return cls.compare_grid  # type: ignore[attr-defined, no-any-return]
+
+    @classmethod
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
         """Give about how long a fit to such a table takes, where that can be long: a comparison leaves out what it can not afford."""
         return 0.0

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array, hstack
 
-from qed.base.attributes import booleans, each, floats, integers, labels, names, one_of
+from qed.base.attributes import booleans, each, floats, integers, labels, names, nothing, one_of
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
 from qed.features.tables.slots import Slots
@@ -26,7 +26,7 @@ WORDS = Cutter(lowercase=True, pattern=WORD, ngrams=(1, 1))
 @savable
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers: its holes filled, marked in a column of their own if there were some, and scaled if wanted.
+    """A column of numbers: its holes filled, or left as NaN, marked in a column of their own if there were some, and scaled if wanted.
 
     >>> out = np.zeros((2, 2))
     >>> NumberColumn(0, fill=2.0, marked=True).write(pa.array([1.0, None]), out, "'age'", 0)
@@ -37,7 +37,7 @@ class NumberColumn:
 
     attributes: ClassVar = {
         "place": integers(),
-        "fill": floats(),
+        "fill": floats() | nothing(),
         "marked": booleans(),
         "kept": booleans(),
         "shift": floats(),
@@ -45,7 +45,7 @@ class NumberColumn:
         "parsed": booleans(),
     }
     place: int
-    fill: float  # what holes are filled with
+    fill: float | None  # what holes are filled with; None where they stay holes
     marked: bool = False  # whether a column of zeros and ones says where the holes were
     # Whether the number itself is kept; not when it is always the same, and only the holes tell rows apart.
     kept: bool = True
@@ -63,7 +63,7 @@ class NumberColumn:
         values = numbers_of(column, name, start, parse=self.parsed)
         hole = np.isnan(values)
         if self.kept:
-            out[:, 0] = (np.where(hole, self.fill, values) - self.shift) / self.scale
+            out[:, 0] = (_without_holes(values, hole, self.fill) - self.shift) / self.scale
         if self.marked:
             out[:, -1] = hole
 
@@ -83,7 +83,7 @@ class DateColumn:
     attributes: ClassVar = {
         "place": integers(),
         "parts": each(one_of(*PARTS), "parts"),
-        "fill": floats("parts"),
+        "fill": floats("parts") | nothing(),
         "shift": floats("parts"),
         "scale": floats("parts", above=0),
         "origin": floats(),
@@ -92,8 +92,8 @@ class DateColumn:
     }
     place: int
     parts: tuple[str, ...]  # the parts that vary
-    # For each part, what holes are filled with, and how it is scaled.
-    fill: np.ndarray
+    # For each part, what holes are filled with, None where they stay holes; and how it is scaled.
+    fill: np.ndarray | None
     shift: np.ndarray
     scale: np.ndarray
     origin: float  # the first date, in days since 1970
@@ -111,9 +111,14 @@ class DateColumn:
         hole = np.isnan(found[:, -1])
         found[:, -1] -= self.origin
         values = found[:, [PARTS.index(part) for part in self.parts]]
-        out[:, : len(self.parts)] = (np.where(hole[:, None], self.fill, values) - self.shift) / self.scale
+        out[:, : len(self.parts)] = (_without_holes(values, hole[:, None], self.fill) - self.shift) / self.scale
         if self.marked:
             out[:, -1] = hole
+
+
+def _without_holes(values: np.ndarray, hole: np.ndarray, fill: Any) -> np.ndarray:
+    """Fill holes, if there is something to fill them with."""
+    return values if fill is None else np.where(hole, fill, values)
 
 
 @savable
@@ -137,6 +142,7 @@ class LevelColumn:
         "first_left_out": booleans(),
         "unknown": one_of("other", "zeros", "error"),
         "coded": booleans(),
+        "holes": booleans(),
     }
     place: int
     levels: np.ndarray  # all levels that were seen and kept apart or together, a missing value last
@@ -144,6 +150,7 @@ class LevelColumn:
     first_left_out: bool = False  # whether the first level has no column
     unknown: str = OTHER  # what is done with a level that was not seen: "other", "zeros", "error"
     coded: bool = False  # whether levels are numbered in one column
+    holes: bool = False  # whether missing values, and levels without a number, are NaN there
 
     def slots(self) -> Slots:
         """Say where each level goes."""
@@ -160,13 +167,16 @@ class LevelColumn:
         """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
         slots = self.slots()
         slot, unknown = slots.encode(column, name, start)
+        if self.holes:
+            missing = np.asarray(column.is_null())
+            slot, unknown = np.where(missing, -1, slot), unknown & ~missing
         if self.unknown == "error" and unknown.any():
             row = int(unknown.argmax())
             value = column[row].as_py()
             what = "is empty" if value is None else f"holds the level {value!r}"
             raise InputError(f"Column {name} {what} in row {start + row} (counted from 0), which was not seen in fit.")
         if self.coded:
-            out[:, 0] = np.where(slot < 0, len(slots), slot)
+            out[:, 0] = np.where(slot < 0, np.nan if self.holes else len(slots), slot)
             return
         known = np.flatnonzero(slot >= 0)
         out[known, slot[known]] = 1.0

@@ -52,7 +52,8 @@ class ColumnEncoder(TableTransformer):
 
     What becomes of a column depends on what it holds:
 
-    - numbers stay as they are; holes are filled with the mean, and marked in a column of their own if ``fit`` saw some;
+    - numbers stay as they are; holes are filled with the mean, and marked in a column of their own if ``fit`` saw some,
+      unless `impute` is None;
     - booleans become 0 and 1;
     - text and categories become one column of zeros and ones for each level. Levels rarer than `min_frequency`, and
       those beyond the `max_levels` most frequent, share the column ``other``. Missing values are a level. A column in
@@ -69,8 +70,9 @@ class ColumnEncoder(TableTransformer):
     numeric, categorical, dates, text, drop : list of str or int, optional
         Columns (by name or number) to be read as numbers, levels, dates or free text, or to be left out, whatever they look
         like.
-    impute : {'mean', 'median'}, default='mean'
-        What holes in numbers are filled with. Medians take some passes more.
+    impute : {'mean', 'median', None}, default='mean'
+        What holes in numbers are filled with. Medians take some passes more. With None they stay holes, NaN, and so do missing
+        values and unknown levels where `coded`: for models that take them, such as trees.
     indicator : bool, default=True
         Mark holes in numbers and dates.
     scale : bool, default=False
@@ -141,7 +143,7 @@ class ColumnEncoder(TableTransformer):
         "dates": _COLUMNS,
         "text": _COLUMNS,
         "drop": _COLUMNS,
-        "impute": choice("mean", "median", kind="model"),
+        "impute": choice("mean", "median", None, kind="model"),
         "indicator": boolean(),
         "scale": boolean(),
         "min_frequency": Parameter(
@@ -166,7 +168,7 @@ class ColumnEncoder(TableTransformer):
         dates: Any = None,
         text: Any = None,
         drop: Any = None,
-        impute: str = "mean",
+        impute: str | None = "mean",
         indicator: bool = True,
         scale: bool = False,
         min_frequency: float = 0.01,
@@ -217,7 +219,7 @@ class ColumnEncoder(TableTransformer):
     def _evidence(self, rows: Rows) -> TableProblem:
         inspection = rows.fold(Inspection.of, self.reading_, self._quoted())
         evidence: Any = inspection.amounts
-        if self.impute != "mean" and len(inspection.amounts.mean):
+        if self.impute not in ("mean", None) and len(inspection.amounts.mean):
             places, values = learned_amounts(self.columns_, self.reading_)
             fill = np.full(len(inspection.amounts.mean), np.nan)
             fill[places] = values
@@ -278,7 +280,7 @@ class ColumnEncoder(TableTransformer):
 
     def _fills(self, rows: Rows, inspection: Inspection) -> tuple[np.ndarray, Any]:
         """Give what holes are filled with, and the evidence for it."""
-        if self.impute == "mean" or not len(inspection.amounts.mean):
+        if self.impute in ("mean", None) or not len(inspection.amounts.mean):
             return inspection.amounts.mean, inspection.amounts
         fill, evidence = WAYS[self.impute].learn(self._amounts(rows, inspection))
         return fill, evidence
@@ -305,6 +307,14 @@ class ColumnEncoder(TableTransformer):
         if self.sparse_output_ or not rows.in_memory:
             return rows.map(self._change)
         return filled(rows, self._width(), self.dtype, self._write)
+
+    @property
+    def categorical_places(self) -> list[int]:
+        """The columns of the matrix that hold the numbers of levels; none unless `coded`."""
+        starts = np.cumsum([0, *(len(column.labels("")) for column in self.columns_)]).tolist()
+        return [
+            start for column, start in zip(self.columns_, starts) if isinstance(column, LevelColumn) and column.coded
+        ]
 
     def _width(self) -> int:
         return sum(len(column.labels("")) for column in self.columns_)
@@ -375,6 +385,6 @@ class ColumnEncoder(TableTransformer):
         claims = matrix_claims(self, problem.rows) if problem.source == "data" else []
         decider = Decider(self.reading_, inspection, inspection.amounts.mean, self._wishes(self.sparse_output_))
         claims += [level_claim(self.columns_, decider), *text_claim(self.columns_, decider)]
-        if len(places):
+        if self.impute is not None and len(places):
             claims += WAYS[self.impute].claims(fill, only(evidence, places))
         return claims

@@ -22,7 +22,7 @@ MOST_TERMS = 20_000
 class Wishes:
     """What the user wants of all columns; see the parameters of `ColumnEncoder`."""
 
-    impute: str
+    impute: str | None
     indicator: bool
     scale: bool
     min_frequency: float
@@ -62,11 +62,13 @@ class Decider:
         return column, f"{name}: {says if column is not None else 'left out, ' + says}"
 
     def _scaling(self, k: int) -> tuple[float, float]:
-        """Give mean and standard deviation of a column after its holes are filled."""
+        """Give mean and standard deviation of a column after its holes are filled, or without them."""
         if not self.wishes.scale:
             return 0.0, 1.0
         seen, fill, total = self.inspection.amounts, float(self.fill[k]), self.inspection.weight
         there, mean = float(seen.weight[k]), float(seen.mean[k])
+        if self.wishes.impute is None:
+            total, fill = there, mean
         center = mean + (1 - there / total) * (fill - mean)
         square = float(seen.deviation[k]) + there * (mean - center) ** 2 + (total - there) * (fill - center) ** 2
         return center, float(np.sqrt(square / total)) or 1.0
@@ -76,20 +78,24 @@ class Decider:
         holes = int(summary.missing[k])
         if holes == self.inspection.count:
             return None, "all values are missing"
-        constant, fill = summary.low[k] == summary.high[k], float(self.fill[k])
-        marked = bool(holes) and self.wishes.indicator
+        constant, fill = bool(summary.low[k] == summary.high[k]), float(self.fill[k])
+        # Holes that stay mark themselves, but not in a column that has nothing else to say.
+        marked = bool(holes) and self.wishes.indicator and (constant or self.wishes.impute is not None)
         if constant and not marked:
             return None, f"it is always {summary.low[k]:g}"
         shift, scale = self._scaling(k)
-        column = NumberColumn(place, fill, marked, not constant, shift, scale, place in self.reading.parsed)
+        filling = None if self.wishes.impute is None else fill
+        column = NumberColumn(place, filling, marked, not constant, shift, scale, place in self.reading.parsed)
         if constant:
-            return column, f"always {fill:g} where it is there; one column says where it is missing"
+            return column, f"always {summary.low[k]:g} where it is there; one column says where it is missing"
         says = "yes or no, as 1 and 0" if kind == "flag" else "a number"
         return column, says + self._about_holes(holes, f"{self.wishes.impute} {fill:.6g}") + self._about_scale()
 
     def _about_holes(self, holes: int, fill: str) -> str:
         if not holes:
             return ""
+        if self.wishes.impute is None:
+            return f"; {holes} missing, which stay so"
         mark = " and marked in a column of its own" if self.wishes.indicator else ""
         return f"; {holes} missing, filled with the {fill}{mark}"
 
@@ -111,12 +117,13 @@ class Decider:
         away = np.where(varies == places[-1], origin, 0.0)
         shift = scaling[:, 0] - away if self.wishes.scale else np.zeros(len(varies))
         parts = tuple(PARTS[k - first] for k in varies)
-        marked = bool(holes) and self.wishes.indicator
         parsed = place in self.reading.parsed
-        column = DateColumn(place, parts, fill - away, shift, scaling[:, 1], origin, marked, parsed)
+        filling = None if self.wishes.impute is None else fill - away
+        marked = bool(holes) and self.wishes.indicator and filling is not None
+        column = DateColumn(place, parts, filling, shift, scaling[:, 1], origin, marked, parsed)
         start = date(1970, 1, 1) + timedelta(days=int(origin // 1))
         words = ", ".join(f"days since {start}" if part == "days" else part for part in parts)
-        return column, f"a date, as {words}" + self._about_holes(holes, self.wishes.impute) + self._about_scale()
+        return column, f"a date, as {words}" + self._about_holes(holes, str(self.wishes.impute)) + self._about_scale()
 
     def decide_levels(self, place: int, name: str) -> tuple[LevelColumn | None, str]:
         """Decide about a categorical column."""
@@ -140,10 +147,13 @@ class Decider:
         if not common and not holes:
             return None, f"each of its {len(weights)} levels is rare (an identifier, or free text?)"
         rare = [level for level in weights if level not in common]
-        levels = array_of([*weights, *([None] if holes else [])])
-        left_out = self.wishes.full_rank and not self.wishes.coded
-        column = LevelColumn(place, levels, array_of(rare), left_out, self.wishes.unknown, self.wishes.coded)
-        return column, _about_levels(len(common), len(rare), bool(holes), left_out, self.wishes.coded)
+        coded = self.wishes.coded
+        left = coded and self.wishes.impute is None
+        levels = array_of([*weights, *([None] if holes and not left else [])])
+        left_out = self.wishes.full_rank and not coded
+        column = LevelColumn(place, levels, array_of(rare), left_out, self.wishes.unknown, coded, left)
+        missing = "missing values stay so" if left else "missing values as one more"
+        return column, _about_levels(len(common), len(rare), missing if holes else "", left_out, coded)
 
     def decide_text(self, place: int) -> tuple[TextColumn | None, str]:
         """Decide about a column of free text: its words in enough rows, the most frequent where there are too many."""
@@ -185,14 +195,14 @@ class Decider:
         return set(sorted(enough, key=lambda level: -weights[level])[:most])
 
 
-def _about_levels(common: int, rare: int, holes: bool, left_out: bool, coded: bool) -> str:
+def _about_levels(common: int, rare: int, missing: str, left_out: bool, coded: bool) -> str:
     parts = [
         f"{common} level{'s' if common != 1 else ''}, " + ("numbered in one column" if coded else "one column each")
     ]
     if rare:
         parts.append(f"{rare} rare one{'s' if rare != 1 else ''} together as 'other'")
-    if holes:
-        parts.append("missing values as one more")
+    if missing:
+        parts.append(missing)
     if left_out:
         parts.append("the first one left out")
     return "; ".join(parts)

@@ -14,9 +14,10 @@ from qed.features.proof import worst_of
 from qed.features.stream import with_columns
 from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberColumn, TextColumn
 from qed.features.tables.inspection import Reading
+from qed.features.tables.levels import column_of
 from qed.features.tables.plan import Decider
 from qed.features.tables.slots import keys
-from qed.features.tables.values import PARTS
+from qed.features.tables.values import PARTS, dates_of, numbers_of
 
 # Two passes over the same rows in another order, or rows that were added and taken away again, agree at least so well.
 ALIKE = 1e-6
@@ -27,10 +28,12 @@ def learned_amounts(columns: list[Column], reading: Reading) -> tuple[np.ndarray
     places: list[int] = []
     fill: list[float] = []
     for column in columns:
+        if isinstance(column, (LevelColumn, TextColumn)) or column.fill is None:
+            continue
         if isinstance(column, NumberColumn):
             places.append(reading.first_amount(column.place))
             fill.append(column.fill)
-        elif isinstance(column, DateColumn):
+        else:
             first = reading.first_amount(column.place)
             places += [first + PARTS.index(part) for part in column.parts]
             fill += [
@@ -82,7 +85,9 @@ def decision_claim(columns: list[Column], again: list[Column]) -> Claim:
         size = np.abs(other.shift) + np.abs(other.scale) if isinstance(other, (NumberColumn, DateColumn)) else 0.0
         for field in fields(column):
             then, now = getattr(column, field.name), getattr(other, field.name)
-            if field.name in ("fill", "shift", "scale", "origin"):
+            if (then is None) != (now is None):
+                off = np.inf
+            elif now is not None and field.name in ("fill", "shift", "scale", "origin"):
                 off = max(off, largest_share(then, now, size))
             elif not isinstance(now, np.ndarray):
                 off = max(off, 0.0 if type(then) is type(now) and then == now else np.inf)
@@ -90,15 +95,16 @@ def decision_claim(columns: list[Column], again: list[Column]) -> Claim:
 
 
 def matrix_claims(encoder: Any, rows: Rows) -> list[Claim]:
-    """Encode the rows and look at the matrix: is it whole, are its ones where they belong, is it scaled."""
+    """Encode the rows and look at the matrix: are its holes those that stay, its ones where they belong, is it scaled."""
     widths = [len(column.labels("")) for column in encoder.columns_]
     starts = np.cumsum([0, *widths])
     facts = {"count": int(starts[-1]), "dtype": np.float64, "sparse": encoder.sparse_output_}
     made = with_columns(rows, _Matrix(encoder), **facts).fold(Summary.of)
-    spoilt = int(made.missing.sum()) + int((~np.isfinite(made.low + made.high)).sum())
-    wrong = rows.fold(_wrong_ones, encoder, starts)
+    spoilt, wrong = rows.fold(_wrong_values, encoder, starts).tolist()
+    spoilt += int((~np.isfinite(made.low + made.high)).sum())
+    whole = encoder.impute is not None
     claims = [
-        Claim("nothing in the matrix is missing or infinite", float(spoilt), 0.0),
+        Claim(f"nothing in the matrix is {'missing' if whole else 'missing that was there,'} or infinite", spoilt, 0.0),
         Claim("every row has a single 1, or the number of a level, for each categorical column", float(wrong), 0.0),
     ]
     if encoder.scale:
@@ -122,18 +128,33 @@ class _Matrix:
         return self.encoder._change(block).astype(np.float64, copy=False)
 
 
-def _wrong_ones(block: Block, encoder: Any, starts: np.ndarray) -> int:
+def _wrong_values(block: Block, encoder: Any, starts: np.ndarray) -> np.ndarray:
+    """Count what is missing in the matrix and not so in the table, or the other way round; and levels without their single place."""
     if block.weight is not None:
         block = block.take(block.weight > 0)
-    matrix, wrong = encoder._change(block), 0
+    matrix, spoilt, wrong = encoder._change(block), 0, 0
     for column, start, stop in zip(encoder.columns_, starts, starts[1:]):
+        part = _dense(matrix, start, stop)
+        spoilt += int((np.isnan(part) != _holes(column, block, encoder)[:, None]).sum())
         if isinstance(column, LevelColumn) and column.coded:
-            code = _dense(matrix, start, stop)[:, 0]
+            code = part[~np.isnan(part)]
             wrong += int(((code < 0) | (code > len(column.slots())) | (code != np.floor(code))).sum())
         elif isinstance(column, LevelColumn):
-            ones = _dense(matrix, start, stop).sum(axis=1)
+            ones = part.sum(axis=1)
             wrong += int((ones > 1).sum() if column.first_left_out else (ones != 1).sum())
-    return wrong
+    return np.array([spoilt, wrong])
+
+
+def _holes(column: Column, block: Block, encoder: Any) -> np.ndarray:
+    """Say in which rows a column has holes that stay."""
+    values, name = column_of(block.X, column.place), encoder._named(column.place)
+    if isinstance(column, LevelColumn) and column.holes:
+        return np.asarray(values.is_null())
+    if isinstance(column, NumberColumn) and column.fill is None and column.kept:
+        return np.isnan(numbers_of(values, name, block.start, parse=column.parsed))
+    if isinstance(column, DateColumn) and column.fill is None:
+        return np.isnan(dates_of(values, name, block.start, parse=column.parsed)[:, -1])
+    return np.zeros(len(block), dtype=bool)
 
 
 def _dense(matrix: Any, start: int, stop: int) -> np.ndarray:

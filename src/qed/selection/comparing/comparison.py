@@ -25,9 +25,11 @@ from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.contenders import WORDS, Contender, Encoding, contenders
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
+from qed.selection.comparing.table_model import told_of_levels
 from qed.selection.comparing.task import check_task
 from qed.selection.metrics.silhouette import centre_silhouette
 from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
+from qed.selection.searching.candidates import fresh
 from qed.selection.searching.search import Search
 from qed.selection.splitting.splits import KFold, StratifiedKFold
 
@@ -254,13 +256,16 @@ class _Run:
         groups: dict[Encoding, list[Contender]] = {}
         outputs = n_classes if n_classes > 2 else 1
         for one in contenders(self.task, len(X), X.shape[1], outputs, seed, X=X, wordy=wordy):
-            self._refuse_what_is_too_dear(one, len(X), X.shape[1], n_classes)
             groups.setdefault(one.encoding, []).append(one)
+        for group in groups.values():
+            width = self._encoder(group[0].encoder).fitted(None)._width()
+            for one in group:
+                self._refuse_what_is_too_dear(one, len(X), width, n_classes)
         return list(groups.values())
 
     def _refuse_what_is_too_dear(self, one: Contender, n: int, p: int, n_classes: int) -> None:
         """Leave out a model whose fits would take too long together, with its reason."""
-        fits, columns = len(one.candidates) * (int(self.folds.max()) + 1) + 1, monomial_count(p, one.degree) - 1
+        fits, columns = one.n_fits * (int(self.folds.max()) + 1) + 1, monomial_count(p, one.degree) - 1
         seconds = fits * one.model._seconds_on(n, columns, n_classes)
         if seconds > MOST_SECONDS:
             self.failures[one.name] = (
@@ -281,13 +286,15 @@ class _Run:
         for fold in range(n_folds):
             with self._caught("encoding"):
                 _, *rest = group[0].table_model()._unfitted()
-                Z = encoder.encode(rest, fold)
+                fitted = encoder.fitted(fold)
+                Z = encoder.encode(fitted, rest, fold)
             for one in group:
                 self._report(f"{one.name}, fold {fold + 1} of {n_folds}")
                 if one.name in self.failures:
                     continue
                 with self._caught(one.name):
-                    scores[one.name][:, fold] = scores_of(one, Z, self.y, self.folds == fold, self.scorer)
+                    model = told_of_levels(fresh(one.model), fitted)
+                    scores[one.name][:, fold] = scores_of(model, one.grid, Z, self.y, self.folds == fold, self.scorer)
         return scores
 
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
@@ -341,12 +348,17 @@ class _Run:
 
 
 def scores_of(
-    one: Contender, Z: np.ndarray, y: np.ndarray | None, held_out: np.ndarray, scorer: Callable[..., float]
+    model: Any,
+    grid: dict[str, list[Any]],
+    Z: np.ndarray,
+    y: np.ndarray | None,
+    held_out: np.ndarray,
+    scorer: Callable[..., float],
 ) -> np.ndarray:
-    """Score every setting of a contender on the rows held out, after fitting it to the others.
+    """Score every setting of a model on the rows held out, after fitting it to the others.
 
     It is a search with one fold, so that a model which can tell the scores of all its settings at once does.
     """
     split = (np.flatnonzero(~held_out), np.flatnonzero(held_out))
-    search = Search(one.model, one.grid, cv=[split], scoring=scorer, refit=False).fit(Z, y)
+    search = Search(model, grid, cv=[split], scoring=scorer, refit=False).fit(Z, y)
     return np.asarray(search.cv_results_["split0_test_score"])

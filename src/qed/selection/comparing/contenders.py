@@ -3,10 +3,11 @@
 A regressor, classifier or clusterer takes part, whatever room it lives in, by having ``compare_grid``, the values of its parameters to
 choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
 with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_words`` that it wants all words of free
-text, in a sparse matrix, in ``compare_scale`` that columns are not to be scaled, in ``compare_name`` what it wants to be called, and in
-``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube. A model for some columns
-only, such as counts, says in ``_contends_on(X)`` whether the encoded columns are such. So a new model joins every leaderboard by one line
-in its own file.
+text, in a sparse matrix, in ``compare_scale`` that columns are not to be scaled, in ``compare_name`` what it wants to be called, in
+``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube, and in ``compare_shared``
+the parameters all values of which come from one fit. A model that takes holes sees the table as it is. A model for some columns
+only, such as counts, says in ``_contends_on(X)`` whether the encoded columns are such, and one whose best settings depend on the size of
+the table says them in ``_settings_on``. So a new model joins every leaderboard by one line in its own file.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from qed.base.models.roles import Classifier, Clusterer, Regressor
 from qed.base.models.ways import ways_of
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
-from qed.selection.comparing.table_model import TableModel
+from qed.selection.comparing.table_model import TableModel, what_suits
 from qed.selection.searching.candidates import candidates_of, made_with
 
 ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Classifier, "clustering": Clusterer}
@@ -51,6 +52,12 @@ class Contender:
         """Give the model for raw tables, unfitted, with a setting of its parameters."""
         model = made_with(self.model, setting or {})
         return TableModel(model, encoder=self.encoder, degree=self.degree, scale=self.scale)
+
+    @property
+    def n_fits(self) -> int:
+        """How many fits the settings take on one fold: those that differ in nothing else than what is shared take one."""
+        shared = getattr(self.model, "compare_shared", ())
+        return len({repr([value for name, value in one.items() if name not in shared]) for one in self.candidates})
 
     @property
     def encoder(self) -> ColumnEncoder:
@@ -90,15 +97,16 @@ def contenders(
         model = kind()
         if "random_state" in model.get_params().keys() - ways_of(model):
             model.set_params(random_state=seed)
-        grid = {name: list(values) for name, values in kind.compare_grid.items()}
+        settings = kind._settings_on(n_rows, n_columns, n_outputs)
+        grid = {name: list(values) for name, values in settings.items()}
         for degree in getattr(kind, "compare_degrees", (1,)):
             products = monomial_count(n_columns, degree) - 1
             if degree > 1 and not (products <= n_rows and products * n_outputs <= MOST_PRODUCTS):
                 continue
             if degree > 1 and n_rows * products**2 > MOST_WORK:
                 continue
-            wishes = dict(getattr(kind, "compare_encoder", {}))
-            scale = getattr(kind, "compare_scale", True)
+            wishes, scale = what_suits(model, degree)
+            wishes, scale = {**wishes, **getattr(kind, "compare_encoder", {})}, getattr(kind, "compare_scale", scale)
             if wordy and degree == 1 and getattr(kind, "compare_words", False):
                 # Zeros have to stay zeros, so only numbers and dates are scaled, by the encoder.
                 wishes, scale = {**wishes, **WORDS, "scale": scale}, False
@@ -106,9 +114,13 @@ def contenders(
     return sorted(found, key=_precedence)
 
 
-def _precedence(contender: Contender) -> tuple[int, bool, bool]:
-    """Order contenders, which decides between equal scores: plain columns first, then what has probabilities, then what has no settings."""
-    return contender.degree, not hasattr(contender.model, "predict_proba"), len(contender.candidates) > 1
+def _precedence(contender: Contender) -> tuple[int, bool, bool, bool]:
+    """Order contenders, which decides between equal scores.
+
+    Plain columns come first, then what has probabilities, then what has no settings, then what does not need all rows at once.
+    """
+    model = contender.model
+    return contender.degree, not hasattr(model, "predict_proba"), bool(contender.grid), model.passes == "in memory"
 
 
 def _kinds(task: str) -> list[Any]:

@@ -77,9 +77,8 @@ class FoldEncoder:
             self._matrix = encoder.transform(self.table)
         return self._matrix
 
-    def encode(self, parts: list[Transformer], fold: int) -> Any:
-        """Give all rows as a model sees them whose encoder, and what comes after it, has learned from the training rows of a fold."""
-        encoder = self.fitted(fold)
+    def encode(self, encoder: ColumnEncoder, parts: list[Transformer], fold: int) -> Any:
+        """Give all rows as a model sees them whose encoder has learned from the training rows of a fold, as `parts` are going to."""
         names = encoder.get_feature_names_out().tolist()
         rows: Rows = ArrayRows(self.matrix(encoder), feature_names=names)
         for part in parts:

@@ -1,9 +1,10 @@
 """A model for tables as they come: columns of numbers, text, dates and holes in; predictions out.
 
 A `TableModel` is an encoder, a scaler (and, where asked for, products of columns) and a model behind them, fitted together and used as
-one. Since it learns its encoding from the rows it is given, a cross-validation of it lets nothing leak from the rows held out. Each
-part changes the rows block by block as they are read, so files larger than memory and clusters work as they do for the model itself;
-and it is saved as one file, so whoever predicts with it needs the raw table only.
+one. A model that takes holes, as trees do, sees the table as it is: numbers with their holes, and levels by their numbers. Since it learns
+its encoding from the rows it is given, a cross-validation of it lets nothing leak from the rows held out. Each part changes the rows block
+by block as they are read, so files larger than memory and clusters work as they do for the model itself; and it is saved as one file, so
+whoever predicts with it needs the raw table only.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +19,7 @@ from qed.base.errors import NotAvailableError
 from qed.base.models.checks import check_table
 from qed.base.models.estimator import Estimator
 from qed.base.models.fingerprint import Fingerprint, target_sums
-from qed.base.models.parameters import Parameter, anything, boolean, integer
+from qed.base.models.parameters import Parameter, anything, boolean, choice, integer
 from qed.base.models.problem import Problem, TableProblem
 from qed.base.models.proof import FOLLOWING, SAME_DATA, difference_from, examine
 from qed.base.models.roles import Transformer
@@ -31,6 +32,28 @@ from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.searching.candidates import fresh
 
 
+def what_suits(model: Any, degree: int = 1) -> tuple[dict[str, Any], bool]:
+    """Say what a model wants of the encoder, and whether it wants its columns scaled.
+
+    >>> import qed
+    >>> what_suits(qed.Ridge()), what_suits(qed.DecisionTreeRegressor())
+    (({}, True), ({'impute': None, 'coded': True, 'min_frequency': 1, 'max_levels': 254, 'max_terms': 50}, False))
+    """
+    if degree > 1 or not model.__sklearn_tags__().input_tags.allow_nan:
+        return {}, True
+    # As many levels as there are bins, the rarest of them together: each costs no column.
+    most = getattr(model, "max_bins", 255) - 1
+    return {"impute": None, "coded": True, "min_frequency": 1, "max_levels": most, "max_terms": 50}, False
+
+
+def told_of_levels(model: Any, encoder: Any) -> Any:
+    """Tell a model that takes levels which of its columns hold their numbers, unless it was told already."""
+    places = getattr(encoder, "categorical_places", [])
+    if places and getattr(model, "takes_categories", False) and model.categorical_features is None:
+        model.set_params(categorical_features=places)
+    return model
+
+
 class TableModel(Estimator):
     """An encoder and a model as one estimator that learns from, and predicts for, mixed tables.
 
@@ -39,11 +62,13 @@ class TableModel(Estimator):
     model : estimator
         A regressor, classifier or clusterer of qed.
     encoder : transformer, optional
-        What makes numbers of the columns; a `qed.ColumnEncoder` when not given.
+        What makes numbers of the columns. When not given, a `qed.ColumnEncoder` of what the model can take: a model that takes holes gets
+        them as NaN, and each categorical column as one of whole numbers, of which it is told if it has `categorical_features`.
     degree : int, default=1
         With 2 or more, the model sees all products of encoded columns up to that degree.
-    scale : bool, default=True
-        Whether the model sees columns of mean zero and variance one, so that penalties and distances treat all alike.
+    scale : bool, optional
+        Whether the model sees columns of mean zero and variance one, so that penalties and distances treat all alike. When not given,
+        it does unless it takes holes: such a model only asks what is less and what is more.
 
     Attributes
     ----------
@@ -79,10 +104,10 @@ class TableModel(Estimator):
         "model": anything("an estimator of qed"),
         "encoder": anything("None or a transformer of qed"),
         "degree": integer(1, kind="model"),
-        "scale": boolean(),
+        "scale": boolean() | choice(None, kind="model"),
     }
 
-    def __init__(self, model: Any, *, encoder: Any = None, degree: int = 1, scale: bool = True) -> None:
+    def __init__(self, model: Any, *, encoder: Any = None, degree: int = 1, scale: bool | None = None) -> None:
         self.model = model
         self.encoder = encoder
         self.degree = degree
@@ -127,7 +152,7 @@ class TableModel(Estimator):
         known: tuple[list[Transformer], Rows] = problem.seen or self._encode(problem.rows)
         self.changes_, rows = known
         rows = rows if self.model.passes == "one" else rows.cached()
-        self.model_ = fresh(self.model).fit(rows)
+        self.model_ = told_of_levels(fresh(self.model), self.changes_[0]).fit(rows)
         self.target_name_ = rows.target_names[0] if self.target and len(rows.target_names) == 1 else None
         target = getattr(self.model_.fingerprint_, "target", None)
         # Of products of the target with columns nothing is known in the units of the first ones.
@@ -139,12 +164,13 @@ class TableModel(Estimator):
 
     def _unfitted(self) -> Iterable[Transformer]:
         """Give all that comes before the model."""
-        yield fresh(self.encoder) if self.encoder is not None else ColumnEncoder()
+        wishes, scale = what_suits(self.model, self.degree)
+        yield fresh(self.encoder) if self.encoder is not None else ColumnEncoder(**wishes)
         if self.degree > 1:
             # Products of columns far from zero are nearly collinear, so the columns are scaled before as well.
             yield StandardScaler()
             yield PolynomialFeatures(self.degree, include_bias=False)
-        if self.scale:
+        if scale if self.scale is None else self.scale:
             yield StandardScaler()
 
     def _together(self, certificates: Iterable[Iterable[Claim]]) -> list[Claim]:

@@ -23,7 +23,7 @@ from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.trees.boosting.model import BOOSTING_PARAMETERS, BOOSTING_WAYS, GradientBoosting
+from qed.trees.boosting.model import BOOSTING_GRID, BOOSTING_PARAMETERS, BOOSTING_WAYS, GradientBoosting
 from qed.trees.boosting.problem import ClassProblem
 
 
@@ -112,6 +112,7 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
     """
 
     stage_answers: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "decision_function")
+    compare_grid: ClassVar[Mapping[str, Any]] = BOOSTING_GRID
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "loss": choice("log_loss", "exponential", kind="model"),
         **BOOSTING_PARAMETERS,

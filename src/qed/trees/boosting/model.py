@@ -38,6 +38,8 @@ from qed.trees.model import TREE_PARAMETERS
 
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
 SAMPLED = 1 << 14
+# In a comparison: what are few rows and many, how many trees are grown at the most, and what one costs at least, and for each number.
+FEW_ROWS, MANY_ROWS, MOST_TREES, TREE_SECONDS, CELL_SECONDS = 1_000, 50_000, 200, 2e-3, 5e-9
 
 
 def _is_of_columns(value: Any) -> bool:
@@ -71,6 +73,11 @@ BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "tol": number(0),
     "random_state": random_state(),
 }
+# What a comparison chooses from: rounds, by rows held out, so that none have to be kept aside; and more, by the size of the table.
+BOOSTING_GRID: Mapping[str, list[Any]] = {
+    "early_stopping": [False],
+    "max_iter": [15, 30, 60, 100, 150, 200],
+}
 BOOSTING_WAYS: dict[str, Way] = {
     "monotonic_cst": way(choice(None), None),
     "interaction_cst": way(choice(None), None),
@@ -90,6 +97,8 @@ class GradientBoosting(Iterative):
     # The methods whose answers after each round follow from the scores.
     stage_answers: ClassVar[tuple[str, ...]] = ("predict",)
     no_inference: ClassVar[str] = "its questions are chosen by the data"
+    compare_name: ClassVar[str] = "Gradient boosting"
+    compare_shared: ClassVar[tuple[str, ...]] = ("max_iter",)
     attributes: ClassVar[Attributes] = {
         "baseline_": floats("scores"),
         "forest_": of(Forest),
@@ -114,6 +123,23 @@ class GradientBoosting(Iterative):
     feature_importances_: np.ndarray
     is_categorical_: np.ndarray | None
     seed_: int
+
+    @classmethod
+    def _settings_on(cls, n_rows: int, n_columns: int, n_outputs: int) -> Mapping[str, Any]:
+        # Few rows want small trees, whose leaves may be small.
+        small, most = n_rows < FEW_ROWS, max(MOST_TREES // n_outputs, 60)
+        return {
+            **BOOSTING_GRID,
+            "max_iter": [rounds for rounds in BOOSTING_GRID["max_iter"] if rounds <= most],
+            "max_leaf_nodes": [6] if small else [8, 31] if n_rows < MANY_ROWS else [31],
+            "min_samples_leaf": [5] if small else [20],
+        }
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        outputs = n_classes if n_classes > 2 else 1
+        rounds = max(cls._settings_on(n_rows, n_columns, outputs)["max_iter"])
+        return rounds * outputs * (TREE_SECONDS + CELL_SECONDS * n_rows * n_columns)
 
     @abstractmethod
     def _problem(self, rows: Rows) -> Any:

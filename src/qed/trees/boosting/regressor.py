@@ -19,7 +19,7 @@ from qed.base.models.roles import Regressor
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.trees.boosting.model import BOOSTING_PARAMETERS, BOOSTING_WAYS, GradientBoosting
+from qed.trees.boosting.model import BOOSTING_GRID, BOOSTING_PARAMETERS, BOOSTING_WAYS, GradientBoosting
 from qed.trees.boosting.problem import NumberProblem
 
 
@@ -107,6 +107,7 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
     (True, True)
     """
 
+    compare_grid: ClassVar[Mapping[str, Any]] = BOOSTING_GRID
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "loss": choice("squared_error", "absolute_error", "huber", "quantile", "poisson", kind="model"),
         "quantile": number(0, 1) | choice(None),

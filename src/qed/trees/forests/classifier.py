@@ -78,6 +78,7 @@ class RandomForestClassifier(Classifier, Forest):
     """
 
     attributes: ClassVar = {"n_classes_": size("classes")}
+    compare_grid: ClassVar[Mapping[str, Any]] = {"max_features": ["sqrt"]}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "criterion": choice("gini", "entropy", "log_loss", "misclassification", kind="model"),
         **FOREST_PARAMETERS,

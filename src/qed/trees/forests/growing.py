@@ -23,7 +23,7 @@ from qed.trees.impurity import purity
 from qed.trees.sweeping import mix
 
 # Rows times columns below which a tree is not worth compiling.
-FEW = 1 << 11
+FEW = 1 << 8
 
 
 class Drawn(NamedTuple):

@@ -40,6 +40,8 @@ from qed.trees.problem import TreeProblem
 
 # Trees that the proof of a fit looks at, ``certify`` at all; and values of which questions are asked again, in the fit and in all trees.
 SAMPLED, LOOKED_AT, CERTIFIED = 1, 1 << 16, 1 << 23
+# In a comparison: what a tree costs at least, and for each number that a level looks at.
+TREE_SECONDS, CELL_SECONDS = 2e-3, 3e-9
 
 FOREST_PARAMETERS: Mapping[str, Parameter] = {
     "n_estimators": integer(1, kind="model"),
@@ -64,6 +66,8 @@ class Forest(Estimator):
         "feature_importances_": floats("features", low=0),
         "oob_score_": maybe(floats()),
     }
+    compare_name: ClassVar[str] = "Random forest"
+    compare_shared: ClassVar[tuple[str, ...]] = ("n_estimators",)
     by_chance: ClassVar[bool] = False
     n_estimators: int
     criterion: str
@@ -76,6 +80,11 @@ class Forest(Estimator):
     seed_: int
     feature_importances_: np.ndarray
     oob_score_: float
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        cells = n_rows * float(np.log2(max(n_rows, 2))) * n_columns / 2
+        return 100 * (TREE_SECONDS + CELL_SECONDS * cells)
 
     @abstractmethod
     def _problem(self, rows: Rows) -> Any:

@@ -71,6 +71,7 @@ class RandomForestRegressor(Regressor, Forest):
     (True, True)
     """
 
+    compare_grid: ClassVar[Mapping[str, Any]] = {"max_features": [0.5]}
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "criterion": choice("squared_error", kind="model"),
         **FOREST_PARAMETERS,
