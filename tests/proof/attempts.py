@@ -10,6 +10,7 @@ import qed
 from qed.base.errors import InputError
 from tests.conformance.specimens import Line
 from tests.proof import truth
+from tests.proof import truth_of_boosting as boosting
 from tests.proof import truth_of_classes as classes
 from tests.proof import truth_of_lines as lines
 from tests.proof import truth_of_machines as machines
@@ -74,6 +75,14 @@ MODELS = {
     ),
     "DecisionTreeRegressor": (qed.DecisionTreeRegressor, trees.questions),
     "AdaBoostClassifier": (lambda: qed.AdaBoostClassifier(n_estimators=4), trees.stumps),
+    "GradientBoostingClassifier": (
+        lambda: qed.GradientBoostingClassifier(max_iter=4, min_samples_leaf=2, early_stopping=False),
+        boosting.rounds,
+    ),
+    "GradientBoostingRegressor": (
+        lambda: qed.GradientBoostingRegressor(max_iter=4, min_samples_leaf=2, early_stopping=False),
+        boosting.rounds,
+    ),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
     "KNeighborsClassifier": (lambda: qed.KNeighborsClassifier(2), neighbors.nearest),
     "KNeighborsRegressor": (lambda: qed.KNeighborsRegressor(2), neighbors.nearest),
@@ -94,8 +103,6 @@ MODELS = {
 WITHOUT = {
     "ExtraTreesClassifier": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeClassifier",
     "ExtraTreesRegressor": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeRegressor",
-    "GradientBoostingClassifier": "judged against a plain twin of its trees in tests/trees/test_boosting.py",
-    "GradientBoostingRegressor": "judged against a plain twin of its trees in tests/trees/test_boosting.py",
     "AdaBoostRegressor": "its members are judged as DecisionTreeRegressor, its rounds restated by its claims and in tests/ensembles",
     "BaggingClassifier": "the certificates are those of its members, for rows drawn again",
     "BaggingRegressor": "the certificates are those of its members, for rows drawn again",
