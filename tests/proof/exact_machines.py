@@ -141,3 +141,23 @@ def _checked_squares(rows, sign, C, directions, case):
             return None
     penalty = dot(w, w) / 2 if directions[0] == 2 else sum(abs(value) for value in w)
     return penalty + C * sum(max(value, 0) ** 2 for value in slack)
+
+
+def bracket_of_all_classes(rows, codes, planes, multipliers, C):
+    """Give the objective of planes, of which the last entry is the constant, and one that the least of all can not be below.
+
+    Multipliers of other classes are cut at zero and shrunk until they are no more than C together; the own one is what they lack.
+    """
+    rows, C, places = [[*fractions(row), Fraction(1)] for row in rows], Fraction(float(C)), range(len(planes))
+    planes = [fractions(plane) for plane in planes]
+    primal = sum((dot(plane, plane) for plane in planes), Fraction(0)) / 2
+    pulled, total = [[Fraction(0)] * len(rows[0]) for _ in planes], Fraction(0)
+    for row, own, line in zip(rows, codes, multipliers):
+        score = [dot(plane, row) for plane in planes]
+        primal += C * max(0 if k == own else 1 + score[k] - score[own] for k in places)
+        others = [min(value, Fraction(0)) if k != own else Fraction(0) for k, value in enumerate(fractions(line))]
+        shrunk = min(Fraction(1), C / -sum(others)) if any(others) else Fraction(1)
+        amounts = [shrunk * (-sum(others) if k == own else others[k]) for k in places]
+        total += amounts[own]
+        pulled = [[u + amount * v for u, v in zip(plane, row)] for plane, amount in zip(pulled, amounts)]
+    return primal, total - sum((dot(plane, plane) for plane in pulled), Fraction(0)) / 2

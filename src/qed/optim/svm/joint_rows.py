@@ -28,8 +28,10 @@ from qed.base.sources.block import is_sparse
 from qed.optim.sparse.sweeps import FAST
 from qed.optim.svm.joint import JointProblem
 
-# Every step makes the slopes of each row agree so much better than the last one, if so many multiplications are enough.
-BETTER, MOST = 0.25, 1 << 25
+# Every step makes the slopes of each row agree so much better than the last one, if so many multiplications, or turns, are enough.
+BETTER, MOST, TURNS = 0.1, 1 << 22, 8
+# What is around a product of a row and a plane takes as long as so many multiplications.
+AROUND = 16
 # Slopes that differ by less are the same.
 SAME = 1e-12
 # The next number of Knuth's linear congruential generator, of whose 64 bits the first are the best.
@@ -79,7 +81,8 @@ class JointTable:
         found, planes = multipliers.copy(), self.planes(multipliers)
         rows = np.flatnonzero((self.squares > 0) & (self.cost > 0))
         state = generator(0, "rows", number).integers(1 << 62, size=1, dtype=np.uint64)
-        given = (rows, self.codes, self.cost, self.squares, self.one, planes, found, state, BETTER**number, MOST)
+        most = max(MOST, TURNS * self.classes * int(self.X.nnz if is_sparse(self.X) else self.X.size))
+        given = (rows, self.codes, self.cost, self.squares, self.one, planes, found, state, BETTER**number, most)
         if is_sparse(self.X):
             places = self.X.indices.astype(np.int64), self.X.indptr.astype(np.int64)
             visit_sparse(self.X.data, *places, *given)
@@ -199,7 +202,7 @@ def visit_dense(
                     for j in range(p):
                         total += planes[k, j] * X[i, j]
                     slope[k] = total + (0.0 if k == codes[i] else 1.0)
-                    made += p
+                    made += p + AROUND
             off = apart(slope, cost[i], codes[i], multipliers[i], active[i])
             if off >= 0.0:
                 order[left] = i
@@ -236,7 +239,7 @@ def visit_sparse(
                     for place in range(ends[i], ends[i + 1]):
                         total += planes[k, indices[place]] * data[place]
                     slope[k] = total + (0.0 if k == codes[i] else 1.0)
-                    made += ends[i + 1] - ends[i]
+                    made += ends[i + 1] - ends[i] + AROUND
             off = apart(slope, cost[i], codes[i], multipliers[i], active[i])
             if off >= 0.0:
                 order[left] = i
