@@ -38,6 +38,7 @@ FILES = (
     *("tests/test_discriminant_analysis.py", "tests/test_naive_bayes.py"),
     *("tests/test_kernel_ridge.py", "tests/test_kernel_approximation.py", "cluster/tests/test_k_means.py"),
     "neighbors/tests/test_neighbors.py",
+    "ensemble/_hist_gradient_boosting/tests/test_gradient_boosting.py",
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),
@@ -45,7 +46,11 @@ FILES = (
     *(f"model_selection/tests/test_{name}.py" for name in ("search", "split", "validation")),
 )
 # What scikit-learn calls otherwise.
-OURS = {"GridSearchCV": "Search", "RandomizedSearchCV": "RandomSearch"}
+OURS = {
+    "GridSearchCV": "Search",
+    "RandomizedSearchCV": "RandomSearch",
+    **{f"HistGradientBoosting{kind}": f"GradientBoosting{kind}" for kind in ("Classifier", "Regressor")},
+}
 # What is said once in a process would make the outcome of a test depend on those before it.
 CONFTEST = "from qed.base.models.ways import Way\n\nWay.notice = lambda self, *about: None\n"
 PACKAGES = frozenset(
@@ -60,9 +65,11 @@ PACKAGES = frozenset(
 
 def ours(package: str | None, name: str) -> str | None:
     """Give the name in qed of what scikit-learn exports, or None where qed has no such thing."""
-    name = OURS.get(name, name)
+    mine = OURS.get(name, name)
     # What a package exports, tests may also take from the private module where it is written.
-    return name if (package or "").partition("._")[0] in PACKAGES and name in dir(qed) else None
+    whole = (package or "").partition("._")[0]
+    known = whole in PACKAGES or (whole == "sklearn.ensemble" and name in OURS)
+    return mine if known and mine in dir(qed) else None
 
 
 def rewritten(source: str) -> str:

@@ -6,10 +6,12 @@ import pytest
 import qed
 from qed.base.errors import InputError, SavingError
 from qed.base.threads.team import team
+from qed.optim.functions.losses import LogisticLoss
 from qed.trees.bins import MISSING, Bins
 from qed.trees.boosting import growing
 from qed.trees.boosting.coding import Coding, known_levels
 from qed.trees.boosting.growing import Grid, Grower, Rules, worth, worth_of_levels
+from qed.trees.boosting.logistic import logistic_pieces
 from qed.trees.boosting.objectives import quantiles
 
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile", "poisson"]
@@ -223,6 +225,22 @@ def test_a_step_that_would_raise_the_loss_is_halved(loss, rate):
     assert qed.certify(model, X, y)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_compiled_losses_are_the_plain_ones(weighted):
+    random = np.random.default_rng(0)
+    scores = np.concatenate([random.standard_normal(300) * 8, [0.0, 700.0, -700.0, 1e-9]])
+    y, weight = random.choice([-1.0, 1.0], len(scores)), random.random(len(scores)) if weighted else np.empty(0)
+    slope, curvature = np.empty_like(scores), np.empty_like(scores)
+    loss, sizes = logistic_pieces(scores, y, weight, slope, curvature)
+    plain, heavy = LogisticLoss(), weight if weighted else np.ones(len(scores))
+    # Exponential, logarithm and quotients are right to a few units in the last place; sums of n terms to n more.
+    few, total = 16 * 2.0**-52, len(scores) * 2.0**-52
+    np.testing.assert_allclose(slope, plain.gradient(scores, y), rtol=few)
+    np.testing.assert_allclose(curvature, plain.curvature(scores, y), rtol=few)
+    np.testing.assert_allclose(loss, heavy @ plain.each(scores, y), rtol=few + total)
+    np.testing.assert_allclose(sizes, [heavy @ np.abs(slope), heavy @ curvature], rtol=total)
+
+
 def test_several_classes_have_a_tree_each():
     model = qed.GradientBoostingClassifier(max_iter=10).fit(X, LABEL)
     assert model.n_trees_per_iteration_ == 3 and model.forest_.n_trees == 30
@@ -311,6 +329,7 @@ def test_stages_are_the_fits_of_fewer_rounds():
         shorter = qed.GradientBoostingClassifier(max_iter=rounds).fit(X, LABEL)
         np.testing.assert_array_equal(said, shorter.predict(X))
         np.testing.assert_array_equal(shares, shorter.predict_proba(X))
+    np.testing.assert_array_equal(list(model.staged_decision_function(X))[-1], model.decision_function(X))
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])

@@ -76,7 +76,7 @@ class Forest:
         """Give the forest of the first trees."""
         end = int(self.starts[trees])
         sets = self.sets[: int((self.level_set[:end] >= 0).sum())]
-        return Forest(self.starts[: trees + 1], *(one[:end] for one in self.columns), sets)
+        return Forest(*[self.starts[: trees + 1], *(one[:end] for one in self.columns), sets])
 
     def fault(self) -> str:
         """Say what makes of these numbers no forest; nothing where they are one."""
@@ -133,8 +133,8 @@ class Growing:
     @property
     def forest(self) -> Forest:
         """The forest as it is now."""
-        own = (one[: self._end] for one in self._columns)
-        return Forest(self._starts[: self._count + 1], *own, self._sets[: self._n_sets])
+        own = [one[: self._end] for one in self._columns]
+        return Forest(*[self._starts[: self._count + 1], *own, self._sets[: self._n_sets]])
 
 
 def levels_of(column: np.ndarray) -> np.ndarray:

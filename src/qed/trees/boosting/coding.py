@@ -39,7 +39,7 @@ class Coding:
     @cached_property
     def is_categorical(self) -> np.ndarray:
         """Which columns hold categories; one without any known category is all missing, and may count as numbers."""
-        return self.known.any(axis=1)
+        return np.asarray(self.known.any(axis=1))
 
     @cached_property
     def counts(self) -> np.ndarray:

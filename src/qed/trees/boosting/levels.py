@@ -68,13 +68,13 @@ def search_levels(
         amount = histogram[first + b]
         if (amount & LOW) >= least:
             level[count] = b
-            ratio[count] = (amount >> 32) / max(amount & LOW, 1)
+            ratio[count] = (amount >> 32) / max(amount & LOW, np.int64(1))
             count += 1
         else:
             pool += amount
     if pool != 0:
         level[count] = POOL
-        ratio[count] = (pool >> 32) / max(pool & LOW, 1)
+        ratio[count] = (pool >> 32) / max(pool & LOW, np.int64(1))
         count += 1
     sort_levels(level, ratio, count)
     from_slope, from_curvature = 1.0 / to_grid[0], 1.0 / to_grid[1]

@@ -18,7 +18,8 @@ from qed.trees.boosting.growing import Grid, Grower, Grown
 from qed.trees.boosting.logistic import logistic_pieces
 from qed.trees.boosting.objectives import Objective, quantiles
 from qed.trees.boosting.problem import BoostingProblem, Table
-from qed.trees.forest import LEAF, Forest, Growing
+from qed.trees.forest import Forest, Growing
+from qed.trees.nodes import LEAF
 
 # Rows that are measured at a time, what rounding may raise a sum of losses by, and how often a step is halved.
 PART, ROUNDING, HALVINGS = 1 << 14, 64 * EPS, 60
@@ -181,7 +182,7 @@ class Rounds:
         ]
         if drawn is not None:
             others = np.setdiff1d(np.arange(len(self.train)), drawn, assume_unique=True)
-            alone = Forest(np.array([0, len(order)]), *nodes, sets)
+            alone = Forest(*[np.array([0, len(order)]), *nodes, sets])
             self.leaf[output, others] = order[self.coding.leaves(alone, 0, self.coded.train[others])]
         return Tree(nodes, sets, value)
 
