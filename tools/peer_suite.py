@@ -38,7 +38,7 @@ FILES = (
     *("tests/test_discriminant_analysis.py", "tests/test_naive_bayes.py"),
     *("tests/test_kernel_ridge.py", "tests/test_kernel_approximation.py", "cluster/tests/test_k_means.py"),
     "neighbors/tests/test_neighbors.py",
-    *(f"ensemble/tests/test_{name}.py" for name in ("bagging", "stacking", "voting", "weight_boosting")),
+    *(f"ensemble/tests/test_{name}.py" for name in ("voting", "weight_boosting")),
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),

@@ -3,7 +3,8 @@ The margin still grows when no row is wrong any more
 ====================================================
 
 AdaBoost fits weak members one after another, each to rows whose weight has moved to the mistakes of the ones before. The product of
-all :math:`Z_t = 2\\sqrt{\\varepsilon_t (1 - \\varepsilon_t)}` bounds the share of training rows that are told wrongly, and falls in every round.
+all :math:`Z_t = 2\\sqrt{\\varepsilon_t (1 - \\varepsilon_t)}` bounds the share of training rows that are told wrongly, and falls in
+every round.
 """
 
 import matplotlib.pyplot as plt
