@@ -7,7 +7,7 @@ changes what is drawn.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class MemberClasses(MemberProblem):
         return encode(self.y, self.classes)
 
 
-def marks_of(X: np.ndarray, start: np.ndarray) -> np.ndarray:
+def marks_of(X: Any, start: np.ndarray) -> np.ndarray:
     """Scatter what is in each row, to single precision, over 64 bits; zeros add nothing, so that sparse rows are told like dense ones."""
     found = np.zeros(X.shape[0], dtype=np.uint64)
     with np.errstate(over="ignore"):
