@@ -39,6 +39,7 @@ FILES = (
     *("tests/test_kernel_ridge.py", "tests/test_kernel_approximation.py", "cluster/tests/test_k_means.py"),
     "neighbors/tests/test_neighbors.py",
     "ensemble/_hist_gradient_boosting/tests/test_gradient_boosting.py",
+    *(f"ensemble/tests/test_{name}.py" for name in ("voting", "weight_boosting")),
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),
@@ -58,7 +59,7 @@ PACKAGES = frozenset(
     for name in (
         *("linear_model", "cluster", "preprocessing", "impute", "metrics", "metrics.cluster", "model_selection"),
         *("kernel_ridge", "kernel_approximation", "discriminant_analysis", "naive_bayes"),
-        *("svm", "neighbors", "feature_extraction.text"),
+        *("svm", "neighbors", "ensemble", "feature_extraction.text"),
     )
 )
 

@@ -7,7 +7,7 @@ changes what is drawn.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class MemberProblem(PresentRows):
 
     @cached_property
     def marks(self) -> np.ndarray:
-        """A number for each row that follows from what is in it: the ranks of its values among those of their columns, and its target."""
+        """A number for each row that follows from what is in it, and from its target."""
         start = np.unique(self.target, return_inverse=True)[1].astype(np.uint64)
         return marks_of(self.X, mixed(start))
 
@@ -120,16 +120,20 @@ class MemberClasses(MemberProblem):
         return encode(self.y, self.classes)
 
 
-def marks_of(X: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Scatter what is in each row over 64 bits, from a number for each to begin with."""
-    if is_sparse(X):
-        X = X.tocsr()
-        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        own = mixed(X.indices.astype(np.uint64)) ^ X.data.astype(np.float32).view(np.uint32)
-        found = np.zeros(X.shape[0], dtype=np.uint64)
-        with np.errstate(over="ignore"):
-            np.add.at(found, row, np.where(X.data == 0, np.uint64(0), mixed(own)))
-        return mixed(start ^ found)
-    for column in X.T:
-        start = mixed(start ^ np.unique(column, return_inverse=True)[1].astype(np.uint64))
-    return start
+def marks_of(X: Any, start: np.ndarray) -> np.ndarray:
+    """Scatter what is in each row, to single precision, over 64 bits; zeros add nothing, so that sparse rows are told like dense ones."""
+    found = np.zeros(X.shape[0], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        if is_sparse(X):
+            X = X.tocsr()
+            rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+            np.add.at(found, rows, _lots(X.data, mixed(X.indices.astype(np.uint64))))
+        else:
+            for j, column in enumerate(X.T):
+                found += _lots(column, mixed(np.array([j], dtype=np.uint64)))
+    return mixed(start ^ found)
+
+
+def _lots(values: np.ndarray, column: np.ndarray) -> np.ndarray:
+    bits = values.astype(np.float32).view(np.uint32).astype(np.uint64)
+    return np.where(values == 0, np.uint64(0), mixed(column ^ bits))

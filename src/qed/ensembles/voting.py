@@ -9,11 +9,10 @@ more than theirs on average, and less where they differ. Of equal votes the firs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from qed.base.attributes import Attributes, each, model
 from qed.base.certificate import Certificate, Claim
@@ -101,7 +100,7 @@ class Together(Composed, Estimator):
 class Voting(Together, Transformer):
     """Named members, each with a weight."""
 
-    weights: ArrayLike | None
+    weights: Sequence[float] | None
 
     def _solve(self, problem: MemberProblem) -> None:
         if self.weights is not None and len(self.weights) != len(self.estimators):
@@ -177,7 +176,7 @@ class VotingClassifier(Classifier, Voting):
         estimators: Named,
         *,
         voting: str = "hard",
-        weights: ArrayLike | None = None,
+        weights: Sequence[float] | None = None,
         flatten_transform: bool = True,
     ) -> None:
         self.estimators = estimators
@@ -290,7 +289,7 @@ class VotingRegressor(Regressor, Voting):
         "weights": numbers("model") | choice(None),
     }
 
-    def __init__(self, estimators: Named, *, weights: ArrayLike | None = None) -> None:
+    def __init__(self, estimators: Named, *, weights: Sequence[float] | None = None) -> None:
         self.estimators = estimators
         self.weights = weights
 

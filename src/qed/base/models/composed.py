@@ -18,7 +18,7 @@ Member: TypeAlias = Any
 Named: TypeAlias = Sequence[tuple[str, Member]]
 
 
-class Composed(_BaseComposition):  # type: ignore[misc]
+class Composed(_BaseComposition):
     """A model with a list of named ones, `estimators`; ``set_params(name__parameter=...)`` reaches into them, ``name=...`` replaces one."""
 
     estimators: Named

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from qed.base.attributes import Attributes, each, floats, integers, model
 from qed.base.certificate import Certificate, Claim
@@ -225,7 +226,7 @@ class AdaBoost(Iterative):
         for totals in self._stages(block, list(range(1, len(self.estimators_) + 1))):
             yield self._stage_answers(totals, block)[method]
 
-    def staged_score(self, X: object, y: object, sample_weight: object = None) -> Iterator[float]:
+    def staged_score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Iterator[float]:
         """Score after each round.
 
         Parameters

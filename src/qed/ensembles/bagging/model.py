@@ -126,7 +126,7 @@ class Bagging(Estimator):
         problem.prepare()
         self.estimators_ = list(work(partial(self._fitted, problem, k) for k in range(self.n_estimators)))
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if self.oob_score:
             self.oob_score_ = self._out_of_bag(problem)
 

@@ -13,7 +13,7 @@ Wolpert (1992), Stacked generalization.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -137,11 +137,11 @@ class Stacking(Together, Transformer):
     def _table(self, X: np.ndarray) -> np.ndarray:
         return self._beside(X, list(self._columns(X)))
 
-    def _beside(self, X: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
+    def _beside(self, X: Any, columns: list[np.ndarray]) -> np.ndarray:
         """Put columns side by side, with those of the rows where they are passed on."""
         if not self.passthrough:
             return np.hstack(columns)
-        return sp.hstack([*columns, X]).tocsr() if is_sparse(X) else np.hstack([*columns, X])
+        return sp.hstack([*map(sp.csr_array, columns), X]).tocsr() if is_sparse(X) else np.hstack([*columns, X])
 
     def _change(self, block: Block) -> np.ndarray:
         return self._table(block.X)
@@ -156,7 +156,7 @@ class Stacking(Together, Transformer):
         """
         return self.fit(X, y, sample_weight).transform(X)
 
-    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
         """Name the columns that ``transform`` gives.
 
         Parameters
@@ -170,8 +170,7 @@ class Stacking(Together, Transformer):
             found += [f"{start}_{name}{'' if width == 1 else i}" for i in range(width)]
         if self.passthrough:
             usual = [f"x{j}" for j in range(self.n_features_in_)]
-            given = getattr(self, "feature_names_in_", usual) if input_features is None else input_features
-            found += list(given)
+            found += list(getattr(self, "feature_names_in_", usual) if input_features is None else input_features)
         return np.array(found, dtype=object)
 
     def _widths(self) -> list[int]:
