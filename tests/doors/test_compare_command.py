@@ -49,7 +49,7 @@ def test_the_leaderboard_says_what_people_want_to_know(compared):
     assert lines[1] == "5 folds, seed 0; accuracy ± standard error"
     assert lines[3].split() == ["#", "model", "accuracy", "settings", "fit", "proof"]
     best, *_, baseline = [line for line in lines if line.endswith("∎")]
-    assert best.startswith("1  ") and "=" in best and " ± " in best and "Logistic regression" in text
+    assert best.lstrip().startswith("1  ") and "=" in best and " ± " in best and "Logistic regression" in text
     assert "Majority class (baseline)" in baseline and "0.44" in baseline
     assert f"report      {folder / 'report.html'}" in lines and f"best model  {folder / 'best.qed'}" in lines
     assert all(line == line.rstrip() for line in lines)

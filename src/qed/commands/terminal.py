@@ -85,7 +85,7 @@ def leaderboard(comparison: Comparison) -> Table:
             str(rank),
             Words(entry.name),
             plus_minus(sign * entry.score, entry.standard_error, decimals),
-            Words(setting_words(entry.setting)),
+            Words(setting_words(entry.choice)),
             seconds_words(entry.seconds),
             Text(proof, style="green" if proof == PROVEN else "red"),
             style="bold" if rank == 1 else "",

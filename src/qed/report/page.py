@@ -154,7 +154,7 @@ def _lines(comparison: Comparison) -> list[Line]:
         score = sign * entry.score
         scale = (place(score), place(score - _error(entry)), place(score + _error(entry)))
         written = plus_minus(score, entry.standard_error, decimals_for(comparison.best.standard_error))
-        words = written, setting_words(entry.setting), seconds_words(entry.seconds)
+        words = written, setting_words(entry.choice), seconds_words(entry.seconds)
         found.append(Line(rank, entry, *words, *scale))
     return found
 

@@ -68,6 +68,11 @@ class Entry:
         """The chosen parameters."""
         return self.contender.candidates[self.chosen]
 
+    @property
+    def choice(self) -> dict[str, Any]:
+        """Those of them that could have been others."""
+        return {name: value for name, value in self.setting.items() if len(self.contender.grid[name]) > 1}
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

@@ -38,8 +38,8 @@ from qed.trees.model import TREE_PARAMETERS
 
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
 SAMPLED = 1 << 14
-# In a comparison: what are few rows and many, how many trees are grown at the most, and what one costs at least, and for each number.
-FEW_ROWS, MANY_ROWS, MOST_TREES, TREE_SECONDS, CELL_SECONDS = 1_000, 50_000, 200, 2e-3, 5e-9
+# In a comparison: what are few rows and many, and many columns; how many trees few rows may have; what one costs, and each number in it.
+FEW_ROWS, MANY_ROWS, MANY_COLUMNS, MOST_TREES, TREE_SECONDS, CELL_SECONDS = 1_000, 50_000, 20, 200, 2e-3, 5e-9
 
 
 def _is_of_columns(value: Any) -> bool:
@@ -76,7 +76,7 @@ BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
 # What a comparison chooses from: rounds, by rows held out, so that none have to be kept aside; and more, by the size of the table.
 BOOSTING_GRID: Mapping[str, list[Any]] = {
     "early_stopping": [False],
-    "max_iter": [15, 30, 60, 100, 150, 200],
+    "max_iter": [15, 30, 60, 100, 150, 200, 300],
 }
 BOOSTING_WAYS: dict[str, Way] = {
     "monotonic_cst": way(choice(None), None),
@@ -126,13 +126,15 @@ class GradientBoosting(Iterative):
 
     @classmethod
     def _settings_on(cls, n_rows: int, n_columns: int, n_outputs: int) -> Mapping[str, Any]:
-        # Few rows want small trees, whose leaves may be small.
-        small, most = n_rows < FEW_ROWS, max(MOST_TREES // n_outputs, 60)
+        # Few rows want small trees, whose leaves may be small; many columns want to be asked in turn.
+        small = n_rows < FEW_ROWS
+        most = max((MOST_TREES if small else 2 * MOST_TREES) // n_outputs, 60)
         return {
             **BOOSTING_GRID,
             "max_iter": [rounds for rounds in BOOSTING_GRID["max_iter"] if rounds <= most],
             "max_leaf_nodes": [6] if small else [8, 31] if n_rows < MANY_ROWS else [31],
-            "min_samples_leaf": [5] if small else [20],
+            "min_samples_leaf": [5] if n_rows < 5 * FEW_ROWS else [20],
+            "max_features": [0.3] if n_columns >= MANY_COLUMNS else [1.0],
         }
 
     @classmethod
