@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -38,6 +39,7 @@ FILES = (
     *("tests/test_discriminant_analysis.py", "tests/test_naive_bayes.py"),
     *("tests/test_kernel_ridge.py", "tests/test_kernel_approximation.py", "cluster/tests/test_k_means.py"),
     "neighbors/tests/test_neighbors.py",
+    "tree/tests/test_tree.py",
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),
@@ -53,7 +55,7 @@ PACKAGES = frozenset(
     for name in (
         *("linear_model", "cluster", "preprocessing", "impute", "metrics", "metrics.cluster", "model_selection"),
         *("kernel_ridge", "kernel_approximation", "discriminant_analysis", "naive_bayes"),
-        *("svm", "neighbors", "feature_extraction.text"),
+        *("svm", "neighbors", "tree", "feature_extraction.text"),
     )
 )
 
@@ -100,7 +102,9 @@ class _Attributes(ast.NodeTransformer):
         """Swap an attribute that qed has."""
         self.generic_visit(node)
         package = self.packages.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        if name := ours(package, node.attr):
+        # A variable may be called as a package is.
+        is_theirs = package is not None and hasattr(importlib.import_module(package), node.attr)
+        if is_theirs and (name := ours(package, node.attr)):
             self.found[mine := f"{node.value.id}_{node.attr}"] = name
             return ast.Name(mine, node.ctx)
         return node
