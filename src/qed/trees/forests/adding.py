@@ -38,7 +38,7 @@ def count_up(both: np.uint64, whole: np.ndarray, tally: np.ndarray) -> tuple[flo
     total, second = np.float64(both >> ROW), np.float64(both & HALF)
     whole[0], whole[1] = total - second, second
     tally[0], tally[1] = total - second, second
-    return total, 1.0, 0.0 < second < total
+    return float(total), 1.0, bool(0.0 < second < total)
 
 
 @kernel(within=True)
