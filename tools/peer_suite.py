@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -40,6 +41,7 @@ FILES = (
     "neighbors/tests/test_neighbors.py",
     "ensemble/_hist_gradient_boosting/tests/test_gradient_boosting.py",
     *(f"ensemble/tests/test_{name}.py" for name in ("voting", "weight_boosting")),
+    "tree/tests/test_tree.py",
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),
@@ -59,7 +61,7 @@ PACKAGES = frozenset(
     for name in (
         *("linear_model", "cluster", "preprocessing", "impute", "metrics", "metrics.cluster", "model_selection"),
         *("kernel_ridge", "kernel_approximation", "discriminant_analysis", "naive_bayes"),
-        *("svm", "neighbors", "ensemble", "feature_extraction.text"),
+        *("svm", "neighbors", "tree", "ensemble", "feature_extraction.text"),
     )
 )
 
@@ -108,7 +110,9 @@ class _Attributes(ast.NodeTransformer):
         """Swap an attribute that qed has."""
         self.generic_visit(node)
         package = self.packages.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        if name := ours(package, node.attr):
+        # A variable may be called as a package is.
+        is_theirs = package is not None and hasattr(importlib.import_module(package), node.attr)
+        if is_theirs and (name := ours(package, node.attr)):
             self.found[mine := f"{node.value.id}_{node.attr}"] = name
             return ast.Name(mine, node.ctx)
         return node

@@ -257,7 +257,7 @@ def best_of_counts(
     """
     rows, second, n = last - first, np.int64(whole), np.float64(last - first)
     alone = ((n - whole) * (n - whole) + whole * whole) / n
-    best, place, limit, sum_, far = -np.inf, -1, -np.inf, 0, 0
+    best, place, limit, sum_, far = -np.inf, -1, -np.inf, np.int64(0), np.int64(0)
     key = keys[first]
     for q in range(first + 1, last):
         one, other = np.int64(key & ONE), keys[q]

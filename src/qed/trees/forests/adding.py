@@ -33,6 +33,45 @@ def pair(key: np.uint64) -> np.uint64:
 
 
 @kernel(within=True)
+def count_up(both: np.uint64, whole: np.ndarray, tally: np.ndarray) -> tuple[float, float, bool]:
+    """Give what `add_up` gives, from the two counts of a node."""
+    total, second = np.float64(both >> ROW), np.float64(both & HALF)
+    whole[0], whole[1] = total - second, second
+    tally[0], tally[1] = total - second, second
+    return float(total), 1.0, bool(0.0 < second < total)
+
+
+@kernel(within=True)
+def tell(
+    keys: np.ndarray,
+    label: np.ndarray,
+    weight: np.ndarray,
+    first: int,
+    last: int,
+    node: int,
+    tally: np.ndarray,
+    leaf_of: np.ndarray,
+) -> None:
+    """Add up what the rows of a leaf weigh, class by class, and tell rows with a number which leaf is theirs."""
+    for k in range(len(tally)):
+        tally[k] = 0.0
+    for r in range(first, last):
+        i = keys[r] >> ROW
+        tally[label[i]] += weight[i, 1]
+        if len(tally) == 1:
+            leaf_of[i] = node
+
+
+@kernel(within=True)
+def upwards(feature: np.ndarray, right: np.ndarray, count: int, tally: np.ndarray) -> None:
+    """Add what lies in leaves to the nodes above them."""
+    for node in range(count - 1, -1, -1):
+        if feature[node] >= 0:
+            for k in range(tally.shape[1]):
+                tally[node, k] = tally[node + 1, k] + tally[right[node], k]
+
+
+@kernel(within=True)
 def divide_rows(
     bins: np.ndarray, place: int, missing: bool, first: int, last: int, keys: np.ndarray, spare: np.ndarray
 ) -> int:

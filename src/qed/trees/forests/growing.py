@@ -16,7 +16,19 @@ import numpy as np
 
 from qed.base.compile import interpreted, kernel
 from qed.trees.bins import MISSING
-from qed.trees.forests.adding import HALF, NONE, ONE, ROW, add_up, best_bin, collect, divide_rows, halve, pair
+from qed.trees.forests.adding import (
+    NONE,
+    ONE,
+    ROW,
+    add_up,
+    best_bin,
+    collect,
+    count_up,
+    divide_rows,
+    halve,
+    tell,
+    upwards,
+)
 from qed.trees.forests.lots import RIGHT
 from qed.trees.growing import Rules, on_grid
 from qed.trees.impurity import purity
@@ -75,9 +87,10 @@ def grow_drawn(
     """
     n, (exact, unit) = len(rows), counted(mass, unit)
     whole = drawn.classes == 2 and unit > 0 and exact.sum() < 1 << 31
-    keys, weight = rows.astype(np.uint64) << ROW, np.empty((0, 2))
+    keys, weight, everything = rows.astype(np.uint64) << ROW, np.empty((0, 2)), NONE
     if whole:
         keys |= exact.astype(np.uint64) << ONE | drawn.label[rows].astype(np.uint64)
+        everything = np.uint64(exact.sum()) << ROW | np.uint64(exact @ drawn.label[rows])
     else:
         weight = np.empty((drawn.codes.shape[1], 2))
         weight[rows, 0], weight[rows, 1] = exact, mass
@@ -87,7 +100,7 @@ def grow_drawn(
     leaf = np.empty(drawn.codes.shape[1] if drawn.classes == 1 else 0, dtype=np.intp)
     run = interpreted(grow_bins) if n * len(drawn.codes) <= FEW else grow_bins
     limits = rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried
-    count = run(*drawn, weight, keys, whole, *limits, lot, by_chance, *room, leaf)
+    count = run(*drawn, weight, keys, whole, everything, *limits, lot, by_chance, *room, leaf)
     grown = DrawnTree(*(part[:count].copy() for part in room))
     if whole:
         np.multiply(grown.tally, unit, out=grown.tally)
@@ -105,6 +118,7 @@ def grow_bins(
     weight: np.ndarray,
     keys: np.ndarray,
     counted: bool,
+    everything: np.uint64,
     most_levels: int,
     least_rows: int,
     leaf: int,
@@ -128,10 +142,7 @@ def grow_bins(
     firsts, lasts = np.empty(room, np.intp), np.empty(room, np.intp)
     levels, parents = np.empty(room, np.intp), np.empty(room, np.intp)
     lots, both = np.empty(room, np.uint64), np.empty(room, np.uint64)
-    firsts[0], lasts[0], levels[0], parents[0], lots[0], both[0] = 0, n, 0, -1, seed, NONE
-    if counted:
-        for r in range(n):
-            both[0] += pair(keys[r])
+    firsts[0], lasts[0], levels[0], parents[0], lots[0], both[0] = 0, n, 0, -1, seed, everything
     waiting, count = 1, 0
     spare, columns, near = np.empty(n, np.uint64), np.arange(p), np.empty((0 if counted else n, 2))
     whole, left, sums = np.empty(classes), np.empty(classes), np.zeros((MISSING + 1, max(classes, 2)))
@@ -145,13 +156,9 @@ def grow_bins(
             right[parents[waiting]] = node
         feature[node], low[node], missing_left[node], right[node], size[node] = -1, 0, False, -1, stop - start
         if counted:
-            total, wide, whole[1] = np.float64(all_ >> ROW), 1.0, np.float64(all_ & HALF)
-            whole[0] = total - whole[1]
-            mixed = whole[0] > 0.0 and whole[1] > 0.0
+            total, wide, mixed = count_up(all_, whole, tally[node])
         else:
             total, wide, mixed = add_up(keys, label, number, weight, classes, start, stop, near, whole)
-        for k in range(classes):
-            tally[node, k] = whole[k] if counted else 0.0
         score, chosen, place, missing, heavy, gone = -np.inf, -1, -1, -1, 0.0, NONE
         if mixed and level < most_levels and stop - start >= least_rows:
             own = lot
@@ -175,11 +182,7 @@ def grow_bins(
                     score, chosen, place, missing, heavy, gone = found, j, where, side, before, gone_here
         if chosen < 0 or score - purity(kind, whole, whole, total, 1.0) < least_gain * wide:
             if not counted:
-                for r in range(start, stop):
-                    i = keys[r] >> ROW
-                    tally[node, label[i]] += weight[i, 1]
-                    if classes == 1:
-                        leaf_of[i] = node
+                tell(keys, label, weight, start, stop, node, tally[node], leaf_of)
             continue
         front = divide_rows(codes[chosen], place, missing == 1, start, stop, keys, spare)
         # Where nothing was missing, what will be goes with the heavier side.
@@ -191,8 +194,5 @@ def grow_bins(
         lots[waiting + 1], both[waiting + 1] = mix(~lot), gone
         waiting += 2
     if not counted:
-        for node in range(count - 1, -1, -1):
-            if feature[node] >= 0:
-                for k in range(classes):
-                    tally[node, k] = tally[node + 1, k] + tally[right[node], k]
+        upwards(feature, right, count, tally)
     return count
