@@ -48,8 +48,10 @@ def diagnose(comparison: Comparison) -> Diagnosis:
 def _curve(model: Any, block: Any, pairs: list[Any], comparison: Comparison) -> LearningCurve:
     """Begin with shares likely to hold all classes, more rows than columns and than neighbours; spend less on large models."""
     inner = comparison.best.model.model_
-    shares = SHARES if len(block.y) >= 200 else SHARES[2:]
-    shares = tuple(share for share in shares if share * len(pairs[0][0]) > getattr(inner, "n_neighbors", 0))
+    begin = 0 if len(block.y) >= 200 else 2
+    shares: tuple[float, ...] = tuple(
+        share for share in SHARES[begin:] if share * len(pairs[0][0]) > getattr(inner, "n_neighbors", 0)
+    )
     coefficients, classes = np.size(getattr(inner, "coef_", ())), len(getattr(inner, "classes_", ()))
     seconds = len(pairs) * sum(shares) * inner._seconds_on(len(block.y), inner.n_features_in_, classes)
     if seconds > MOST_SECONDS:

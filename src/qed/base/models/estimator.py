@@ -166,7 +166,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     @classmethod
     def _settings_on(cls, n_rows: int, n_columns: int, n_outputs: int) -> Mapping[str, Any]:
         """Give the values of parameters that a comparison is to try on such a table: ``compare_grid``, unless that depends on its size."""
-        return cls.compare_grid  # type: ignore[attr-defined, no-any-return]
+        return cls.compare_grid
 
     @classmethod
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
