@@ -34,8 +34,8 @@ from qed.trees.growing import Rules, on_grid
 from qed.trees.impurity import purity
 from qed.trees.sweeping import mix
 
-# Rows times columns below which a tree is not worth compiling.
-FEW = 1 << 8
+# Rows times columns times trees below which a forest is not worth compiling.
+FEW = 1 << 15
 
 
 class Drawn(NamedTuple):
@@ -79,9 +79,16 @@ def counted(mass: np.ndarray, unit: float) -> tuple[np.ndarray, float]:
 
 
 def grow_drawn(
-    drawn: Drawn, rows: np.ndarray, mass: np.ndarray, unit: float, rules: Rules, lot: np.uint64, by_chance: bool
+    drawn: Drawn,
+    rows: np.ndarray,
+    mass: np.ndarray,
+    unit: float,
+    rules: Rules,
+    lot: np.uint64,
+    by_chance: bool,
+    trees: int,
 ) -> tuple[DrawnTree, np.ndarray]:
-    """Grow the tree of the rows that were drawn, which weigh `mass`; give its nodes, and the leaf of each of these rows.
+    """Grow one of some trees from the rows that were drawn, which weigh `mass`; give its nodes, and the leaf of each of these rows.
 
     Where rows of two classes weigh whole numbers of a `unit`, they are counted, and two counts are added at once.
     """
@@ -98,7 +105,7 @@ def grow_drawn(
     most = 2 * max(n // rules.leaf, 1) - 1
     room = DrawnTree.room(min(most, (2 << rules.depth) - 1) if rules.depth < 62 else most, drawn.classes)
     leaf = np.empty(drawn.codes.shape[1] if drawn.classes == 1 else 0, dtype=np.intp)
-    run = interpreted(grow_bins) if n * len(drawn.codes) <= FEW else grow_bins
+    run = interpreted(grow_bins) if drawn.codes.size * trees <= FEW else grow_bins
     limits = rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried
     count = run(*drawn, weight, keys, whole, everything, *limits, lot, by_chance, *room, leaf)
     grown = DrawnTree(*(part[:count].copy() for part in room))

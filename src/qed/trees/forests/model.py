@@ -129,7 +129,8 @@ class Forest(Estimator):
         places, mass = self._drawn(urn, which)
         rules, share = problem.rules, float(mass.sum()) / problem.total
         rules = rules._replace(gain=rules.gain * share, weight=rules.weight * share)
-        grown, leaf = grow_drawn(drawn, places, mass, urn.unit, rules, lot_of(self.seed_ ^ 1, which), self.by_chance)
+        lot, trees = lot_of(self.seed_ ^ 1, which), self.n_estimators
+        grown, leaf = grow_drawn(drawn, places, mass, urn.unit, rules, lot, self.by_chance, trees)
         # Beyond the last bin with an edge there are missing values alone.
         edges = np.hstack([drawn.edges, np.full((len(drawn.edges), 1), np.inf)])
         threshold = np.where(grown.feature >= 0, edges[np.maximum(grown.feature, 0), grown.place], 0.0)
