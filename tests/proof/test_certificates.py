@@ -85,6 +85,8 @@ def test_a_judge_knows_a_wrong_answer(name):
         vars(model).pop("tree_", None)
     elif "DecisionTree" in name:
         model.tree_ = replace(model.tree_, threshold=model.tree_.threshold + 0.3)
+    elif "Boosting" in name:
+        model.forest_ = replace(model.forest_, value=model.forest_.value + 0.3)
     elif name == "AdaBoostClassifier":
         model.estimator_errors_ = model.estimator_errors_ + 0.3
     elif name == "KMeans":

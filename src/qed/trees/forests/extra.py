@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from qed.base.models.ways import takes
 from qed.trees.forests.classifier import RandomForestClassifier
+from qed.trees.forests.model import FOREST_WAYS
 from qed.trees.forests.regressor import RandomForestRegressor
 
 
+@takes(**FOREST_WAYS)
 class ExtraTreesClassifier(RandomForestClassifier):
     """Classes by the mean of many trees whose thresholds are drawn by lot.
 
@@ -107,6 +110,7 @@ class ExtraTreesClassifier(RandomForestClassifier):
         )
 
 
+@takes(**FOREST_WAYS)
 class ExtraTreesRegressor(RandomForestRegressor):
     """Numbers by the mean of many trees whose thresholds are drawn by lot.
 
