@@ -157,6 +157,15 @@ def test_datasets_are_listed_and_written(run, tmp_path):
     assert again.column_names == qed.data.load("penguins").table.column_names and again["sex"].null_count == 11
 
 
+def test_warmup_fits_models_and_says_which_kernels_are_ready(run, monkeypatch):
+    chosen = [("Ridge", qed.Ridge()), ("PolynomialFeatures", qed.PolynomialFeatures())]
+    monkeypatch.setattr("qed.commands.warmup.models", lambda: iter(chosen))
+    found = run.json("warmup")
+    assert [one["model"] for one in found["models"]] == ["Ridge", "PolynomialFeatures"]
+    assert all(one["seconds"] > 0 for one in found["models"])
+
+
+@pytest.mark.slow
 def test_warmup_compiles_every_kernel_that_stands_alone(run):
     from qed.base.compile import COMPILED
 

@@ -232,15 +232,16 @@ class _Few:
             side = turn == 1 if grower.has_missing[self.numeric[column]] else 2 * mass[: cut + 1].sum() > mass.sum()
             goes = np.append(np.arange(255) <= cut, side).astype(np.uint8)
             found = gain, int(self.numeric[column]), cut, goes
+        if not len(self.levels):
+            return found
         histograms = self._histograms(self.level_places, 256, chosen)
         every, order = worth_of_levels(histograms, self.least, grower.rules, self.grid)
         every[self.allowed[node, self.levels] == 0] = -np.inf
-        if every.size:
-            column, cut = (int(one) for one in np.unravel_index(int(every.argmax()), every.shape))
-            gain, asked = float(every[column, cut]), int(self.levels[column])
-            if gain > found[0] or (gain == found[0] and asked < found[1]):
-                goes = set_of(order[column], cut, histograms[:, column], self.least).astype(np.uint8)
-                found = gain, asked, cut, goes
+        column, cut = (int(one) for one in np.unravel_index(int(every.argmax()), every.shape))
+        gain, asked = float(every[column, cut]), int(self.levels[column])
+        if gain > found[0] or (gain == found[0] and asked < found[1]):
+            goes = set_of(order[column], cut, histograms[:, column], self.least).astype(np.uint8)
+            found = gain, asked, cut, goes
         return found
 
 

@@ -35,7 +35,7 @@ from qed.trees.impurity import purity
 from qed.trees.sweeping import mix
 
 # Rows times columns times trees below which a forest is not worth compiling.
-FEW = 1 << 15
+FEW = 1 << 12
 
 
 class Drawn(NamedTuple):
