@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from qed.base.errors import InputError
+from qed.base.models.estimator import Estimator
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neighbors.measures import Matrix
-
-if TYPE_CHECKING:
-    from qed.base.models.estimator import Estimator
 
 
 class KeptProblem(RowsProblem):
