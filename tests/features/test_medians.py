@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import qed
 from qed.base.sources.rows import ArrayRows
-from qed.features.missing.medians import medians
+from qed.stats.medians import medians
 
 VALUES = st.one_of(st.floats(-1e300, 1e300), st.just(np.nan))
 

@@ -343,7 +343,7 @@ def test_one_quadratic_is_enough_for_squares():
 def test_a_kept_gram_matrix_gives_the_same_path(monkeypatch):
     X, y = table(LogisticLoss(), 80, 60, seed=9)
     path = sparse_path(X, y, LogisticLoss(), L1(1.0), 10, eps=0.02, tol=1e-12)
-    monkeypatch.setattr(newton_set, "SLOW", 0.0)
+    monkeypatch.setattr(newton_set, "HARDLY", 0.0)
     fresh = sparse_path(X, y, LogisticLoss(), L1(1.0), 10, eps=0.02, tol=1e-12)
     np.testing.assert_allclose(path.coefs, fresh.coefs, atol=1e-6)
     assert fresh.iterations.sum() <= path.iterations.sum()
@@ -378,3 +378,15 @@ def test_what_can_not_be_done_is_refused_in_words():
         minimize_sparse(X, y, LogisticLoss(), L1(1.0), start=np.zeros(3))
     with pytest.raises(InputError, match="table"):
         minimize_sparse(X[0], y, LogisticLoss(), L1(1.0))
+
+
+def test_steps_with_an_old_gram_matrix_are_joined_to_fewer(monkeypatch):
+    X, y = table(LogisticLoss(), 80, 60, seed=9)
+    # No new matrix but the first: it is the joined steps that have to get there.
+    monkeypatch.setattr(NewtonSet, "_is_slow", lambda self, left, far: left > 0.99)
+    path = sparse_path(X, y, LogisticLoss(), L1(1.0), 10, eps=0.1, tol=1e-10)
+    monkeypatch.setattr(newton_set, "APART", np.inf)
+    plain = sparse_path(X, y, LogisticLoss(), L1(1.0), 10, eps=0.1, tol=1e-10)
+    assert path.certificate and plain.certificate
+    np.testing.assert_allclose(path.coefs, plain.coefs, atol=1e-4)
+    assert path.iterations.sum() < plain.iterations.sum()

@@ -36,7 +36,7 @@ def test_the_best_objective_comes_to_that_of_coordinate_descent(rule):
     objective, optimum = setting()
     least = objective.value(optimum)
     method = Subgradient(step=rule, radius=None if rule is not None else 2 * np.linalg.norm(optimum))
-    steps = islice(method.steps(objective, np.zeros(6)), 20000)
+    steps = islice(method.steps(objective, np.zeros(6)), 5000)
     best = list(accumulate((step.objective for step in steps), min))
     assert all(b <= a for a, b in zip(best, best[1:]))
     assert least * (1 - 1e-12) <= best[-1] <= least * (1 + 1e-3)
@@ -46,7 +46,7 @@ def test_the_best_objective_comes_to_that_of_coordinate_descent(rule):
 def test_no_coefficient_becomes_exactly_zero():
     objective, optimum = setting()
     assert (optimum == 0).any(), "the solution has zeros"
-    steps = list(islice(Subgradient(step=Diminishing(0.02, 0.5)).steps(objective, np.full(6, 0.1)), 5000))
+    steps = list(islice(Subgradient(step=Diminishing(0.02, 0.5)).steps(objective, np.full(6, 0.1)), 1500))
     assert all((step.point != 0).all() for step in steps)
 
 

@@ -8,6 +8,7 @@ call would. Here the kernel then simply goes uncached. `COMPILED` remembers ever
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, wraps
+from pickle import PickleError
 from types import FunctionType
 from typing import Any
 
@@ -77,6 +78,15 @@ def _forgiving(compiled: Any) -> Any:
 
     compiled._cache.save_overload = try_to_save
     return compiled
+
+
+def is_ready(compiled: Any) -> bool:
+    """Say whether a kernel was compiled before: here, or by a process that left it in the cache on disk."""
+    if compiled.signatures:
+        return True
+    with suppress(AttributeError, OSError, EOFError, PickleError):
+        return bool(compiled._cache._cache_file._load_index())
+    return False
 
 
 @cache

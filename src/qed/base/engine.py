@@ -24,7 +24,7 @@ from typing import Any
 from qed.base.threads.blas import fitting, one_blas_thread
 from qed.base.threads.counting import n_threads, threads, threads_here, working
 from qed.base.threads.helpers import Inbox, Reserve
-from qed.base.threads.interrupts import moment
+from qed.base.threads.interrupts import Wanted, moment, wanted
 
 __all__ = ["add_pairwise", "fitting", "n_threads", "one_blas_thread", "threads", "work"]
 
@@ -87,7 +87,7 @@ def _share(tasks: Iterable[Callable[[], Any]], count: int) -> Iterator[Any]:
             moment()
             yield pile.result(in_order.popleft())
     finally:
-        pile.pending.clear()
+        pile.leave()
 
 
 class _Task:
@@ -122,7 +122,14 @@ class _Pile:
         self._places: list[None] = [None] * helpers
         self._news: SimpleQueue[None] = SimpleQueue()
         self._context = copy_context()
+        self._wanted = Wanted()
         self._context.run(working.set, True)
+        self._context.run(wanted.set, self._wanted)
+
+    def leave(self) -> None:
+        """Want no more results: nothing more is begun, and what helpers are doing ends at its next moment."""
+        self._wanted.still = False
+        self.pending.clear()
 
     def add(self, function: Callable[[], Any]) -> _Task:
         task = _Task(function)

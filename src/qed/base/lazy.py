@@ -16,7 +16,17 @@ from typing import Any, TypeVar
 Role = TypeVar("Role")
 
 # The rooms whose public names stand at the top of the package.
-ROOMS = ("regression", "classification", "neighbors", "trees", "ensembles", "clustering", "features", "selection")
+ROOMS = (
+    "regression",
+    "classification",
+    "neighbors",
+    "trees",
+    "ensembles",
+    "clustering",
+    "reduction",
+    "features",
+    "selection",
+)
 
 
 class _Room(ModuleType):

@@ -90,7 +90,15 @@ class KeptRows(Centred):
     @classmethod
     def of(cls, block: Block, copy: bool = True) -> KeptRows:
         """Keep a copy of a block's rows; or, for what is needed at once and not for long, the rows as they lie there."""
-        X, Y, weights = present_rows(block, target=True)
+        return cls._of(*present_rows(block, target=True), copy)
+
+    @classmethod
+    def of_features(cls, block: Block) -> KeptRows:
+        """Keep a copy of a block's features alone."""
+        return cls._of(*present_rows(block, target=False), True)
+
+    @classmethod
+    def _of(cls, X: Table, Y: np.ndarray, weights: np.ndarray | None, copy: bool) -> KeptRows:
         own = _canonical(X, copy) if not isinstance(X, np.ndarray) else X.copy() if copy else X
         return cls.of_table(own, Y.copy() if copy else Y, weights.copy() if copy and weights is not None else weights)
 
@@ -281,6 +289,11 @@ class KeptRows(Centred):
 def keep(block: Block) -> KeptRows | Moments:
     """Keep the rows of a block where they take less room than their scatter, and take their moments where not."""
     return KeptRows.of(block) if takes_less_room(block.X) else Moments.of(block)
+
+
+def keep_features(block: Block) -> KeptRows | Moments:
+    """Do the same with the features alone."""
+    return KeptRows.of_features(block) if takes_less_room(block.X) else Moments.of_features(block)
 
 
 def takes_less_room(X: Table, times: float = 1.0) -> bool:

@@ -32,7 +32,7 @@ from qed.base.errors import DegenerateError, InputError
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture
 from qed.base.numbers import EPS, all_finite, largest_share
 from qed.stats.centred import Centred, exact_sum
-from qed.stats.products import VANISHED, dense, gram, present_rows, typical_row, vanishes
+from qed.stats.products import VANISHED, dense, gram, gram_in_chunks, present_rows, typical_row, vanishes
 
 # A block is summed again when the mean takes more than this share of a column's sum of squares: two digits.
 CANCELLATION = 100.0
@@ -115,9 +115,10 @@ class Moments(Centred):
         return cls._of(*present_rows(block, target=True))
 
     @classmethod
-    def of_features(cls, block: Any) -> Moments:
-        """Take the moments of a block's features alone."""
-        return cls._of(*present_rows(block, target=False))
+    def of_features(cls, block: Any, compiled: bool = True) -> Moments:
+        """Take the moments of a block's features alone; by BLAS, somewhat slower, where the kernel is not worth its compilation."""
+        X, Y, weight = present_rows(block, target=False)
+        return cls._of(X, Y, weight, compiled)
 
     @classmethod
     def empty(cls, n_features: int, n_targets: int = 0) -> Moments:
@@ -126,19 +127,19 @@ class Moments(Centred):
         return cls(0.0, 0, np.zeros(m), np.zeros((m, m)), n_features)
 
     @classmethod
-    def _of(cls, X: Any, Y: np.ndarray, weight: np.ndarray | None) -> Moments:
+    def _of(cls, X: Any, Y: np.ndarray, weight: np.ndarray | None, compiled: bool = True) -> Moments:
         count, p = X.shape
         if count == 0:
             return cls.empty(p, Y.shape[1])
         root = None if weight is None else np.sqrt(weight)
         shift = typical_row(X, Y)
-        offset, scatter, bulk, lossy = _about(X, Y, root, shift)
+        offset, scatter, bulk, lossy = _about(X, Y, root, shift, compiled)
         for _ in range(2):
             # Where the mean is infinite another shift would not help.
             if not lossy.any() or not (lossy := lossy & np.isfinite(offset)).any():
                 break
             shift = np.where(lossy, shift + offset, shift)
-            offset, scatter, bulk, lossy = _about(X, Y, root, shift)
+            offset, scatter, bulk, lossy = _about(X, Y, root, shift, compiled)
         total = float(count) if weight is None else float(weight.sum())
         mean, rest = exact_sum(shift, offset)
         if not scatter.diagonal().min() >= VANISHED:
@@ -306,10 +307,10 @@ class Moments(Centred):
 
 
 def _about(
-    X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray
+    X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray, compiled: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Give the mean relative to `shift`, the scatter, the squares about `shift`, and in which columns these were too far off."""
-    total = gram(X, Y, root, shift)
+    total = (gram if compiled or not isinstance(X, np.ndarray) else gram_in_chunks)(X, Y, root, shift)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         offset = total[-1, :-1] / total[-1, -1]
         scatter = np.multiply.outer(offset, offset)

@@ -90,12 +90,12 @@ def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> n
     from qed.stats.gram import beats_blas, gram_matrix
 
     if not beats_blas():
-        return _gram_in_chunks(X, Y, root, shift)
+        return gram_in_chunks(X, Y, root, shift)
     return gram_matrix(X, Y, np.empty(0) if root is None else root, shift)
 
 
-def _gram_in_chunks(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
-    """Add up the products of chunks that stay in the cache: for processors that have no vectors to speak of."""
+def gram_in_chunks(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:
+    """Give the same of dense rows by BLAS, chunk after chunk that stays in the cache: nothing has to be compiled for it."""
     size = max(CHUNK_ROWS, CHUNK_VALUES // len(shift))
     total = np.zeros((len(shift) + 1, len(shift) + 1))
     for start in range(0, len(Y), size):

@@ -54,8 +54,9 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     Class attributes
     ----------------
-    passes : {"one", "two", "each iteration", "stream", "in memory"}
-        How the model reads its data; in two passes where the first has to find out which classes there are.
+    passes : {"one", "two", "each iteration", "stream", "as codes", "in memory"}
+        How the model reads its data; in two passes where the first has to find out which classes there are, as codes where a byte of
+        each value is kept in memory.
     target : {"number", "label", None}
         What ``y`` has to be.
     sparse : bool

@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, ClusterMixin, OneToOneFeatureMixin, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    OneToOneFeatureMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
@@ -23,6 +30,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
 __all__ = [
+    "ClassNamePrefixFeaturesOutMixin",
     "Classifier",
     "Clusterer",
     "OnePassClassifier",

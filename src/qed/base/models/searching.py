@@ -108,6 +108,8 @@ class Folds(Protocol):
         How many groups of rows a pass has to tell apart that collects a statistic of all training sets; 0 where none can.
     leave_one_out : bool
         Whether every fold is a single row, and every row (of a weight above zero) a fold.
+    out_of_bag : bool
+        Whether rows are to be judged by the members of an ensemble that have not seen them, after one fit to all.
     words : str
         What they are, such as "5 folds".
     """
@@ -120,6 +122,9 @@ class Folds(Protocol):
 
     @property
     def leave_one_out(self) -> bool: ...
+
+    @property
+    def out_of_bag(self) -> bool: ...
 
     @property
     def words(self) -> str: ...

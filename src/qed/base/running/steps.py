@@ -349,10 +349,11 @@ class _Run:
 
     def _remember(self, step: Step) -> None:
         """Keep what later decisions need, and leave a copy of it with the step."""
-        last = self.rule.keep == "last"
-        if self.best is None or last or self._is_certified(step) or step.objective <= self.best.objective:
+        # What was prepared is measured by its own objective, so any iteration is taken before it.
+        anew = self.best is None or self.rule.keep == "last" or (self.best.prepares and not step.prepares)
+        if anew or self._is_certified(step) or self.best is None or step.objective <= self.best.objective:
             self.best = step
-        if self.last is not None and not step.prepares:
+        if self.last is not None and not self.last.prepares and not step.prepares:
             self.still = self.still + 1 if self.rule.still(self.last, step) else 0
             self.rises = self.rises + 1 if step.objective > self.last.objective else 0
         self.scale = self.scale or abs(step.objective)

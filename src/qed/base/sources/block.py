@@ -25,6 +25,8 @@ BLOCK_VALUES, LEAST_BLOCK = 1 << 20, 256
 Function = Callable[..., Any]
 # A block of fewer is not worth a thread.
 LEAST_VALUES, LEAST_ROWS = 1 << 17, 1 << 10
+# SciPy looks longer at a sparse table of fewer values, zeros and all, than NumPy takes to multiply it.
+SMALL_TABLE = 1 << 13
 
 
 def is_sparse(matrix: object) -> bool:
@@ -35,6 +37,18 @@ def is_sparse(matrix: object) -> bool:
     (True, False)
     """
     return hasattr(matrix, "tocsr")
+
+
+def dense_if_small(matrix: Any) -> Any:
+    """Give a small sparse matrix as an array, to which zeros add no rounding, and others as they are.
+
+    >>> from scipy import sparse
+    >>> dense_if_small(sparse.eye_array(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    few = is_sparse(matrix) and matrix.shape[0] * matrix.shape[1] <= SMALL_TABLE
+    return matrix.toarray() if few else matrix
 
 
 def aligned(values: np.ndarray) -> np.ndarray:

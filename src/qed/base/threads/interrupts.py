@@ -6,7 +6,8 @@ inside `deferred`: there Ctrl-C is only noted, and raised by `moment`, which the
 done, or at the end. Inside ``deferred(moments=False)`` it waits for the end. Whoever can not wait presses Ctrl-C again: the second one is
 raised at once.
 
-Other threads are never interrupted, and where the process ignores Ctrl-C, as background jobs do, nothing is changed.
+Other threads are never interrupted, but what they do for somebody who has left (a fold that failed or was interrupted) ends at their next
+moment. Where the process ignores Ctrl-C, as background jobs do, nothing is changed.
 """
 
 from __future__ import annotations
@@ -17,12 +18,32 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from types import FrameType
 
 # Beneath the module of the standard library, which spends ten microseconds on names for numbers: as much as a small prediction takes.
 _raw = importlib.import_module("_signal") if importlib.util.find_spec("_signal") else signal
 SIGINT = int(signal.SIGINT)
 Handler = Callable[[int, FrameType | None], object]
+
+
+class Unwanted(BaseException):
+    """Raised at a moment of work that nobody waits for any more.
+
+    Like Ctrl-C it is no `Exception`, lest a search takes it for a fit that failed.
+    """
+
+
+class Wanted:
+    """Whether somebody still waits for what is being done."""
+
+    __slots__ = ("still",)
+
+    def __init__(self) -> None:
+        self.still = True
+
+
+wanted: ContextVar[Wanted | None] = ContextVar("qed_wanted", default=None)
 
 
 class _State:
@@ -95,7 +116,10 @@ def deferred(*, moments: bool = True) -> Deferred:
 
 
 def moment() -> None:
-    """Raise what was noted: to be called where nothing is half done."""
+    """Raise what was noted, or end what nobody wants any more: to be called where nothing is half done."""
+    asked = wanted.get()
+    if asked is not None and not asked.still:
+        raise Unwanted
     if _state.noted and not _state.closed and threading.get_ident() == _state.main:
         _state.deliver()
 

@@ -19,9 +19,9 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
-from qed.features.missing.medians import medians
 from qed.features.proof import worst_of
 from qed.features.tables.levels import Levels
+from qed.stats.medians import medians
 
 MOST_VALUES = 1 << 20
 

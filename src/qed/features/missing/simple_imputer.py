@@ -5,7 +5,7 @@ r"""Holes in columns, filled with one value per column.
 the mean, the median or the most frequent value of column :math:`j`, or a constant.
 
 Means take one pass, most frequent values one pass and memory for all different values, medians a few passes and little
-memory (:mod:`qed.features.missing.medians`): all exact, for files and clusters too. A filled column varies less than the true
+memory (:mod:`qed.stats.medians`): all exact, for files and clusters too. A filled column varies less than the true
 one; `add_indicator` lets a model see where the holes were.
 """
 

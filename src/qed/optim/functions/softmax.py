@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.sources.block import Block
+from qed.base.sources.block import Block, dense_if_small
 from qed.linalg.few_kernel import few_times, suits, times_few
 from qed.stats.classes.cross_entropy import cross_entropy, flattest, leads, moved, others
 from qed.stats.products import gram
@@ -281,7 +281,7 @@ class SoftmaxLoss:
 
     def _present(self, block: Block) -> tuple[Table, np.ndarray, np.ndarray]:
         """Give features, class numbers and weights of the rows that count."""
-        X, codes = block.X, np.asarray(block.y)
+        X, codes = dense_if_small(block.X), np.asarray(block.y)
         if block.weight is None and (self.class_weight == 1).all():
             return X, codes, np.ones(len(codes))
         weight = self.class_weight[codes] if block.weight is None else self.class_weight[codes] * block.weight

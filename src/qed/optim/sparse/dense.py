@@ -28,6 +28,8 @@ SOME = 8
 WIDE = 2048
 # So many columns at a time are multiplied with those before them.
 SIDE = 256
+# A set of columns that is full gets room for so many times as many.
+MORE_ROOM = 4
 NONE = np.empty(0, dtype=np.int64)
 
 
@@ -174,8 +176,10 @@ class DenseChosen:
         """Take in the columns at `places`, and write the products of all columns with these, one column for each."""
         first, last = self._count, self._count + len(places)
         if last > len(self._rows):
-            self._rows = _with_room(self._rows, first, 2 * last)
-            self._seen = self._rows if self._root is None else _with_room(self._seen, first, 2 * last)
+            # Memory that nobody has written to costs nothing; to move what is there does.
+            most = min(MORE_ROOM * last, len(self._columns.length))
+            self._rows = _with_room(self._rows, first, most)
+            self._seen = self._rows if self._root is None else _with_room(self._seen, first, most)
         self._columns.write(places, self._rows[first:last])
         self._count = last
         self._see(first, last)

@@ -8,11 +8,14 @@ Near a place the loss is its quadratic model, with the pull :math:`\theta` and t
 solution, on the true objective, makes sure that it falls (*proximal Newton*). Which columns belong to the working set is known
 from :math:`X^\top\theta` as in least squares, with the same screening and the same duality gap (:mod:`qed.optim.sparse.working_set`).
 
-The Gram matrix is what costs, :math:`O(n|W|^2)`. As long as steps with that of an earlier place make the gap ten times smaller, it is
-kept, with its triangular factor: near the solution, and from one penalty of a path to the next, a step costs :math:`O(n|W|)`.
+The Gram matrix is what costs, :math:`O(n|W|^2)`. That of an earlier place is kept, with its triangular factor, as long as the steps
+that a new one would save cost less: near the solution, and from one penalty of a path to the next, a step costs :math:`O(n|W|)`. What an
+old matrix misses is mostly a single direction, in which the loss has become flatter. So its step is joined with the one before it, in
+the plane of both: their scores are known, hence the curvature :math:`v^\top \operatorname{diag}(h)\, v` in it at this very place, in
+:math:`O(n)`. While the support stays, these are *conjugate gradients* with the old matrix as preconditioner.
 
 Lee, Sun and Saunders (2014), Proximal Newton-type methods for minimizing composite functions; Massias et al. (2020), Dual
-extrapolation for sparse generalized linear models.
+extrapolation for sparse generalized linear models; Hager and Zhang (2006), A survey of nonlinear conjugate gradient methods.
 """
 
 from __future__ import annotations
@@ -27,8 +30,13 @@ from qed.optim.sparse.scored import Scored, ScoredLoss
 from qed.optim.sparse.working_set import WorkingSet
 
 MOST_STEPS = 200
-# A step that leaves more of the gap than this is worth a new Gram matrix; a quadratic is solved to this share of the gap.
-SLOW, INNER = 0.1, 0.01
+# A quadratic is solved to this share of the gap.
+INNER = 0.01
+# A Gram matrix of so many columns costs as much as a step. With its own a step makes the gap smaller by about the exponential of
+# this; one that leaves more than half of it is worth a new one in any case, but for the first, which has yet to find the support.
+COLUMNS_PER_STEP, FRESH_RATE, HARDLY = 120, 5.0, 0.5
+# Directions are joined if the determinant of their curvatures, scaled to a diagonal of ones, is above this.
+APART = 0.01
 NONE = np.empty(0)
 
 
@@ -40,22 +48,30 @@ class NewtonSet(WorkingSet):
 
     def __init__(self, columns: Columns, fit: ScoredLoss) -> None:
         self.fit, self._curvature = fit, NONE
+        self._before: tuple[np.ndarray, np.ndarray] | None = None
         self.here = fit.beginning()
         super().__init__(columns, self.here.pull, self.here.constant)
 
     def _solve(self, penalty: L1L2, goal: float, *, newton: bool, exact: bool) -> None:
-        before, idle = np.inf, False
-        for _ in range(MOST_STEPS):
+        before, idle, self._before = np.inf, False, None
+        for number in range(MOST_STEPS):
             objective, gap = self._gap(penalty, NONE)
             if gap <= goal * objective or (idle and gap > 0.5 * before):
                 return
-            fresh = len(self._curvature) == 0 or gap > SLOW * before
+            fresh = len(self._curvature) == 0 or (number > 1 and self._is_slow(gap / before, gap / (goal * objective)))
             if fresh:
                 self._curvature = self.fit.curvature(self.here)
             self._model(fresh)
             fell = self._step(penalty, INNER * gap, newton)
             # The model of an earlier place may lead nowhere where that of this place does not, and the gap may still fall by it.
             before, idle = gap, fresh and fell <= self.here.noise
+
+    def _is_slow(self, left: float, far: float) -> bool:
+        """Say whether a new Gram matrix costs less than the steps that it saves: the last one left so much of a gap that is so far off."""
+        if left > HARDLY:
+            return True
+        steps = np.log(far) * (1 / -np.log(left) - 1 / FRESH_RATE) if left > 0 else 0.0
+        return bool(steps > len(self.members) / COLUMNS_PER_STEP)
 
     def _model(self, fresh: bool) -> None:
         """Set up the quadratic at this place, with its own Gram matrix or with the last one."""
@@ -68,24 +84,55 @@ class NewtonSet(WorkingSet):
     def _step(self, penalty: L1L2, goal: float, newton: bool) -> float:
         """Go towards the minimum of the quadratic; give by how much the objective fell."""
         self.iterations += 1
-        start = self._problem.coef.copy()
+        start, slope = self._problem.coef.copy(), self._problem.slope.copy()
         self._problem.solve(penalty, goal / max(self._problem.gap(penalty)[0], goal), newton=newton)
-        way = self._problem.coef - start
-        found = self._search(penalty, start, way) if way.any() else None
+        way, ahead, found = self._problem.coef - start, np.zeros(len(self.target)), None
+        if way.any():
+            self._chosen.subtract(ahead, -way)
+            way, ahead = self._joined(penalty, start, slope, way, ahead)
+            found = self._search(penalty, start, way, ahead)
         step, here = found or (0.0, self.here)
+        self._before = (way, ahead) if step > 0 else None
         fell = self.here.value + penalty.value(start)
         if step != 1.0:
             self._problem.begin_at(start + step * way)
         self._arrive(here)
         return fell - self.here.value - penalty.value(self._problem.coef)
 
-    def _search(self, penalty: L1L2, start: np.ndarray, way: np.ndarray) -> tuple[float, Scored] | None:
-        """Find how far to go, at most to the end, and what is there."""
-        ahead, shift, here = np.zeros(len(self.target)), 0.0, self.here
-        self._chosen.subtract(ahead, -way)
+    def _joined(
+        self, penalty: L1L2, start: np.ndarray, slope: np.ndarray, way: np.ndarray, ahead: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Join the way on with the last one, where both keep the signs, to what is lowest in their plane; give it, and its scores."""
+        sign, zero = np.where(start != 0, np.sign(start), np.sign(way)), start == 0
+        ways, aheads = [way], [ahead]
+        if self._before is not None and not self._before[0][zero].any():
+            ways, aheads = [way, self._before[0]], [ahead, self._before[1]]
+        both, k = np.array(ways), len(ways)
+        seen = np.array([*aheads, *([np.ones(len(ahead))] if self.fit.intercept else [])])
+        bend, pull = (seen * self.fit.curvature(self.here)) @ seen.T, np.zeros(len(seen))
+        bend[:k, :k] += penalty.l2 * both @ both.T
+        # Coordinate by coordinate, since near the minimum slope and penalty all but cancel.
+        pull[:k] = both @ (slope - penalty.l1 * sign - penalty.l2 * start)
+        unit = 1 / np.sqrt(np.maximum(bend.diagonal(), 1e-300))
+        bend *= unit * unit[:, None]
+        if np.linalg.det(bend) < APART:
+            return way, ahead
+        shares = (unit * np.linalg.solve(bend, unit * pull))[:k]
+        to = start + shares @ both
+        # The triangular factor knows a support and signs, which have to stay those of the model's solution.
+        if not np.array_equal(np.sign(to), np.sign(start + way)):
+            return way, ahead
+        self._problem.coef[:] = to
+        return to - start, shares @ seen[:k]
+
+    def _search(
+        self, penalty: L1L2, start: np.ndarray, way: np.ndarray, ahead: np.ndarray
+    ) -> tuple[float, Scored] | None:
+        """Find how far to go, at most to the end, and what is there; `ahead` are the scores of the way."""
+        shift, here = 0.0, self.here
         if self.fit.intercept:
             shift = -float(self._curvature @ ahead) / float(self._curvature.sum())
-            ahead += shift
+            ahead = ahead + shift
 
         def at(step: float) -> tuple[float, Scored]:
             return step, self.fit.at(here.scores + step * ahead, here.constant + step * shift)

@@ -30,8 +30,6 @@ MOST_SWEEPS = 100_000
 HARDLY = 0.01
 # Correlations may exceed the penalty by this share of it; Newton steps reach it easily.
 MARGIN = 1e-9
-# From this size on, LAPACK factorises a support faster than columns are appended one by one.
-BLOCKED_FROM = 96
 # Up to so many columns the kernels run as plain Python: milliseconds for each solution, and none of the seconds that compiling takes.
 FEW_COLUMNS = 16
 
@@ -39,7 +37,7 @@ FEW_COLUMNS = 16
 @cache
 def _kernels(few: bool) -> SimpleNamespace:
     """Give the kernels, compiled or, for few columns, as plain Python."""
-    used = (backward, descend, forward, let_in, penalty_gap, settle, subtract_rows)
+    used = (backward, descend, forward, let_in, settle, subtract_rows)
     return SimpleNamespace(**{one.__name__: interpreted(one) if few else one for one in used})
 
 
@@ -119,10 +117,8 @@ class SparseQuadratic:
     def gap(self, penalty: L1L2) -> tuple[float, float]:
         """Give the objective, and a bound on how far it is above its minimum."""
         rest = self.rest
-        value, part, scale = self._run.penalty_gap(
-            self.slope, self.coef, penalty.l1, penalty.l2, penalty.positive, 0.0, 0.0
-        )
-        return 0.5 * rest + float(value), float(part) + 0.5 * (1.0 - scale) ** 2 * rest
+        value, part, scale = penalty_gap(self.slope, self.coef, penalty.l1, penalty.l2, penalty.positive, 0.0, 0.0)
+        return 0.5 * rest + value, part + 0.5 * (1.0 - scale) ** 2 * rest
 
     def _gap_by_curvature(self, penalty: L1L2) -> float:
         """Bound how far the objective is above its minimum where the penalty is too small beside rounding for a dual point."""
@@ -243,7 +239,7 @@ class SparseQuadratic:
         if len(support) >= len(self._factor):
             self._make_room(2 * len(support))
         self._l2 = l2
-        if len(support) >= BLOCKED_FROM and self._factorise_at_once(support, l2):
+        if self._factorise_at_once(support, l2):
             return
         before = self.coef.copy()
         self.sign[:], self._size = 0.0, 0
@@ -257,6 +253,7 @@ class SparseQuadratic:
             self._run.subtract_rows(self.slope, self.gram, self.coef)
 
     def _factorise_at_once(self, support: np.ndarray, l2: float) -> bool:
+        """Do so where no column follows from others."""
         part = self.gram[support[:, None], support]
         length = part.diagonal() + l2
         part.ravel()[:: len(part) + 1] = length

@@ -71,14 +71,14 @@ def append(gram: Any, l2: float, factor: Any, order: Any, size: int, j: int, col
 def remove(factor: Any, order: Any, size: int, place: int) -> None:
     """Take the column at `place` out of the factor, by rotating the rows below it back into a triangle."""
     for r in range(size):
-        first = max(place, r - 1)
+        first = place if place >= r else r - 1
         goal, source = factor[r, first : size - 1], factor[r, first + 1 : size]
         for c in range(len(goal)):
             goal[c] = source[c]
     for r in range(place, size - 1):
         order[r] = order[r + 1]
         upper, lower = factor[r, r : size - 1], factor[r + 1, r : size - 1]
-        length = np.hypot(upper[0], lower[0])
+        length = np.sqrt(upper[0] * upper[0] + lower[0] * lower[0])
         cosine, sine = upper[0] / length, lower[0] / length
         for c in range(len(upper)):
             a, b = upper[c], lower[c]
@@ -93,7 +93,7 @@ def first_zero(coef: Any, order: Any, size: int, move: Any, sign: Any, most: flo
     for i in range(size):
         value, towards = coef[order[i]] * sign[order[i]], move[i] * sign[order[i]]
         if towards < 0.0 and value + step * towards <= 0.0:
-            step, place = min(step, max(value, 0.0) / -towards), i
+            step, place = (value / -towards if value > 0.0 else 0.0), i
     return step, place
 
 
@@ -158,7 +158,7 @@ def exchange(coef: Any, factor: Any, order: Any, size: int, j: int, sign: Any, c
     return size - 1
 
 
-@kernel
+@kernel(within=True)
 def let_in(gram: Any, coef: Any, l2: float, factor: Any, order: Any, size: int, sign: Any, j: int, column: Any) -> int:
     """Bring column j, whose sign is set, into the support; give the new size."""
     if append(gram, l2, factor, order, size, j, column):
@@ -215,7 +215,8 @@ def settle(
         idle = 0 if refresh(gram, slope, coef, before) else idle + 1
         off, entered = 0.0, 0
         for i in range(size):
-            off = max(off, abs(slope[order[i]] - l2 * coef[order[i]] - l1 * sign[order[i]]))
+            away = abs(slope[order[i]] - l2 * coef[order[i]] - l1 * sign[order[i]])
+            off = away if away > off else off
         for j in range(k):
             pull = slope[j] if positive else abs(slope[j])
             if sign[j] == 0.0 and pull > l1 + margin and size < len(factor):

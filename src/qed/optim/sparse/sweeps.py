@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from qed.base.compile import kernel
 
 # Sums may be taken in any order, which lets the compiler use vectors; the order is the same every time.
@@ -78,8 +80,9 @@ def subtract_rows(total: Any, table: Any, coef: Any) -> None:
             take_away(total, table[j, : len(total)], coef[j])
 
 
-@kernel
-def penalty_gap(slope: Any, coef: Any, l1: float, l2: float, positive: bool, reach: float, over: float) -> Any:
+def penalty_gap(
+    slope: np.ndarray, coef: np.ndarray, l1: float, l2: float, positive: bool, reach: float, over: float
+) -> tuple[float, float, float]:
     r"""Give the penalty, its part of the duality gap, and the scaling of the dual point, all columns considered.
 
     It is the second term of the gap of :mod:`qed.optim.functions.gap`, sorted so that nothing large cancels: for
@@ -90,19 +93,14 @@ def penalty_gap(slope: Any, coef: Any, l1: float, l2: float, positive: bool, rea
     `reach` is the largest correlation of columns that are not among these k, and `over` the sum of the squares by which
     such correlations exceed `l1`.
     """
-    size, square, inner, product, largest, excess = 0.0, 0.0, 0.0, 0.0, reach, over
-    for j in range(len(coef)):
-        size += abs(coef[j])
-        square += coef[j] * coef[j]
-        product += coef[j] * slope[j]
-        inner += l1 * abs(coef[j]) - coef[j] * (slope[j] - 0.5 * l2 * coef[j])
-        pull = slope[j] if positive else abs(slope[j])
-        largest = max(largest, pull)
-        excess += max(pull - l1, 0.0) ** 2
-    value = l1 * size + 0.5 * l2 * square
+    sizes, pull = np.abs(coef), slope if positive else np.abs(slope)
+    size, largest = float(sizes.sum()), float(pull.max(initial=reach))
+    inner = float((l1 * sizes - coef * (slope - 0.5 * l2 * coef)).sum())
+    value = l1 * size + 0.5 * l2 * float(coef @ coef)
     if l2 > 0.0:
+        excess = over + float((np.maximum(pull - l1, 0.0) ** 2).sum())
         return value, inner + excess / (2.0 * l2), 1.0
     if l1 == 0.0:
         return value, inner + largest * size, 1.0 if size > 0.0 else 0.0
     scale = l1 / largest if largest > l1 else 1.0
-    return value, inner + (1.0 - scale) * product, scale
+    return value, inner + (1.0 - scale) * float(coef @ slope), scale

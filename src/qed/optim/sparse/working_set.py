@@ -169,11 +169,8 @@ class WorkingSet:
 
     def _penalty_gap(self, penalty: L1L2, over: np.ndarray) -> tuple[float, float, float]:
         """Give the penalty, its part of the gap, and the scaling of the dual point; `over` is by how much columns outside exceed `l1`."""
-        value, part, scale = penalty_gap(
-            self._problem.slope, self._problem.coef, penalty.l1, penalty.l2, penalty.positive,
-            penalty.l1 + float(over.max(initial=0.0)), float(over @ over),
-        )  # fmt: skip
-        return float(value), float(part), float(scale)
+        given = (self._problem.slope, self._problem.coef, penalty.l1, penalty.l2, penalty.positive)
+        return penalty_gap(*given, penalty.l1 + float(over.max(initial=0.0)), float(over @ over))
 
     def _update_residual(self) -> None:
         self.residual = self.target.copy()

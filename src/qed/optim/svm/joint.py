@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, dense_if_small, is_sparse
 from qed.optim.svm.linear import MOST_COLUMNS, HingeSums, LinearProblem
 
 
@@ -78,7 +78,7 @@ class _Seen(NamedTuple):
 
 
 def _seen(block: Block, problem: JointProblem, points: np.ndarray, corner: float) -> _Seen:
-    X, planes = block.X.astype(np.float64, copy=False), problem.planes(points)
+    X, planes = dense_if_small(block.X).astype(np.float64, copy=False), problem.planes(points)
     codes = np.asarray(block.y, dtype=np.intp)
     cost = problem.C * block.weights * problem.factors[codes]
     score = np.asarray(X @ planes[:, :-1].T) + problem.one * planes[:, -1]

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import solve
 
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, dense_if_small, is_sparse
 from qed.base.sources.rows import Rows
 from qed.linalg.iterative.conjugate import conjugate_gradients
 from qed.optim.svm.interior import Pieces, Solved, solved
@@ -312,7 +312,7 @@ def _bent_product(
 
 def _seen(block: Block, problem: LinearProblem, points: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
     """Give the rows of a block, moved to the middle, with their targets, costs and scores."""
-    X = block.X.astype(np.float64, copy=False)
+    X = dense_if_small(block.X).astype(np.float64, copy=False)
     if not is_sparse(X):
         X = X - problem.middle
     target, cost = problem.targets(block)

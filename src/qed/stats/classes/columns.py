@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.counts import Counts
+from qed.base.counts import labelled
 from qed.base.errors import InputError
-from qed.base.models.labels import encode
 from qed.base.sources.block import Block, is_sparse
 from qed.base.summary import COMPILED_FROM, TILE_ROWS, Summary
 from qed.stats.by_class import ByClass
@@ -28,21 +27,18 @@ def summary_by_class(block: Block) -> ByClass:
     """
     if is_sparse(block.X) or block.X.size < COMPILED_FROM:
         return ByClass.of(block, Summary.of)
-    block, labels, codes = _coded(block)
+    block, labels, codes, count = _coded(block)
     if len(labels) > MOST_CLASSES:
         return ByClass.of(block, Summary.of)
     from qed.stats.classes.kernel import spread_by_class
 
     X = np.ascontiguousarray(block.X)
     total, mean, deviation = spread_by_class(X, codes, block.weights, len(labels), TILE_ROWS)
-    count, p = np.bincount(codes, minlength=len(labels)), X.shape[1]
+    p = X.shape[1]
     # The range is not looked at. A missing value shows as a mean that is not finite.
-    unknown, none = np.full(p, np.nan), np.zeros(p, np.int64)
-    parts: dict[Hashable, Summary] = {
-        label: Summary(int(count[k]), np.full(p, total[k]), mean[k], deviation[k], unknown, unknown, none)
-        for k, label in enumerate(labels)
-    }
-    return _made(parts, block)
+    unknown, none = np.full(mean.size, np.nan), np.zeros(mean.size, np.int64)
+    seen = (np.repeat(total, p), mean.ravel(), deviation.ravel(), unknown, unknown, none)
+    return _made(dict(zip(labels, Summary(len(X), *seen).cut(count.tolist()))), block)
 
 
 def sums_by_class(block: Block, above: float | None = None) -> ByClass:
@@ -58,11 +54,12 @@ def sums_by_class(block: Block, above: float | None = None) -> ByClass:
     X: Any = block.X.tocsr() if is_sparse(block.X) else np.ascontiguousarray(block.X)
     if (X.nnz if is_sparse(X) else X.size) < COMPILED_FROM:
         return ByClass.of(block, partial(_sums, above=above))
-    block, labels, codes = _coded(Block(X, block.y, block.weight))
+    block, labels, codes, count = _coded(Block(X, block.y, block.weight))
     from qed.stats.classes.kernel import add_ones, add_rows, add_stored, add_stored_ones
 
     X, weight = block.X, np.ascontiguousarray(block.weights, dtype=np.float64)
-    total, squares = np.zeros((2, len(labels), X.shape[1]))
+    total = np.zeros((len(labels), X.shape[1]))
+    squares = np.zeros_like(total) if above is None else total
     if is_sparse(X) and above is None:
         both = np.zeros((*total.shape, 2))
         add_stored(X.data, X.indices, X.indptr, codes, weight, both)
@@ -73,8 +70,7 @@ def sums_by_class(block: Block, above: float | None = None) -> ByClass:
         add_stored_ones(X.data, X.indices, X.indptr, codes, weight, above, total)
     else:
         add_ones(X, codes, weight, above, total)
-    squares = squares if above is None else total
-    mass, count = np.bincount(codes, weight, len(labels)), np.bincount(codes, minlength=len(labels))
+    mass = count if block.weight is None else np.bincount(codes, weight, len(labels))
     parts: dict[Hashable, Sums] = {
         label: Sums(int(count[k]), float(mass[k]), total[k], squares[k]) for k, label in enumerate(labels)
     }
@@ -99,15 +95,14 @@ def _marks(values: np.ndarray, above: float) -> np.ndarray:
     return np.where(np.isfinite(values), values > above, np.nan)
 
 
-def _coded(block: Block) -> tuple[Block, list[Hashable], np.ndarray]:
-    """Leave out rows without weight; give the labels of the others, in order, and the number of each row's."""
+def _coded(block: Block) -> tuple[Block, list[Hashable], np.ndarray, np.ndarray]:
+    """Leave out rows without weight; give the labels of the others, in order, the number of each row's, and how many rows each has."""
     if block.weight is not None and not block.weight.all():
         block = block.take(block.weight > 0)
-    labels = Counts.of(block).values()
+    labels, codes, count = labelled(np.asarray(block.y))
     if None in labels:
         raise InputError("The target has missing labels: drop those rows.")
-    y = np.asarray(block.y)
-    return block, labels, encode(y, np.array(labels, dtype=y.dtype))
+    return block, labels, codes, count
 
 
 def _made(parts: Mapping[Hashable, Summary | Sums], block: Block) -> ByClass:

@@ -1,0 +1,1 @@
+"""Graphs: their Laplacians, parts and spectra."""
