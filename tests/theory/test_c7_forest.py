@@ -1,5 +1,7 @@
 """C7-AVGVAR, C7-BAG, C7-RF, O-BAG, O-RF: means of trees from rows and columns drawn by lot."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,11 @@ def table(n=150, p=6, seed=0):
     return X, X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * generator.standard_normal(n)
 
 
+@cache
+def five_trees():
+    return qed.RandomForestRegressor(5, random_state=0).fit(*table())
+
+
 @pytest.mark.parametrize("correlation", [0.0, 0.4])
 @pytest.mark.parametrize("n", [1, 2, 5, 10, 50])
 def test_a_mean_varies_less_the_less_its_parts_agree(correlation, n):
@@ -24,8 +31,7 @@ def test_a_mean_varies_less_the_less_its_parts_agree(correlation, n):
     expected = correlation + (1 - correlation) / n
     # The variance of 20 000 Gaussian numbers is off by sqrt(2 / 20 000) of itself; four times that.
     assert parts.mean(axis=1).var() == pytest.approx(expected, rel=4 * np.sqrt(2 / 20000))
-    forest = qed.RandomForestRegressor(5, random_state=0).fit(*table())
-    X = table()[0]
+    forest, X = five_trees(), table()[0]
     trees = np.stack([nodes.value[nodes.apply(X), 0] for nodes in forest.trees_])
     # A mean of five numbers.
     np.testing.assert_allclose(forest.predict(X), trees.mean(axis=0), rtol=8 * 2.0**-52, atol=8 * 2.0**-52)
@@ -71,20 +77,20 @@ def test_fewer_columns_make_trees_that_agree_less():
     Q = table(400, seed=9)[0]
     agreement = []
     for tried in (6, 3, 1):
-        forest = qed.RandomForestRegressor(40, max_features=tried, random_state=0).fit(X, y)
+        forest = qed.RandomForestRegressor(20, max_features=tried, random_state=0).fit(X, y)
         said = np.stack([nodes.value[nodes.apply(Q), 0] for nodes in forest.trees_])
-        agreement.append(np.corrcoef(said)[np.triu_indices(40, 1)].mean())
+        agreement.append(np.corrcoef(said)[np.triu_indices(20, 1)].mean())
     assert agreement[0] > agreement[1] > agreement[2]
 
 
 def test_a_forest_varies_less_than_a_tree():
     """C7-RF, O-RF: over training sets drawn anew."""
     Q = table(200, seed=50)[0]
-    trees = np.stack([qed.DecisionTreeRegressor().fit(*table(seed=k)).predict(Q) for k in range(15)])
+    trees = np.stack([qed.DecisionTreeRegressor().fit(*table(seed=k)).predict(Q) for k in range(8)])
     forests = np.stack(
         [
-            qed.RandomForestRegressor(25, max_features="sqrt", random_state=0).fit(*table(seed=k)).predict(Q)
-            for k in range(15)
+            qed.RandomForestRegressor(12, max_features="sqrt", random_state=0).fit(*table(seed=k)).predict(Q)
+            for k in range(8)
         ]
     )
     assert forests.var(axis=0).mean() < trees.var(axis=0).mean() / 2

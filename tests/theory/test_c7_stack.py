@@ -57,7 +57,7 @@ def test_bagging_lowers_variance_and_boosting_lowers_bias():
     }
     bias, variance = {}, {}
     for name, make in makers.items():
-        said = np.array([make().fit(*table(600, seed)).predict(Q) for seed in range(6)])
+        said = np.array([make().fit(*table(200, seed)).predict(Q) for seed in range(6)])
         usual = (said.mean(axis=0) > 0.5).astype(int)
         bias[name], variance[name] = np.mean(usual != truth), np.mean(said != usual)
     assert bias["boosted"] < bias["stump"] and variance["bagged"] < variance["tree"]

@@ -53,11 +53,11 @@ def test_questions_asked_again(settings):
     if not settings:
         # A tree that was grown with other lots asks about other columns.
         problem = model._problem(qed.rows(X, label))
-        codes = model.bins_.codes(problem.X).T.copy()
+        codes = problem.codes(model.bins_)
         urn = model._urn(problem, codes)
         places, mass = model._drawn(urn, 0)
         rows, nodes = urn.order[places], model.trees_[0]
-        walked = Walked(nodes, codes, model.bins_, rows, mass, urn.unit, problem.X)
+        walked = Walked(nodes, codes, model.bins_, rows, mass, urn.unit)
         assert check_drawn(walked, problem, lot_of(model.seed_ ^ 1, 0), 1 << 30) < 1e-12
         assert check_drawn(walked, problem, lot_of(model.seed_, 7), 1 << 30) > 1e-3
 
@@ -65,11 +65,11 @@ def test_questions_asked_again(settings):
 @pytest.mark.parametrize("make", [qed.ExtraTreesClassifier, qed.ExtraTreesRegressor])
 @pytest.mark.parametrize("weights", [None, "whole", "any"])
 def test_thresholds_by_chance_are_those_of_their_lots(make, weights):
-    X, y = table(200, holes=0.1)
+    X, y = table(80, holes=0.1)
     y = y if make is qed.ExtraTreesRegressor else (y > 0).astype(int)
     generator = np.random.default_rng(3)
-    weight = {None: None, "whole": generator.integers(0, 4, 200).astype(float), "any": generator.random(200)}[weights]
-    model = make(3, bootstrap=weights == "any", random_state=0).fit(X, y, weight)
+    weight = {None: None, "whole": generator.integers(0, 4, 80).astype(float), "any": generator.random(80)}[weights]
+    model = make(2, bootstrap=weights == "any", random_state=0).fit(X, y, weight)
     assert qed.certify(model, X, y, weight)
     # The best of all questions is another one than that by chance.
     model.by_chance = False

@@ -12,12 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from qed.base.models.checks import refuse_missing
-from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.labels import encode, learn_classes
 from qed.base.random import generator, mixed
 from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
-from qed.trees.problem import PresentRows
+from qed.trees.present import PresentRows
 
 # Copies of rows that are drawn from one by one.
 MOST_COPIES = 1 << 26
@@ -37,19 +36,8 @@ class MemberProblem(PresentRows):
         if not model.missing and not self.summary.is_complete:
             refuse_missing(rows, model)
 
-    @cached_property
-    def fingerprint(self) -> Fingerprint | None:
-        if is_sparse(self.X):
-            return self.summary.fingerprint(self.rows.fold(target_sums))
-        return super().fingerprint
-
     def __len__(self) -> int:
         return len(self.y)
-
-    @cached_property
-    def weights(self) -> np.ndarray:
-        """What every row weighs."""
-        return np.ones(len(self)) if self.weight is None else self.weight.astype(np.float64)
 
     @cached_property
     def target(self) -> np.ndarray:
@@ -113,7 +101,7 @@ class MemberClasses(MemberProblem):
 
     def __init__(self, rows: Rows, model: Settings) -> None:
         super().__init__(rows, model)
-        self.classes, _ = learn_classes(self.rows, type(model).__name__)
+        self.classes, _ = learn_classes(self.targets_alone, type(model).__name__)
 
     @cached_property
     def target(self) -> np.ndarray:

@@ -12,7 +12,7 @@ see :mod:`qed.neighbors.search`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -27,6 +27,7 @@ from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.neighbors.measures import Matrix
 from qed.neighbors.model import NEIGHBOR_WAYS
 from qed.neighbors.problem import KeptProblem
 from qed.neighbors.voting import NEIGHBOR_GRID, Heard, Voting
@@ -143,11 +144,29 @@ class KNeighborsClassifier(Classifier, Voting):
 
     def _answers(self, heard: Heard) -> dict[str, np.ndarray]:
         if not isinstance(self.classes_, list):
-            shares, most = _votes(heard, self.y_fit_, len(self.classes_))
-            return {"predict": self.classes_[most], "predict_proba": shares, "classes_": self.classes_}
+            return self._said(_votes(heard, self.y_fit_, len(self.classes_)))
         votes = [_votes(heard, codes, len(known)) for codes, known in zip(self.y_fit_.T, self.classes_)]
-        said = [known[most] for known, (_, most) in zip(self.classes_, votes)]
-        return {"predict": np.column_stack(said), "predict_proba": np.hstack([shares for shares, _ in votes])}
+        said = [known[one.argmax(axis=1)] for known, one in zip(self.classes_, votes)]
+        return {"predict": np.column_stack(said), "predict_proba": np.hstack([_shares(one) for one in votes])}
+
+    def _said(self, votes: np.ndarray) -> dict[str, np.ndarray]:
+        most = votes.argmax(axis=1)
+        return {"predict": self.classes_[most], "predict_proba": _shares(votes), "classes_": self.classes_}
+
+    def _stages(
+        self, X: Matrix, question: Question[Self], members: list[int], own: np.ndarray | None = None
+    ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        if not self._is_uniform:
+            yield from super()._stages(X, question, members, own)
+            return
+        # Who has one vote keeps it as more are heard.
+        number, heard = self._nearest(X, self.n_neighbors, own).number, 0
+        votes = np.zeros((len(number), len(self.classes_)))
+        for candidate in sorted(members, key=lambda one: question.models[one].n_neighbors):
+            k = question.models[candidate].n_neighbors
+            votes += _votes(Heard(number[:, heard:k], np.ones((1, 1))), self.y_fit_, len(self.classes_))
+            heard = k
+            yield candidate, self._said(votes)
 
     def _decide(self, block: Block) -> np.ndarray:
         return self._probabilities(block)
@@ -214,12 +233,15 @@ def _column(block: Block, j: int) -> Block:
     return replace(block, y=np.asarray(block.y)[:, j])
 
 
-def _votes(heard: Heard, codes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give the share of each of so many classes in the votes on each row, and which has the most."""
+def _votes(heard: Heard, codes: np.ndarray, count: int) -> np.ndarray:
+    """Add up the votes for each of so many classes on each row."""
     m = len(heard.number)
     places = np.arange(m)[:, None] * count + codes[heard.number]
     share = np.broadcast_to(heard.share, places.shape)
-    votes = np.bincount(places.ravel(), share.ravel(), minlength=m * count).reshape(m, count)
+    return np.bincount(places.ravel(), share.ravel(), minlength=m * count).reshape(m, count)
+
+
+def _shares(votes: np.ndarray) -> np.ndarray:
+    """Give the share of each class in the votes; where no neighbour counts, all classes are as likely."""
     total = votes.sum(axis=1, keepdims=True)
-    # Where no neighbour counts, all classes are as likely.
-    return np.divide(votes, total, out=np.full(votes.shape, 1 / count), where=total > 0), votes.argmax(axis=1)
+    return np.divide(votes, total, out=np.full(votes.shape, 1 / votes.shape[1]), where=total > 0)

@@ -107,38 +107,44 @@ def fill(X: np.ndarray, moved: np.ndarray, scale: float, strips: np.ndarray, hal
 @kernel(fastmath={"reassoc", "contract", "nsz"})
 def score(strips: np.ndarray, half: np.ndarray, Q: np.ndarray, best: np.ndarray, rows: np.ndarray) -> None:
     """Keep the rows with the least scores for each query, in ascending order."""
-    p, last, found = Q.shape[1], best.shape[1] - 1, np.empty(STRIP, np.float32)
-    whole = p - p % 4
+    m, p, last, both = len(Q), Q.shape[1], best.shape[1] - 1, np.empty((2, STRIP), np.float32)
+    whole, near, far = p - p % 4, both[0], both[1]
     for s in range(len(strips)):
         strip = strips[s]
-        for i in range(len(Q)):
-            q, sizes, names = Q[i], best[i], rows[i]
+        # Two queries at a time, so that what is read of a strip serves both; the last may stand alone.
+        for i in range(0, m, 2):
+            q, z = Q[i], Q[min(i + 1, m - 1)]
             for r in range(STRIP):
-                found[r] = half[s, r]
+                near[r] = far[r] = half[s, r]
             for j in range(0, whole, 4):
                 a, b, c, d = q[j], q[j + 1], q[j + 2], q[j + 3]
+                e, f, g, h = z[j], z[j + 1], z[j + 2], z[j + 3]
                 A, B, C, D = strip[j], strip[j + 1], strip[j + 2], strip[j + 3]
                 for r in range(STRIP):
-                    found[r] -= (a * A[r] + b * B[r]) + (c * C[r] + d * D[r])
+                    near[r] -= (a * A[r] + b * B[r]) + (c * C[r] + d * D[r])
+                    far[r] -= (e * A[r] + f * B[r]) + (g * C[r] + h * D[r])
             for j in range(whole, p):
-                a, A = q[j], strip[j]
+                a, e, A = q[j], z[j], strip[j]
                 for r in range(STRIP):
-                    found[r] -= a * A[r]
-            limit = sizes[last]
-            for start in range(0, STRIP, RUN):
-                run = found[start : start + RUN]
-                least = run[0]
-                for r in range(RUN):
-                    least = min(least, run[r])
-                if least < limit:
+                    near[r] -= a * A[r]
+                    far[r] -= e * A[r]
+            for t in range(min(2, m - i)):
+                found, sizes, names = both[t], best[i + t], rows[i + t]
+                limit = sizes[last]
+                for start in range(0, STRIP, RUN):
+                    run = found[start : start + RUN]
+                    least = run[0]
                     for r in range(RUN):
-                        if run[r] < limit:
-                            place = last
-                            while place > 0 and sizes[place - 1] > run[r]:
-                                sizes[place], names[place] = sizes[place - 1], names[place - 1]
-                                place -= 1
-                            sizes[place], names[place] = run[r], s * STRIP + start + r
-                            limit = sizes[last]
+                        least = min(least, run[r])
+                    if least < limit:
+                        for r in range(RUN):
+                            if run[r] < limit:
+                                place = last
+                                while place > 0 and sizes[place - 1] > run[r]:
+                                    sizes[place], names[place] = sizes[place - 1], names[place - 1]
+                                    place -= 1
+                                sizes[place], names[place] = run[r], s * STRIP + start + r
+                                limit = sizes[last]
 
 
 @kernel

@@ -36,6 +36,8 @@ NAMED = {
 # Distances that SciPy works out; and those of rows of yes and no, where what is not zero is a yes.
 BY_SCIPY = ("braycurtis", "canberra", "correlation", "hamming", "mahalanobis")
 YES_OR_NO = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+# Whole powers up to this one are products.
+MOST_PRODUCTS = 16
 POWER = number(0, above=True, kind="model") | choice(np.inf, kind="model")
 NAMES = ("minkowski", *NAMED, "seuclidean", "cosine", "haversine", *BY_SCIPY, *YES_OR_NO, "precomputed")
 # What distances take in metric_params, and whether they need it.
@@ -111,7 +113,12 @@ class Minkowski(Measure):
             return np.maximum(total, np.abs(gap))
         else:
             np.abs(gap, out=gap)
-            if self.power != 1:
+            if self.power <= MOST_PRODUCTS and float(self.power).is_integer():
+                # Products round in one way everywhere, which powers do not.
+                one = gap.copy() if self.power > 1 else gap
+                for _ in range(int(self.power) - 1):
+                    gap *= one
+            else:
                 np.power(gap, self.power, out=gap)
         if weight != 1:
             gap *= weight

@@ -25,6 +25,7 @@ from qed.base.engine import work
 from qed.base.numbers import EPS
 from qed.base.saving.known import savable
 from qed.neighbors.best import Best
+from qed.neighbors.measures import MOST_PRODUCTS
 
 # Rows of a leaf, about; levels that a tree can have; queries that one task takes.
 LEAF, LEVELS, TASK = 32, 48, 256
@@ -185,11 +186,22 @@ def select(keys: np.ndarray, names: np.ndarray, place: int) -> None:
 
 
 @kernel(within=True)
+def raised(gap: float, power: float) -> float:
+    """Raise a size to a power: by products where it is whole, which round in one way everywhere."""
+    if power != np.floor(power) or power > MOST_PRODUCTS:
+        return gap**power
+    found = gap
+    for _ in range(int(power) - 1):
+        found *= gap
+    return found
+
+
+@kernel(within=True)
 def term(gap: float, power: float) -> float:
     """Give what a difference adds to a size."""
     if power == 2.0:
         return gap * gap
-    return abs(gap) if power == 1.0 or power == np.inf else abs(gap) ** power
+    return abs(gap) if power == 1.0 or power == np.inf else raised(abs(gap), power)
 
 
 @kernel(within=True)
@@ -223,7 +235,7 @@ def measure(points: np.ndarray, low: int, high: int, query: np.ndarray, power: f
                 total[r] += abs(values[r] - x)
         else:
             for r in range(len(total)):
-                total[r] += abs(values[r] - x) ** power
+                total[r] += raised(abs(values[r] - x), power)
 
 
 @kernel

@@ -35,7 +35,7 @@ Weights = str | Callable[[np.ndarray], np.ndarray] | None
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """Neighbours, and how much each of them counts; both of shape (m, k)."""
+    """Neighbours of shape (m, k), and how much each of them counts: of the same shape, or of one line for all."""
 
     number: np.ndarray
     share: np.ndarray
@@ -106,7 +106,13 @@ class Voting(Neighbors):
             )
         return self._counted(found, np.clip(k - (reached - each), 0.0, each))
 
+    @property
+    def _is_uniform(self) -> bool:
+        return self.weights is None or (isinstance(self.weights, str) and self.weights == "uniform")
+
     def _counted(self, found: Best, share: np.ndarray) -> Heard:
+        if self._is_uniform:
+            return Heard(found.number, share)
         return Heard(found.number, share * weigh(self.weights, self._distances(found.size)))
 
     def _search(self, question: Question[Self]) -> Answer | None:

@@ -8,11 +8,12 @@ __getattr__, __dir__, __all__ = room(
         "boosting.classifier": ["GradientBoostingClassifier"],
         "boosting.regressor": ["GradientBoostingRegressor"],
         "classifier": ["DecisionTreeClassifier"],
-        "drawing": ["export_text"],
         "forests.classifier": ["RandomForestClassifier"],
         "forests.extra": ["ExtraTreesClassifier", "ExtraTreesRegressor"],
         "forests.regressor": ["RandomForestRegressor"],
         "impurity": ["impurity", "information_gain"],
+        "qed.plots.tree": ["export_svg", "plot_tree"],
         "regressor": ["DecisionTreeRegressor"],
+        "words.drawing": ["export_rules", "export_text"],
     },
 )

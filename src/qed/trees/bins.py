@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.attributes import floats
+from qed.base.certificate import Claim
 from qed.base.compile import kernel
 from qed.base.engine import work
 from qed.base.random import mixed
@@ -27,7 +28,7 @@ from qed.trees.sweeping import STEP
 
 MISSING, MOST = 255, 255
 # Rows that edges are learned from at the most, values below which codes are not worth compiling, and rows that a thread codes at a time.
-LEARNED, FEW, PART = 200_000, 1 << 14, 1 << 14
+LEARNED, FEW, PART = 200_000, 1 << 17, 1 << 14
 
 
 @savable
@@ -82,6 +83,10 @@ class Bins:
         for _ in work(partial(encode, X[part], self.edges, found[part]) for part in parts):
             pass
         return found
+
+    def restated(self, kept: Bins) -> Claim:
+        """Claim that bins which were kept are these."""
+        return Claim("bins_ follows from the data (differs)", float(not np.array_equal(kept.edges, self.edges)), 0.0)
 
     def _disagreement(self) -> str:
         # Infinities that follow one another differ by nothing that is a number.

@@ -24,7 +24,7 @@ from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.impurity import impurity, shares
-from qed.trees.model import TREE_PARAMETERS, TREE_WAYS, DecisionTree
+from qed.trees.model import CATEGORY_PARAMETERS, TREE_PARAMETERS, TREE_WAYS, DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import ClassTreeProblem
 
@@ -57,6 +57,14 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         By what factor the rows of each class weigh more.
     ccp_alpha : float, default=0.0
         The price of a leaf: the tree is pruned to the one whose impurity plus price is least.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. What is missing or negative counts
+        as one more category; what a node has not seen goes where most of its weight went.
+    categorical_split : {"subset", "multiway"}, default="subset"
+        Whether a question about categories tells a set of them from the others, or has a branch for each that the node has rows of.
+    max_bins : int or None, default=None
+        Bins of a column at the most, 2 to 255, between which questions are asked: rows are then read as codes, a byte for each value, from
+        files larger than memory too. Where it is None, questions are asked between all values, which have to be in memory.
 
     Attributes
     ----------
@@ -66,6 +74,10 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         The nodes: what they ask, where they lead, the shares of the classes, impurity and rows.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in the impurity that questions take away.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
+    bins_ : Bins
+        The bins of the columns, where ``max_bins`` is given.
     certificate_ : Certificate
         The proof: no question is better than the one asked, on a sample of nodes here, on all of them in ``certify``.
 
@@ -96,6 +108,7 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "criterion": choice("gini", "entropy", "log_loss", "misclassification", kind="model"),
         **TREE_PARAMETERS,
+        **CATEGORY_PARAMETERS,
         "class_weight": choice(None, "balanced") | Parameter("a dict", lambda value: isinstance(value, Mapping)),
     }
     _has_scores: ClassVar[bool] = False
@@ -115,6 +128,9 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         min_impurity_decrease: float = 0.0,
         class_weight: Any = None,
         ccp_alpha: float = 0.0,
+        categorical_features: Any = None,
+        categorical_split: str = "subset",
+        max_bins: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -127,6 +143,9 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
         self.min_impurity_decrease = min_impurity_decrease
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.max_bins = max_bins
 
     def _problem(self, rows: Rows) -> ClassTreeProblem:
         return ClassTreeProblem(rows, self)

@@ -8,12 +8,15 @@ cost :math:`O(np)` and no sorting.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from qed.base.engine import work
 from qed.base.errors import InputError
+
+# Numbers that are put in order at once; and neighbours in the wrong order that are not worth sorting.
+TOGETHER, FEW = 1 << 15, 64
 
 
 class Columns:
@@ -26,10 +29,13 @@ class Columns:
         if self.rank_shift + n.bit_length() > 63:
             raise InputError(f"An exact tree of {n} rows and {classes} classes is too large: take bins, or fewer rows.")
         self.keys = np.empty((p, n), dtype=np.uint64)
-        place = partial(_ordered, label=label, label_bits=self.label_bits, rank_shift=self.rank_shift)
-        self.values: list[np.ndarray] = list(work(partial(place, X[:, j], self.keys[j]) for j in range(p)))
+        low_bits = (np.arange(n, dtype=np.uint64) << np.uint64(self.label_bits)) | label.astype(np.uint64)
+        some = max(TOGETHER // max(n, 1), 1)
+        parts = (slice(j, j + some) for j in range(0, p, some))
+        ordered = work(partial(_ordered, X[:, part], self.keys[part], low_bits, self.rank_shift) for part in parts)
+        self.values: list[np.ndarray] = [one for values in ordered for one in values]
 
-    @property
+    @cached_property
     def layout(self) -> tuple[np.uint64, np.uint64, np.uint64]:
         """How far row and rank are shifted in a key, and what stands in the place of a missing value's rank."""
         shift = np.uint64(self.rank_shift)
@@ -53,18 +59,65 @@ def midway(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.where(((middle < low) | (middle >= high)) & (high < np.inf), low, middle)
 
 
-def _ordered(column: np.ndarray, keys: np.ndarray, label: np.ndarray, label_bits: int, rank_shift: int) -> np.ndarray:
-    """Write the keys of a column; give its distinct values."""
-    # Equal values may come in any order: sums over them do not depend on it.
-    order = np.argsort(column)
-    in_order = column[order]
-    there = int(np.searchsorted(in_order, np.nan)) if len(column) and np.isnan(in_order[-1]) else len(column)
-    new = np.ones(there, dtype=bool)
-    np.not_equal(in_order[1:there], in_order[: max(there - 1, 0)], out=new[1:])
-    keys[there:] = np.uint64((1 << 64) - 1) >> np.uint64(rank_shift)
-    keys[:there] = np.cumsum(new) - 1
-    np.left_shift(keys, np.uint64(rank_shift), out=keys)
-    order <<= label_bits
-    order |= label[order >> label_bits]
-    np.bitwise_or(keys, order.view(np.uint64), out=keys)
-    return in_order[:there][new]
+def _ordered(part: np.ndarray, keys: np.ndarray, low_bits: np.ndarray, rank_shift: int) -> list[np.ndarray]:
+    """Write the keys of some columns; give the distinct values of each.
+
+    Numbers are sorted as whole ones of the same order, of which the highest bits stand above the row and its class: that is sooner done
+    than to sort rows by their numbers. Where lower bits would have decided, neighbours change places afterwards.
+    """
+    column = part.T.copy()
+    # Zero has one sign.
+    column += 0
+    n, shift = column.shape[1], np.uint64(rank_shift)
+    lost = np.isnan(column)
+    _write_leading(column, lost, keys.view(np.int64), 64 - rank_shift)
+    np.left_shift(keys, shift, out=keys)
+    np.bitwise_or(keys, low_bits, out=keys)
+    keys.sort(axis=1)
+    np.bitwise_and(keys, (np.uint64(1) << shift) - np.uint64(1), out=keys)
+    rows = (keys >> np.uint64(rank_shift - n.bit_length())).view(np.int64)
+    rows += np.arange(0, column.size, n)[:, None]
+    in_order = column.take(rows)
+    for j in np.flatnonzero((in_order[:, 1:] < in_order[:, :-1]).any(axis=1)):
+        _settle(in_order[j], keys[j])
+    new = np.ones(column.shape, dtype=bool)
+    np.not_equal(in_order[:, 1:], in_order[:, :-1], out=new[:, 1:])
+    ranks = np.cumsum(new, axis=1, out=rows)
+    ranks -= 1
+    if lost.any():
+        lost = np.isnan(in_order)
+        new &= ~lost
+        ranks[lost] = -1
+    np.left_shift(ranks, rank_shift, out=ranks)
+    np.bitwise_or(keys, ranks.view(np.uint64), out=keys)
+    return [values[here] for values, here in zip(in_order, new)]
+
+
+def _write_leading(column: np.ndarray, lost: np.ndarray, whole: np.ndarray, bits: int) -> None:
+    """Write whole numbers of so many bits in the order of the columns' values; missing values are the largest."""
+    kind = np.int32 if column.dtype == np.float32 else np.int64
+    whole[:] = column.view(kind)
+    # Negative numbers are in reverse order.
+    largest = np.int64(np.iinfo(kind).max)
+    whole ^= (whole >> 63) & largest
+    if lost.any():
+        whole[lost] = largest
+    low, high = whole.min(axis=1), whole.max(axis=1)
+    whole -= low[:, None]
+    spare = [max((int(top) - int(bottom)).bit_length() - bits, 0) for top, bottom in zip(high, low)]
+    leading = whole.view(np.uint64)
+    np.right_shift(leading, np.array(spare, dtype=np.uint64)[:, None], out=leading)
+
+
+def _settle(in_order: np.ndarray, keys: np.ndarray) -> None:
+    """Bring values in order that are so but for some neighbours, and their keys with them."""
+    wrong = np.flatnonzero(in_order[1:] < in_order[:-1])
+    while 0 < len(wrong) <= FEW:
+        for at in wrong:
+            if in_order[at + 1] < in_order[at]:
+                for one in (in_order, keys):
+                    one[at], one[at + 1] = one[at + 1], one[at]
+        wrong = np.flatnonzero(in_order[1:] < in_order[:-1])
+    if len(wrong):
+        order = np.argsort(in_order, kind="stable")
+        in_order[:], keys[:] = in_order[order], keys[order]

@@ -17,10 +17,10 @@ from qed.base.attributes import booleans, floats, integers
 from qed.base.compile import interpreted, kernel
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
-from qed.trees.nodes import LEAF, Nodes
+from qed.trees.nodes import LEAF, NO_LEVEL, Nodes
 
-# Rows times trees below which a walk is not worth compiling; and the place in a set for what is no category.
-FEW, NO_LEVEL = 1 << 11, 255
+# Rows times trees below which a walk is not worth compiling.
+FEW = 1 << 11
 
 
 @savable

@@ -25,11 +25,18 @@ from qed.base.compile import interpreted
 from qed.base.engine import work
 from qed.base.threads.team import Team, team
 from qed.trees.columns import Columns
-from qed.trees.sweeping import best_place, divide, grow_below, mark, survey
+from qed.trees.sweeping import (
+    best_place_alone,
+    divide_alone,
+    grow_below,
+    mark_alone,
+    numbered_anew,
+    survey_alone,
+)
 
 NOTHING = np.empty(0)
-# Rows times columns below which growing is not worth compiling; rows from which a node is searched by all threads.
-FEW, MANY = 1 << 11, 1 << 13
+# Rows times columns below which growing is not worth compiling; rows from which a node is searched by all threads, and at least so many.
+FEW, MANY, ENOUGH = 1 << 11, 1 << 13, 1 << 10
 
 
 class Targets(NamedTuple):
@@ -116,48 +123,77 @@ class Stretch(NamedTuple):
 def grow(columns: Columns, targets: Targets, rules: Rules) -> Grown:
     """Grow the tree of some rows."""
     p, n = columns.keys.shape
-    side = np.zeros(n, dtype=np.uint8)
+    number = np.empty(n, dtype=np.int32)
     root = Stretch(0, n, 0)
+    below = partial(_subtree, columns, targets, rules, number)
     if n <= MANY or rules.tried < p:
-        return _subtree(columns, targets, rules, side, root)
+        return below(root)
+    # Where their keys take half the room, subtrees are grown sooner.
+    fitting = 1 << max(32 - columns.label_bits - n.bit_length(), 0)
+    many = min(MANY, fitting) if fitting >= ENOUGH else MANY
     with team() as crew:
-        asked, open_ = _top(crew, columns, targets, rules, side, root)
-    below = list(work(partial(_subtree, columns, targets, rules, side, node) for node in open_.values()))
-    return _joined(asked, dict(zip(open_, below)))
+        asked, open_ = _top(crew, columns, targets, rules, many, root)
+    grown = list(work(partial(below, node) for node in open_.values()))
+    return _joined(asked, dict(zip(open_, grown)))
 
 
-def _subtree(columns: Columns, targets: Targets, rules: Rules, side: np.ndarray, node: Stretch) -> Grown:
-    """Grow the tree below a node by one thread."""
+def _subtree(columns: Columns, targets: Targets, rules: Rules, number: np.ndarray, node: Stretch) -> Grown:
+    """Grow the tree below a node by one thread; its rows get a `number` of their own there."""
     rows, (p, n) = node.last - node.first, columns.keys.shape
     most, levels = 2 * max(rows // rules.leaf, 1) - 1, rules.depth - node.depth
     grown = Grown.room(min(most, (2 << levels) - 1) if levels < 62 else most)
     run = interpreted(grow_below) if n * p <= FEW else grow_below
     limits = (rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried, np.uint64(rules.seed))
-    count = run(columns.keys, *columns.layout, *targets, *limits, side, *node, *grown.parts)
+    own, targets, node = _own(columns, targets, number, node)
+    side = np.zeros(own.keys.shape[1], dtype=np.uint8)
+    count = run(own.keys, *own.layout, *targets, *limits, side, *node, *grown.parts)
     return Grown(*(part[:count].copy() for part in grown.parts))
+
+
+class Own(NamedTuple):
+    """The keys that a subtree is grown from, and their layout."""
+
+    keys: np.ndarray
+    layout: tuple[np.uint64, np.uint64, np.uint64]
+
+
+def _own(columns: Columns, targets: Targets, number: np.ndarray, node: Stretch) -> tuple[Own, Targets, Stretch]:
+    """Give the keys of a node in half the room, if that is enough, with their targets; else all keys."""
+    rows, (p, n), (row_shift, rank_shift, _) = node.last - node.first, columns.keys.shape, columns.layout
+    shift = columns.rank_shift if rows == n else columns.label_bits + (rows - 1).bit_length()
+    if shift + n.bit_length() > 32:
+        return Own(columns.keys, columns.layout), targets, node
+    layout = row_shift, np.uint64(shift), np.uint64(((1 << 32) - 1) >> shift)
+    if rows == n:
+        return Own(columns.keys.astype(np.uint32), layout), targets, node
+    keys, chosen = np.empty((p, rows), dtype=np.uint32), np.empty(rows, dtype=np.intp)
+    numbered_anew(columns.keys, row_shift, rank_shift, node.first, node.last, number, chosen, keys, layout[1])
+    weight, numbers = (one[chosen] if len(one) else None for one in (targets.weight, targets.number))
+    return Own(keys, layout), Targets.of(targets.kind, targets.classes, weight, numbers), Stretch(0, rows, node.depth)
 
 
 Asked = dict[int, tuple[int, int, int, bool]]
 
 
 def _top(
-    crew: Team, columns: Columns, targets: Targets, rules: Rules, side: np.ndarray, root: Stretch
+    crew: Team, columns: Columns, targets: Targets, rules: Rules, many: int, root: Stretch
 ) -> tuple[Asked, dict[int, Stretch]]:
     """Split the nodes that have many rows, all threads at one of them; number them as a heap, and leave the others open."""
+    side = np.zeros(root.last, dtype=np.uint8)
     asked: Asked = {}
     open_: dict[int, Stretch] = {}
     waiting = {1: root}
     while waiting:
         name, node = waiting.popitem()
-        found = _question(crew, columns, targets, rules, node) if node.last - node.first > MANY else None
+        found = _question(crew, columns, targets, rules, node) if node.last - node.first > many else None
         if found is None:
             open_[name] = node
             continue
         feature, place, missing = found
         keys, shift = columns.keys[feature], columns.layout[1]
         asked[name] = (feature, int(keys[place - 1] >> shift), int(keys[place] >> shift), missing)
-        gone = int(mark(keys, *columns.layout, node.first, place, node.last, missing, side)[0])
-        crew.run(partial(_divide, columns, node, side), len(columns.keys))
+        gone = int(mark_alone(keys, *columns.layout, node.first, place, node.last, missing, side)[0])
+        crew.run(partial(_divide, columns, node, gone, side), len(columns.keys))
         waiting[2 * name] = Stretch(node.first, node.first + gone, node.depth + 1)
         waiting[2 * name + 1] = Stretch(node.first + gone, node.last, node.depth + 1)
     # The largest first: whoever is done early takes one of the small ones.
@@ -169,12 +205,16 @@ def _question(
 ) -> tuple[int, int, bool] | None:
     """Find the best question of a node by all threads; None where it is a leaf."""
     whole = np.zeros(targets.classes)
-    total, alone, heavy, wide, mixed = survey(columns.keys[0], *columns.layout, *targets, node.first, node.last, whole)
+    total, alone, heavy, wide, mixed = survey_alone(
+        columns.keys[0], *columns.layout, *targets, node.first, node.last, whole
+    )
     if not mixed or node.depth >= rules.depth or node.last - node.first < rules.split:
         return None
     least = rules._replace(weight=rules.weight * heavy, gain=rules.gain * heavy * wide)
-    found = crew.run(partial(_sweep, columns, targets, least, node, whole, total), len(columns.keys))
-    feature = max(range(len(found)), key=lambda j: (found[j][0], -j))
+    # What any column has reached so far; who has written last does not matter for who is best in the end.
+    reached = [-np.inf]
+    found = crew.run(partial(_sweep, columns, targets, least, node, whole, total, reached), len(columns.keys))
+    feature = max(range(len(found)), key=lambda j: (found[j][1] >= 0, found[j][0], -j))
     score, place, missing = found[feature]
     if place < 0 or score - alone < least.gain:
         return None
@@ -182,15 +222,28 @@ def _question(
 
 
 def _sweep(
-    columns: Columns, targets: Targets, rules: Rules, node: Stretch, whole: np.ndarray, total: float, j: int, _: int
+    columns: Columns,
+    targets: Targets,
+    rules: Rules,
+    node: Stretch,
+    whole: np.ndarray,
+    total: float,
+    reached: list[float],
+    j: int,
+    _: int,
 ) -> Any:
     where = (columns.keys[j], *columns.layout, *targets, node.first, node.last)
-    return best_place(*where, whole, total, rules.leaf, rules.weight, np.empty(targets.classes))
+    found = best_place_alone(*where, whole, total, rules.leaf, rules.weight, np.empty(targets.classes), reached[0])
+    if found[1] >= 0:
+        reached[0] = max(reached[0], found[0])
+    return found
 
 
-def _divide(columns: Columns, node: Stretch, side: np.ndarray, j: int, _: int) -> None:
-    spare = np.empty(node.last - node.first, dtype=np.uint64)
-    divide(columns.keys[j], *columns.layout, node.first, node.last, side, spare)
+def _divide(columns: Columns, node: Stretch, gone: int, side: np.ndarray, j: int, _: int) -> None:
+    keys = columns.keys[j, node.first : node.last]
+    divided = np.empty_like(keys)
+    divide_alone(keys, *columns.layout, 0, gone, len(keys), side, divided)
+    keys[:] = divided
 
 
 def _joined(asked: Asked, below: dict[int, Grown]) -> Grown:

@@ -4,13 +4,16 @@ With the shares :math:`p_k` of the classes in a node, its impurity is
 
 .. math:: 1 - \sum_k p_k^2 \ \text{(Gini)}, \qquad -\sum_k p_k \log_2 p_k \ \text{(entropy)}, \qquad 1 - \max_k p_k \ \text{(error)},
 
-and for numbers their mean squared distance from the mean. A question is worth the impurity before it less the mean impurity of the two
-sides, weighted by their rows. The first two, and squares, are strictly concave: a question whose sides differ is always worth something.
-The error is only piecewise linear, and worth nothing wherever both sides keep the same majority.
+and for numbers their mean squared distance from the mean, their mean distance from the median, or for counts half their mean Poisson
+deviance from the mean, :math:`\overline{y \log (y / \bar y)}`. A question is worth the impurity before it less the mean impurity of the
+two sides, weighted by their rows. The first two, and squares, are strictly concave: a question whose sides differ is always worth
+something. The error is only piecewise linear, and worth nothing wherever both sides keep the same majority.
 
 What the search for a question maximises is the *purity* of its sides, which differs from that worth by a constant and a factor:
-:math:`\sum_k c_k^2 / c` for Gini, :math:`\sum_k c_k \log c_k - c \log c` for entropy, :math:`\max_k c_k` for the error, and for numbers
-:math:`s^2 / c`, with :math:`c_k` and :math:`c` the weights of classes and side, and :math:`s` the sum of the numbers.
+:math:`\sum_k c_k^2 / c` for Gini, :math:`\sum_k c_k \log c_k - c \log c` for entropy, :math:`\max_k c_k` for the error, for numbers
+:math:`s^2 / c`, and for counts :math:`s \log (s / c)`, with :math:`c_k` and :math:`c` the weights of classes and side, and :math:`s` the
+sum of the numbers. A side of counts that are all zero would make any other count impossible, and is not allowed. Distances from the median
+have no sums to be told by: see :mod:`qed.trees.asking.absolute`.
 """
 
 from __future__ import annotations
@@ -24,13 +27,16 @@ from qed.base.errors import ParameterError
 
 # Less than one by more than what three roundings do.
 NEARLY = 1.0 - 2.0**-50
-GINI, ENTROPY, ERROR, SQUARES = range(4)
+GINI, ENTROPY, ERROR, SQUARES, POISSON, ABSOLUTE = range(6)
 KINDS = {
     "gini": GINI,
     "entropy": ENTROPY,
     "log_loss": ENTROPY,
     "misclassification": ERROR,
     "squared_error": SQUARES,
+    "friedman_mse": SQUARES,
+    "poisson": POISSON,
+    "absolute_error": ABSOLUTE,
 }
 
 
@@ -50,7 +56,7 @@ def impurity(counts: np.ndarray, criterion: str = "gini") -> np.ndarray:
     (np.float64(0.918296), np.float64(0.5), np.float64(0.25))
     """
     kind = KINDS.get(criterion, SQUARES)
-    if kind == SQUARES:
+    if kind >= SQUARES:
         raise ParameterError(f"criterion must be one of 'gini', 'entropy', 'misclassification', not {criterion!r}.")
     counts = np.asarray(counts, dtype=np.float64)
     share, ones = shares(counts), np.ones(counts.shape[-1])
@@ -99,6 +105,9 @@ def purity(kind: int, left: np.ndarray, whole: np.ndarray, before: float, after:
     if kind == SQUARES:
         rest = whole[0] - left[0]
         return left[0] * left[0] / before + rest * rest / after
+    if kind == POISSON:
+        # Of one side alone: two are the business of the function below.
+        return left[0] * math.log(left[0] / before) if left[0] > 0.0 else -np.inf
     first = second = 0.0
     for k in range(len(whole)):
         here, there = left[k], whole[k] - left[k]
@@ -118,17 +127,20 @@ def purity(kind: int, left: np.ndarray, whole: np.ndarray, before: float, after:
 
 def purities(kind: int, left: np.ndarray, whole: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Give the purity of many pairs of sides at once: `left` and `whole` have a row for each class, or one of sums of numbers."""
-    rest = whole - left
+    return purities_of_one(kind, left, before) + purities_of_one(kind, whole - left, after)
+
+
+def purities_of_one(kind: int, sums: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Give the purity of many sides: what each class weighs in them, or sums of numbers, and what they weigh in all."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind in (SQUARES, GINI):
-            return np.asarray((left * left).sum(axis=0) / before + (rest * rest).sum(axis=0) / after)
+            return np.asarray((sums * sums).sum(axis=0) / size)
         if kind == ERROR:
-            return np.asarray(left.max(axis=0) + rest.max(axis=0))
-        sides = [
-            np.where(part > 0, part * np.log(np.where(part > 0, part, 1.0)), 0.0).sum(axis=0) - size * np.log(size)
-            for part, size in ((left, before), (rest, after))
-        ]
-    return np.asarray(sides[0] + sides[1])
+            return np.asarray(sums.max(axis=0))
+        if kind == POISSON:
+            return np.asarray(np.where(sums[0] > 0, sums[0] * np.log(sums[0] / size), -np.inf))
+        logs = np.where(sums > 0, sums * np.log(np.where(sums > 0, sums, 1.0)), 0.0)
+        return np.asarray(logs.sum(axis=0) - size * np.log(size))
 
 
 @kernel(within=True)
@@ -138,6 +150,10 @@ def purity_of_two(kind: int, part: float, whole: float, before: float, after: fl
     It is worked out where it may be more than the `best` one, and is nothing otherwise: a quotient takes as long as all the rest.
     """
     rest = whole - part
+    if kind == POISSON:
+        if part <= 0.0 or rest <= 0.0:
+            return -np.inf
+        return part * math.log(part / before) + rest * math.log(rest / after)
     other, others = before - part, after - rest
     if kind == ERROR:
         return max(part, other) + max(rest, others)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from qed.base.attributes import floats, integers, maybe, of
+from qed.base.attributes import booleans, floats, integers, maybe, nothing, of
 from qed.base.certificate import Claim
 from qed.base.models.checks import complete, finite
 from qed.base.models.estimator import Estimator
@@ -20,8 +21,14 @@ from qed.base.models.searching import Answer, Question, families
 from qed.base.models.ways import way
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.trees.asking.branching import grow_branches
+from qed.trees.asking.categories import CATEGORICAL_FEATURES
+from qed.trees.binned import claims_on_bins, grow_on_bins
+from qed.trees.bins import MOST, Bins
+from qed.trees.forests.walking import leaves_of
 from qed.trees.growing import grow
-from qed.trees.nodes import Nodes, skeleton
+from qed.trees.impurity import ABSOLUTE
+from qed.trees.nodes import LEAF, Nodes, skeleton
 from qed.trees.problem import TreeProblem, features_tried
 from qed.trees.proof import Checked, check_questions
 from qed.trees.pruning import Path, best_first, no_worse_as_leaves, prune, pruning_path, shallow
@@ -57,6 +64,16 @@ TREE_PARAMETERS: Mapping[str, Parameter] = {
     "max_leaf_nodes": integer(2, kind="model") | choice(None),
     "min_impurity_decrease": number(0),
     "ccp_alpha": number(0),
+    "max_bins": Parameter(
+        "None or a whole number from 2 to 255",
+        lambda value: value is None or (integer(2).accepts(value) and value <= MOST),
+        "model",
+    ),
+}
+# Of single trees, which ask about categories.
+CATEGORY_PARAMETERS: Mapping[str, Parameter] = {
+    "categorical_features": CATEGORICAL_FEATURES,
+    "categorical_split": choice("subset", "multiway", kind="model"),
 }
 TREE_WAYS = {"monotonic_cst": way(choice(None), None), "splitter": way(choice("best"), "best")}
 
@@ -73,6 +90,8 @@ class DecisionTree(Estimator):
         "tree_": of(Nodes),
         "feature_importances_": floats("features", low=0),
         "n_pruned_": maybe(integers()),
+        "is_categorical_": maybe(booleans("features") | nothing()),
+        "bins_": maybe(of(Bins)),
     }
     criterion: str
     max_depth: int | None
@@ -84,8 +103,16 @@ class DecisionTree(Estimator):
     max_leaf_nodes: int | None
     min_impurity_decrease: float
     ccp_alpha: float
+    max_bins: int | None
     tree_: Nodes
+    bins_: Bins
     feature_importances_: np.ndarray
+    is_categorical_: np.ndarray | None
+
+    @property
+    def takes_categories(self) -> bool:
+        """Whether columns of categories go in as they are: not where questions are asked between bins."""
+        return self.max_bins is None
 
     @classmethod
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
@@ -102,8 +129,12 @@ class DecisionTree(Estimator):
         """Give value and impurity of all nodes, from the leaf of each row, or from what classes weigh."""
 
     def _solve(self, problem: TreeProblem) -> None:
-        self.__dict__.pop("n_pruned_", None)
-        self._keep(self._cut(self._grown(problem)), problem.X.shape[1])
+        for name in ("n_pruned_", "bins_"):
+            self.__dict__.pop(name, None)
+        self.is_categorical_ = problem.is_categorical
+        self._keep(self._cut(self._grown(problem)), problem.rows.n_features)
+        if self.max_bins is not None:
+            self.bins_ = problem.bins(self.max_bins)
 
     def _keep(self, nodes: Nodes, p: int) -> None:
         self.tree_, self.feature_importances_ = nodes, importances(nodes, p)
@@ -118,14 +149,23 @@ class DecisionTree(Estimator):
 
     def _grown(self, problem: TreeProblem) -> Nodes:
         """Grow the tree as far as the rules let it, and describe its nodes."""
-        columns = problem.columns()
-        grown = grow(columns, problem.targets, problem.rules)
-        threshold = columns.middle(grown.feature, grown.low, grown.high)
-        return self._describe(problem, skeleton(grown.feature, threshold, grown.right, grown.missing_left))
+        if self.max_bins is not None:
+            bins = problem.bins(self.max_bins)
+            return self._describe(problem, grow_on_bins(problem, bins), bins)
+        columns, own = problem.columns(), problem.is_categorical
+        if own is None and problem.kind != ABSOLUTE:
+            grown, line, sets = grow(columns, problem.targets, problem.rules), None, None
+        else:
+            grown, line, sets = grow_branches(columns, problem.targets, problem.rules, own, problem.multiway)
+        by_number = grown.feature if line is None else np.where(line >= 0, LEAF, grown.feature)
+        threshold = columns.middle(by_number, grown.low, grown.high)
+        nodes = skeleton(grown.feature, threshold, grown.right, grown.missing_left)
+        return self._describe(problem, nodes if own is None else replace(nodes, level_set=line, sets=sets))
 
-    def _describe(self, problem: TreeProblem, nodes: Nodes) -> Nodes:
-        """Work out what the rows of each node are like."""
-        leaf, classes = nodes.apply(problem.X), problem.targets.classes
+    def _describe(self, problem: TreeProblem, nodes: Nodes, bins: Bins | None = None) -> Nodes:
+        """Work out what the rows of each node are like, which are led through it as values or as codes."""
+        classes, rows = problem.targets.classes, np.arange(len(problem.y))
+        leaf = nodes.apply(problem.X) if bins is None else leaves_of(nodes, bins, problem.codes(bins), rows)
         tally = nodes.tally(leaf, problem.label, problem.weight, classes)
         weight = tally @ np.ones(classes)
         count = weight if problem.weight is None else nodes.sums(leaf, np.ones(len(leaf)))
@@ -246,8 +286,10 @@ class DecisionTree(Estimator):
 
     def _prove(self, problem: TreeProblem) -> list[Claim]:
         fault = self.tree_.fault()
-        if fault or self.tree_.feature.max() >= problem.X.shape[1]:
+        if fault or self.tree_.feature.max() >= problem.rows.n_features:
             return [Claim(f"nodes make a tree ({fault or 'one asks about a column that is not there'})", np.inf, 0.0)]
+        if self.max_bins is not None:
+            return claims_on_bins(self.tree_, problem, self.bins_, SAMPLED, self._is_pruned)
         return self._checked(problem).claims(problem, self._is_pruned)
 
     @property
@@ -263,13 +305,19 @@ class DecisionTree(Estimator):
         own = self.tree_
         if own.fault():
             return []
-        now = self._describe(problem, own)
+        now = self._describe(problem, own, getattr(self, "bins_", None))
         names = ("value", "impurity", "n_node_samples", "weighted_n_node_samples")
+        categorical = getattr(self, "is_categorical_", None), problem.is_categorical
         return [
             *(restated(f"tree_.{name}", getattr(own, name), getattr(now, name)) for name in names),
+            restated("is_categorical_", *(None if one is None else one * 1.0 for one in categorical)),
             restated(
-                "feature_importances_", self.feature_importances_, importances(now, problem.X.shape[1]), scale=1.0
+                "feature_importances_",
+                self.feature_importances_,
+                importances(now, problem.rows.n_features),
+                scale=1.0,
             ),
+            *([] if self.max_bins is None else [problem.bins(self.max_bins).restated(self.bins_)]),
         ]
 
     def _disagreement(self) -> str:
@@ -282,8 +330,6 @@ class DecisionTree(Estimator):
 def importances(nodes: Nodes, p: int) -> np.ndarray:
     """Give the share that each column has in the impurity that questions take away; zeros where they take away none."""
     asking = np.flatnonzero(~nodes.is_leaf)
-    mixed = nodes.weighted_n_node_samples * nodes.impurity
-    gain = mixed[asking] - mixed[asking + 1] - mixed[nodes.children_right[asking]]
-    found = np.bincount(nodes.feature[asking], np.maximum(gain, 0.0), p)
+    found = np.bincount(nodes.feature[asking], np.maximum(nodes.gains()[asking], 0.0), p)
     total = found.sum()
     return found / total if total > 0 and np.isfinite(total) else np.zeros(p)

@@ -1,27 +1,28 @@
-"""What a tree is grown from: rows in memory, their targets, and where growing ends."""
+"""What a tree is grown from: rows that weigh anything, their targets, and where growing ends."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.models.checks import overflowed, refuse_missing
-from qed.base.models.fingerprint import Fingerprint, target_sums
+from qed.base.errors import InputError, ParameterError
+from qed.base.models.checks import overflowed
 from qed.base.models.labels import class_factors, encode, learn_classes
-from qed.base.models.problem import Problem
 from qed.base.numbers import TINY
 from qed.base.random import seed_of
-from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.base.summary import Summary
+from qed.trees.asking.categories import columns_of_categories, with_holes
 from qed.trees.columns import Columns
 from qed.trees.growing import Rules, Targets
-from qed.trees.impurity import ENTROPY, KINDS
+from qed.trees.impurity import ABSOLUTE, ENTROPY, KINDS, POISSON, SQUARES
+from qed.trees.present import PresentRows
+
+# What is added up value by value: bins do not know it.
+BY_VALUES = ("absolute_error", "poisson")
 
 
 class Settings(Protocol):
@@ -37,53 +38,29 @@ class Settings(Protocol):
     min_impurity_decrease: float
 
 
-class PresentRows(Problem):
-    """Rows with a weight above zero, what they weigh, and their targets; missing features are let through.
-
-    `again` says whether a model is certified, whose every question is looked at.
-    """
-
-    rows: Rows
-    again: bool = False
-
-    def __init__(self, rows: Rows, model: object) -> None:
-        self.rows, self.target_ndim = rows.cached(), rows.target_ndim
-        self.summary: Summary = self.rows.fold(Summary.of)
-        if np.isneginf(self.summary.low).any() or np.isposinf(self.summary.high).any():
-            refuse_missing(rows, model)
-        block = self.rows.array()
-        weight = block.weight
-        used = slice(None) if weight is None or (weight > 0).all() else np.flatnonzero(weight > 0)
-        self.X: np.ndarray = block.X[used]
-        self.y = np.asarray(block.y)[used]
-        # What rows weigh; None where all weigh one.
-        self.weight: np.ndarray | None = None if weight is None or (weight[used] == 1).all() else weight[used]
-
-    @cached_property
-    def fingerprint(self) -> Fingerprint | None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self.summary.fingerprint(self.rows.fold(_target_sums))
-        # Squares of columns at 1e200 have none; trees do not need them.
-        known = (found.variance, found.target if found.target is not None else 0.0)
-        return found if all(np.isfinite(one).all() for one in known) else None
-
-    @cached_property
-    def weights(self) -> np.ndarray:
-        """What every row weighs."""
-        return np.ones(len(self.X)) if self.weight is None else self.weight.astype(np.float64)
-
-    @cached_property
-    def total(self) -> float:
-        """What all rows weigh."""
-        return float(self.weights.sum())
-
-
 class TreeProblem(PresentRows, ABC):
     """What one tree is grown from."""
 
     def __init__(self, rows: Rows, model: Settings) -> None:
         super().__init__(rows, model)
         self.kind, self.model = KINDS[model.criterion], model
+        lines = getattr(model, "leaf", "constant") == "linear"
+        columns = columns_of_categories(getattr(model, "categorical_features", None), rows)
+        # Which columns hold categories; None where there are none.
+        self.is_categorical = np.isin(np.arange(rows.n_features), columns) if columns else None
+        if columns:
+            self.X = with_holes(self.X, columns)
+        bins = getattr(model, "max_bins", None)
+        if bins is not None and (columns or model.criterion in BY_VALUES or lines):
+            raise ParameterError(
+                f"{type(model).__name__}: questions between max_bins={bins} bins know numbers only, and leaves of one value: leave "
+                f"max_bins away, or categorical_features, leaf='linear' and criterion={model.criterion!r}."
+            )
+
+    @property
+    def multiway(self) -> bool:
+        """Whether a question about categories has a branch for each of them."""
+        return getattr(self.model, "categorical_split", "subset") == "multiway"
 
     @property
     @abstractmethod
@@ -93,7 +70,7 @@ class TreeProblem(PresentRows, ABC):
     @cached_property
     def label(self) -> np.ndarray:
         """The number of each row's class; zeros where the target is a number."""
-        return np.zeros(len(self.X), dtype=np.intp)
+        return np.zeros(len(self.y), dtype=np.intp)
 
     @property
     def scale(self) -> float:
@@ -101,13 +78,14 @@ class TreeProblem(PresentRows, ABC):
         return 1.0
 
     def columns(self) -> Columns:
-        """Sort the columns."""
-        return Columns(self.X, self.label, self.targets.classes)
+        """Sort the columns, and behind them the target where medians are asked for."""
+        X = np.column_stack([self.X, self.targets.number]) if self.kind == ABSOLUTE else self.X
+        return Columns(X, self.label, self.targets.classes)
 
     @cached_property
     def rules(self) -> Rules:
         """Where growing ends, in the units of the targets."""
-        model, (n, p) = self.model, self.X.shape
+        model, n, p = self.model, len(self.y), self.rows.n_features
         gain = model.min_impurity_decrease * self.total * self.scale
         return Rules(
             depth=min(model.max_depth or n, n),
@@ -126,14 +104,13 @@ class ClassTreeProblem(TreeProblem):
 
     def __init__(self, rows: Rows, model: Any) -> None:
         super().__init__(rows, model)
-        self.classes, totals = learn_classes(self.rows, type(model).__name__)
+        self.classes, totals = learn_classes(self.targets_alone, type(model).__name__)
         factors = class_factors(model.class_weight, self.classes, totals)
         if (factors != 1).any():
             self.weight = self.weights * factors[self.label]
             vars(self).pop("weights")
-            kept = self.weight > 0
-            if not kept.all():
-                self.X, self.y, self.weight = self.X[kept], self.y[kept], self.weight[kept]
+            if not (self.weight > 0).all():
+                self.keep(self.weight > 0)
                 vars(self).pop("label")
 
     @cached_property
@@ -150,11 +127,15 @@ class ClassTreeProblem(TreeProblem):
 
 
 class NumberTreeProblem(TreeProblem):
-    """Rows of numbers, brought near one; the impurity of a tree is their squares, which have to be numbers."""
+    """Rows of numbers, brought near one; where the impurity of a tree is their squares, these have to be numbers."""
 
     def __init__(self, rows: Rows, model: Any) -> None:
         super().__init__(rows, model)
-        half = float(np.ptp(self.number)) / 2 * self.size
+        if self.kind == POISSON and not (self.number.min() >= 0 and self.number.max() > 0):
+            raise InputError(
+                "Counts are what criterion='poisson' is for: y must not be negative, and not zero everywhere."
+            )
+        half = float(np.ptp(self.number)) / 2 * self.size if self.kind == SQUARES else 0.0
         if not np.isfinite(half * half) or (half > 0 and half * half < TINY):
             raise overflowed(model)
 
@@ -175,12 +156,7 @@ class NumberTreeProblem(TreeProblem):
 
     @property
     def scale(self) -> float:
-        return 1.0 / self.size / self.size
-
-
-def _target_sums(block: Block) -> np.ndarray:
-    """Give the sums of the target that a fingerprint keeps; what is missing adds nothing to them."""
-    return target_sums(replace(block, X=np.nan_to_num(block.X, nan=0.0)) if np.isnan(block.X).any() else block)
+        return 1.0 / self.size / (self.size if self.kind == SQUARES else 1.0)
 
 
 def _rows(asked: float, n: int) -> int:

@@ -31,22 +31,24 @@ class Path(NamedTuple):
 
 
 def best_first(nodes: Nodes, leaves: int) -> Nodes:
-    """Give the subtree with so many leaves, or all there are, in which the questions worth most were asked first."""
-    mixed = nodes.weighted_n_node_samples * nodes.impurity
+    """Give the subtree with so many leaves, or all there are, in which the questions worth most were asked first.
 
-    def entry(node: int) -> tuple[float, int]:
-        return -(mixed[node] - mixed[node + 1] - mixed[nodes.children_right[node]]), node
-
+    One with more branches than there is room for is passed over.
+    """
+    worth, children, ends = nodes.gains(), nodes.n_children, nodes.ends
     collapsed = ~nodes.is_leaf
-    waiting = [] if nodes.is_leaf[0] else [entry(0)]
-    for _ in range(leaves - 1):
-        if not waiting:
-            break
+    waiting = [] if nodes.is_leaf[0] else [(-worth[0], 0)]
+    while waiting and leaves > 1:
         node = heapq.heappop(waiting)[1]
+        if children[node] > leaves:
+            continue
+        leaves -= int(children[node]) - 1
         collapsed[node] = False
-        for child in (node + 1, int(nodes.children_right[node])):
+        child = node + 1
+        for _ in range(children[node]):
             if not nodes.is_leaf[child]:
-                heapq.heappush(waiting, entry(child))
+                heapq.heappush(waiting, (-worth[child], child))
+            child = int(ends[child])
     return nodes.kept(collapsed)
 
 
@@ -67,7 +69,9 @@ def no_worse_as_leaves(nodes: Nodes, errors: np.ndarray) -> np.ndarray:
     collapsed = np.zeros(nodes.node_count, dtype=bool)
     for level in reversed(nodes.levels):
         asking = level[~nodes.is_leaf[level]]
-        split = below[asking + 1] + below[nodes.children_right[asking]]
+        for parent, child in nodes.children(asking):
+            below[parent] += below[child]
+        split = below[asking]
         collapsed[asking] = errors[asking] <= split
         below[asking] = np.minimum(errors[asking], split)
     return collapsed
@@ -86,9 +90,12 @@ def weakest_links(nodes: Nodes) -> tuple[np.ndarray, np.ndarray]:
     parent = np.full(count, -1, dtype=np.intp)
     for level in reversed(nodes.levels):
         asking = level[~nodes.is_leaf[level]]
-        right = nodes.children_right[asking]
-        below[asking], leaves[asking] = below[asking + 1] + below[right], leaves[asking + 1] + leaves[right]
-        parent[asking + 1] = parent[right] = asking
+        for upper, child in nodes.children(asking):
+            below[upper], leaves[upper], parent[child] = (
+                below[upper] + below[child],
+                leaves[upper] + leaves[child],
+                upper,
+            )
     strength = np.full(count, np.inf)
     asking = np.flatnonzero(~nodes.is_leaf)
     strength[asking] = (cost[asking] - below[asking]) / (leaves[asking] - 1)

@@ -10,17 +10,23 @@ two sides from their means are least, so that no question makes the training err
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from qed.base.attributes import of
-from qed.base.models.parameters import Parameter, choice
+from qed.base.certificate import Claim
+from qed.base.errors import ParameterError
+from qed.base.models.parameters import Parameter, choice, number
 from qed.base.models.roles import Regressor
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.trees.model import TREE_PARAMETERS, TREE_WAYS, DecisionTree
+from qed.trees.asking.describing import DESCRIBED, costs
+from qed.trees.asking.lines import along, claims_of_lines, costs_of_lines, restated_lines, with_lines
+from qed.trees.impurity import KINDS, SQUARES
+from qed.trees.model import CATEGORY_PARAMETERS, TREE_PARAMETERS, TREE_WAYS, DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import NumberTreeProblem
 
@@ -31,8 +37,10 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
 
     Parameters
     ----------
-    criterion : {"squared_error"}, default="squared_error"
-        What makes a node impure: the mean squared distance from its mean.
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, default="squared_error"
+        What makes a node impure: the mean squared distance from its mean, the mean distance from its median, which it then predicts, or
+        for counts half the mean Poisson deviance from its mean, which is never zero then. The second takes a factor of the logarithm of
+        the rows more time and one thread; ``"friedman_mse"`` is another word for the first.
     max_depth : int or None, default=None
         How many questions may follow one another.
     min_samples_split : int or float, default=2
@@ -51,6 +59,19 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         What a question must be worth, times the share of the rows that it is asked of.
     ccp_alpha : float, default=0.0
         The price of a leaf: the tree is pruned to the one whose impurity plus price is least.
+    categorical_features : array-like or None, default=None
+        The columns that hold categories, by number or name, or as a mask: whole numbers from 0 to 254. What is missing or negative counts
+        as one more category; what a node has not seen goes where most of its weight went.
+    categorical_split : {"subset", "multiway"}, default="subset"
+        Whether a question about categories tells a set of them from the others, or has a branch for each that the node has rows of.
+    leaf : {"constant", "linear"}, default="constant"
+        What a leaf predicts: the mean of its rows, or the line that fits them best, within the targets it has seen
+        (:mod:`qed.trees.asking.lines`).
+    leaf_alpha : float, default=0.0
+        How much the slopes of lines are held back: the share of their own squares that is added to the squared distances.
+    max_bins : int or None, default=None
+        Bins of a column at the most, 2 to 255, between which questions are asked: rows are then read as codes, a byte for each value, from
+        files larger than memory too. Where it is None, questions are asked between all values, which have to be in memory.
 
     Attributes
     ----------
@@ -58,6 +79,10 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         The nodes: what they ask, where they lead, means, impurity and rows.
     feature_importances_ : ndarray of shape (p,)
         The share of each column in the impurity that questions take away.
+    is_categorical_ : ndarray of shape (p,) or None
+        Which columns hold categories; None where none does.
+    bins_ : Bins
+        The bins of the columns, where ``max_bins`` is given.
     certificate_ : Certificate
         The proof: no question is better than the one asked, on a sample of nodes here, on all of them in ``certify``.
 
@@ -77,8 +102,11 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
     # The price of a leaf would be in units of the target, which a number of leaves is not.
     compare_grid: ClassVar[Mapping[str, Any]] = {"max_leaf_nodes": [round(2 ** (j / 2)) for j in range(2, 19)]}
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "criterion": choice("squared_error", kind="model"),
+        "criterion": choice("squared_error", "friedman_mse", "absolute_error", "poisson", kind="model"),
         **TREE_PARAMETERS,
+        **CATEGORY_PARAMETERS,
+        "leaf": choice("constant", "linear", kind="model"),
+        "leaf_alpha": number(0),
     }
 
     def __init__(
@@ -94,6 +122,11 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        categorical_features: Any = None,
+        categorical_split: str = "subset",
+        leaf: str = "constant",
+        leaf_alpha: float = 0.0,
+        max_bins: int | None = None,
     ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
@@ -105,17 +138,50 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.leaf = leaf
+        self.leaf_alpha = leaf_alpha
+        self.max_bins = max_bins
 
     def _problem(self, rows: Rows) -> NumberTreeProblem:
+        if self.leaf == "linear" and KINDS[self.criterion] != SQUARES:
+            raise ParameterError(
+                f"Lines are fitted by squared distances: leaf='linear' has no criterion={self.criterion!r}."
+            )
         return NumberTreeProblem(rows, self)
+
+    def _solve(self, problem: NumberTreeProblem) -> None:  # type: ignore[override]
+        super()._solve(problem)
+        if self.leaf == "linear":
+            self.tree_ = with_lines(self.tree_, problem, self.leaf_alpha)
+
+    def _search(self, question: Question[Self]) -> Answer | None:
+        return None if any(one.leaf == "linear" for one in question.models) else super()._search(question)
+
+    def _prove(self, problem: NumberTreeProblem) -> list[Claim]:  # type: ignore[override]
+        claims = super()._prove(problem)
+        if (self.tree_.slope is None) != (self.leaf == "constant"):
+            return [*claims, Claim("leaves hold what was asked for (lines or not)", np.inf, 0.0)]
+        fits = not self.tree_.fault() and self.tree_.slope is not None
+        return [*claims, *(claims_of_lines(self.tree_, problem, self.leaf_alpha) if fits else [])]
+
+    def _restate(self, problem: NumberTreeProblem) -> list[Claim]:  # type: ignore[override]
+        lines = not self.tree_.fault() and self.tree_.slope is not None
+        return [*super()._restate(problem), *(restated_lines(self.tree_, problem) if lines else [])]
 
     def _described(
         self, problem: Any, leaf: np.ndarray, nodes: Nodes, tally: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        return means(nodes, leaf, problem.number, problem.weights, problem.size)
+        return DESCRIBED[problem.kind](nodes, leaf, problem.number, problem.weights, problem.size)
 
     def _errors(self, block: Block, nodes: Nodes) -> np.ndarray:
         leaf, w, y = nodes.apply(block.X), block.weights, np.asarray(block.y, dtype=np.float64)
+        kind = KINDS[self.criterion]
+        if nodes.slope is not None:
+            return costs_of_lines(nodes, block.X, leaf, y, w)
+        if kind != SQUARES:
+            return costs(nodes, leaf, y, w, kind)
         mean = nodes.value[leaf, 0]
         # About the mean of the leaf, whose distance from those above it is added.
         weight, linear, square = (nodes.sums(leaf, w * (y - mean) ** k) for k in range(3))
@@ -123,42 +189,16 @@ class DecisionTreeRegressor(Regressor, DecisionTree):
         for level in reversed(nodes.levels):
             asking = level[~nodes.is_leaf[level]]
             total[asking] = linear[asking] = 0.0
-            for child in (asking + 1, nodes.children_right[asking]):
-                shift = nodes.value[child, 0] - nodes.value[asking, 0]
-                total[asking] += total[child] + 2 * shift * linear[child] + weight[child] * shift**2
-                linear[asking] += linear[child] + weight[child] * shift
+            for parent, child in nodes.children(asking):
+                shift = nodes.value[child, 0] - nodes.value[parent, 0]
+                total[parent] += total[child] + 2 * shift * linear[child] + weight[child] * shift**2
+                linear[parent] += linear[child] + weight[child] * shift
         return total
 
     def _answers(self, problem: NumberTreeProblem, nodes: Nodes, leaf: np.ndarray) -> dict[str, np.ndarray]:
         return {"predict": nodes.value[leaf, 0]}
 
     def _predict(self, block: Block) -> np.ndarray:
-        return self.tree_.value[:, 0][self._leaf(block)].astype(block.X.dtype, copy=False)
-
-
-def means(
-    nodes: Nodes, leaf: np.ndarray, number: np.ndarray, weight: np.ndarray, size: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give mean and mean squared distance from it of the numbers of rows in every node, times `size`; of equal ones exactly."""
-    mean, scatter = _spread(nodes.node_count, leaf, number, weight)
-    total = nodes.sums(leaf, weight)
-    for level in reversed(nodes.levels):
-        asking = level[~nodes.is_leaf[level]]
-        left, right = asking + 1, nodes.children_right[asking]
-        share = total[right] / total[asking]
-        gap = mean[right] - mean[left]
-        mean[asking] = mean[left] + share * gap
-        scatter[asking] = scatter[left] + scatter[right] + total[left] * share * gap**2
-    with np.errstate(over="ignore", under="ignore"):
-        return (mean * size)[:, None], scatter / total * size * size
-
-
-def _spread(count: int, leaf: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give mean and scatter of the numbers in each leaf."""
-    weight = np.bincount(leaf, w, count)
-    one = np.zeros(count)
-    one[leaf] = y
-    # About one of them, so that equal ones differ by nothing.
-    with np.errstate(invalid="ignore"):
-        mean = one + np.where(weight > 0, np.bincount(leaf, w * (y - one[leaf]), count) / weight, 0.0)
-    return mean, np.bincount(leaf, w * (y - mean[leaf]) ** 2, count)
+        leaf = self._leaf(block)
+        said = self.tree_.value[:, 0][leaf] if self.tree_.slope is None else along(self.tree_, block.X, leaf)
+        return said.astype(block.X.dtype, copy=False)

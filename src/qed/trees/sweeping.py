@@ -11,12 +11,10 @@ import math
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.trees.impurity import GINI, purity, purity_of_two
+from qed.trees.counting import NONE, ONE, best_of_counts, seconds
+from qed.trees.impurity import GINI, POISSON, SQUARES, purity, purity_of_two
 
 FIRST, SECOND, STEP = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15)
-ONE, NONE = np.uint64(1), np.uint64(0)
-# More, as a share of the rows, than what rounding does to two purities.
-SURELY = 2.0**-46
 # Sums of a weight below one are multiples of this, and exact.
 GRID = 2.0**-52
 
@@ -53,27 +51,30 @@ def grow_below(
     """Grow the tree of the rows `first` to `last` of every column; give how many nodes it has."""
     p, room = len(keys), len(feature) + 1
     # What waits: rows and level of a node, the parent whose right child it is, what its lots are drawn with, and if it may be split.
-    firsts, lasts = np.empty(room, np.intp), np.empty(room, np.intp)
-    levels, parents = np.empty(room, np.intp), np.empty(room, np.intp)
-    lots, asks = np.empty(room, np.uint64), np.empty(room, np.bool_)
-    firsts[0], lasts[0], levels[0], parents[0], lots[0], asks[0] = first, last, depth, -1, seed, True
+    waits, lots = np.empty((5, room), np.intp), np.empty(room, np.uint64)
+    firsts, lasts, levels, parents, asks = waits[0], waits[1], waits[2], waits[3], waits[4]
+    firsts[0], lasts[0], levels[0], parents[0], lots[0], asks[0] = first, last, depth, -1, seed, 1
     waiting, count = 1, 0
-    whole, left = np.empty(classes), np.empty(classes)
-    columns, spare = np.arange(p), np.empty(last - first, np.uint64)
+    whole, left, columns, handed = np.empty(classes), np.empty(classes), np.empty(p, np.intp), np.empty_like(keys)
+    for j in range(p):
+        columns[j] = j
     while waiting > 0:
         waiting -= 1
         start, stop, level, lot = firsts[waiting], lasts[waiting], levels[waiting], lots[waiting]
         node, count = count, count + 1
         if parents[waiting] >= 0:
             right[parents[waiting]] = node
-        if not asks[waiting] or level >= most_levels or stop - start < least_rows:
+        if asks[waiting] == 0 or level >= most_levels or stop - start < least_rows:
             continue
+        # Keys are handed down from one place to the other and back.
+        here, there = (handed, keys) if (level - depth) & 1 else (keys, handed)
         total, alone, heavy, wide, mixed = survey(
-            keys[0], row_shift, rank_shift, lost, kind, classes, weight, number, mass, value, start, stop, whole
+            here[0], row_shift, rank_shift, lost, kind, classes, weight, number, mass, value, start, stop, whole
         )
         if not mixed:
             continue
-        score, chosen, place, missing = -np.inf, -1, -1, False
+        # Of the types that they will have, so that nothing is compiled for those of these numbers.
+        score, chosen, place, missing = -np.inf, -1, np.intp(-1), np.bool_(False)
         for t in range(p):
             if t >= tried and chosen >= 0:
                 break
@@ -83,25 +84,23 @@ def grow_below(
                 columns[t], columns[other] = columns[other], columns[t]
             j = columns[t]
             found, where, gone = best_place(
-                *(keys[j], row_shift, rank_shift, lost, kind, classes, weight, number, mass, value, start, stop),
-                *(whole, total, leaf, leaf_weight * heavy, left),
+                *(here[j], row_shift, rank_shift, lost, kind, classes, weight, number, mass, value, start, stop),
+                *(whole, total, leaf, leaf_weight * heavy, left, score),
             )
             if where >= 0 and (found > score or (found == score and j < chosen)):
                 score, chosen, place, missing = found, j, where, gone
         if chosen < 0 or score - alone < least_gain * heavy * wide:
             continue
         feature[node], missing_left[node] = chosen, missing
-        low[node], high[node] = (
-            np.intp(keys[chosen, place - 1] >> rank_shift),
-            np.intp(keys[chosen, place] >> rank_shift),
-        )
-        gone, mixed, others = mark(keys[chosen], row_shift, rank_shift, lost, start, place, stop, missing, side)
+        low[node] = np.intp(here[chosen, place - 1] >> rank_shift)
+        high[node] = np.intp(here[chosen, place] >> rank_shift)
+        gone, mixed, others = mark(here[chosen], row_shift, rank_shift, lost, start, place, stop, missing, side)
         cut = start + gone
         mixed, others = mixed and gone >= least_rows, others and stop - cut >= least_rows
         # Leaves need no order of their rows.
         if level + 1 < most_levels and (mixed or others):
             for j in range(p):
-                divide(keys[j], row_shift, rank_shift, lost, start, stop, side, spare)
+                divide(here[j], row_shift, rank_shift, lost, start, cut, stop, side, there[j])
         # The right child waits below the left one, which is next.
         firsts[waiting], lasts[waiting], levels[waiting], parents[waiting] = cut, stop, level + 1, node
         lots[waiting], asks[waiting] = mix(lot + STEP), others
@@ -111,7 +110,7 @@ def grow_below(
     return count
 
 
-@kernel
+@kernel(within=True)
 def survey(
     keys: np.ndarray,
     row_shift: np.uint64,
@@ -130,16 +129,19 @@ def survey(
     """Add up the rows of a node, after bringing weights and numbers near one and to a grid on which all their sums are exact.
 
     Gives what the rows weigh, how pure they are, by what weights and squared numbers were multiplied, and whether the rows differ.
+    Counts are not brought about a middle, and what is not squared is multiplied by no square.
     """
     row_mask, label_mask = (ONE << (rank_shift - row_shift)) - ONE, (ONE << row_shift) - ONE
-    total, low, high = 0.0, np.inf, -np.inf
-    for q in range(first, last):
-        i = (keys[q] >> row_shift) & row_mask
-        total += weight[i] if len(weight) else 1.0
-        if classes == 1:
+    total, low, high = float(last - first), np.inf, -np.inf
+    if classes == 1:
+        for q in range(first, last):
+            i = (keys[q] >> row_shift) & row_mask
             low, high = min(low, number[i]), max(high, number[i])
-    heavy, wide, middle = 1.0, 1.0, low / 2 + high / 2
+    heavy, wide, middle = 1.0, 1.0, 0.0 if kind == POISSON else low / 2 + high / 2
     if len(weight):
+        total = 0.0
+        for q in range(first, last):
+            total += weight[(keys[q] >> row_shift) & row_mask]
         heavy, total = math.ldexp(1.0, -math.frexp(total)[1]), 0.0
         for q in range(first, last):
             i = (keys[q] >> row_shift) & row_mask
@@ -162,7 +164,11 @@ def survey(
             i = (keys[q] >> row_shift) & row_mask
             value[i] = np.rint(value[i] / grid) * grid
             whole[0] += value[i]
-        return total, purity(kind, whole, whole, total, 1.0), heavy, wide * wide, True
+        return total, purity(kind, whole, whole, total, 1.0), heavy, wide * wide if kind == SQUARES else wide, True
+    if classes == 2 and len(weight) == 0:
+        whole[1] = seconds(keys, first, last)
+        whole[0] = total - whole[1]
+        return total, purity(kind, whole, whole, total, 1.0), heavy, wide, 0.0 < whole[1] < total
     one, mixed = keys[first] & label_mask, False
     for q in range(first, last):
         k = keys[q] & label_mask
@@ -171,7 +177,7 @@ def survey(
     return total, purity(kind, whole, whole, total, 1.0), heavy, wide, mixed
 
 
-@kernel
+@kernel(within=True)
 def best_place(
     keys: np.ndarray,
     row_shift: np.uint64,
@@ -190,8 +196,12 @@ def best_place(
     leaf: int,
     leaf_weight: float,
     left: np.ndarray,
+    reached: float = -np.inf,
 ) -> tuple[float, int, bool]:
-    """Sweep along a column; give the best purity, how far the left side goes, and whether missing values go there."""
+    """Sweep along a column; give the best purity, how far the left side goes, and whether missing values go there.
+
+    Places that are worse than what other columns have `reached` need not be found.
+    """
     best, place, side, heavy = -np.inf, -1, False, 0.0
     end = last
     while end > first and keys[end - 1] >> rank_shift == lost:
@@ -202,7 +212,8 @@ def best_place(
     row_mask, label_mask = (ONE << (rank_shift - row_shift)) - ONE, (ONE << row_shift) - ONE
     two, weighted = classes <= 2, len(weight) > 0
     if gone == 0 and kind == GINI and classes == 2 and not weighted:
-        best, place = best_of_counts(keys, rank_shift, first, last, whole[1], max(np.float64(leaf), leaf_weight))
+        least = max(np.float64(leaf), leaf_weight)
+        best, place = best_of_counts(keys, rank_shift, kind, first, last, whole[1], least, reached)
         return best, place, 2 * (place - first) > last - first
     for turn in range(1 + (gone > 0)):
         for k in range(classes):
@@ -247,34 +258,6 @@ def best_place(
 
 
 @kernel(within=True)
-def best_of_counts(
-    keys: np.ndarray, rank_shift: np.uint64, first: int, last: int, whole: float, least: float
-) -> tuple[float, int]:
-    r"""Sweep along a column of two classes that are counted, of which `whole` are of the second; give the best purity and its place.
-
-    With :math:`d = c_2 n - c\,n_2` for the left side the purity is that of the node and :math:`2 d^2 / (n c (n - c))`. The distance
-    :math:`d` needs one sum for each row, so what can not be the best is told by it, with room for rounding.
-    """
-    rows, second, n = last - first, np.int64(whole), np.float64(last - first)
-    alone = ((n - whole) * (n - whole) + whole * whole) / n
-    best, place, limit, sum_, far = -np.inf, -1, -np.inf, np.int64(0), np.int64(0)
-    key = keys[first]
-    for q in range(first + 1, last):
-        one, other = np.int64(key & ONE), keys[q]
-        sum_, far = sum_ + one, far + (one * rows - second)
-        new, key = (other ^ key) >> rank_shift, other
-        before, distance = np.float64(q - first), np.float64(far)
-        rest = n - before
-        if new == NONE or distance * distance < limit * (before * rest) or before < least or rest < least:
-            continue
-        found = purity_of_two(GINI, np.float64(sum_), whole, before, rest, best)
-        if found > best:
-            best, place = found, q
-            limit = (best - alone - n * SURELY) * n / 2.0
-    return best, place
-
-
-@kernel
 def mark(
     keys: np.ndarray,
     row_shift: np.uint64,
@@ -306,29 +289,51 @@ def mark(
     return gone, mixed, others
 
 
-@kernel
+@kernel(within=True)
 def divide(
     keys: np.ndarray,
     row_shift: np.uint64,
     rank_shift: np.uint64,
     lost: np.uint64,
     first: int,
+    cut: int,
     last: int,
     side: np.ndarray,
-    spare: np.ndarray,
+    divided: np.ndarray,
 ) -> None:
-    """Bring the rows that go left to the front, all in the order they had."""
-    front, back, row_mask = first, 0, (ONE << (rank_shift - row_shift)) - ONE
+    """Write the rows that go left from `first` on and the others from `cut` on, all in the order they had."""
+    row_mask = (ONE << (rank_shift - row_shift)) - ONE
+    front, back = np.uint64(first), np.uint64(cut)
     for q in range(first, last):
         key = keys[q]
-        left = int(side[(key >> row_shift) & row_mask])
-        # Both are written, and one of them stays.
-        keys[front] = key
-        spare[back] = key
+        left = np.uint64(side[(key >> row_shift) & row_mask])
+        divided[front if left == ONE else back] = key
         front += left
-        back += 1 - left
-    for q in range(back):
-        keys[front + q] = spare[q]
+        back += ONE - left
+
+
+@kernel
+def numbered_anew(
+    keys: np.ndarray,
+    row_shift: np.uint64,
+    rank_shift: np.uint64,
+    first: int,
+    last: int,
+    number: np.ndarray,
+    rows: np.ndarray,
+    short: np.ndarray,
+    short_shift: np.uint64,
+) -> None:
+    """Write the keys of a node in half the room: its `rows` are numbered in the order of the first column, and ranks begin sooner."""
+    row_mask, label_mask = (ONE << (rank_shift - row_shift)) - ONE, (ONE << row_shift) - ONE
+    for q in range(first, last):
+        i = (keys[0, q] >> row_shift) & row_mask
+        rows[q - first], number[i] = i, q - first
+    for j in range(len(keys)):
+        for q in range(first, last):
+            key = keys[j, q]
+            i = np.uint64(number[(key >> row_shift) & row_mask])
+            short[j, q - first] = (key >> rank_shift) << short_shift | i << row_shift | key & label_mask
 
 
 @kernel(within=True)
@@ -338,3 +343,9 @@ def mix(number: np.uint64) -> np.uint64:
     number = (number ^ (number >> np.uint64(30))) * FIRST
     number = (number ^ (number >> np.uint64(27))) * SECOND
     return number ^ (number >> np.uint64(31))
+
+
+# For one column at a time, and for whoever is no kernel.
+survey_alone, best_place_alone, mark_alone, divide_alone = (
+    kernel(one.py_func) for one in (survey, best_place, mark, divide)
+)

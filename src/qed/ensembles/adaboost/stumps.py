@@ -25,7 +25,7 @@ from qed.trees.growing import Targets
 from qed.trees.impurity import GINI, KINDS, impurity
 from qed.trees.model import importances
 from qed.trees.nodes import LEAF, Nodes
-from qed.trees.sweeping import best_place, mark, survey
+from qed.trees.sweeping import best_place_alone, mark_alone, survey_alone
 
 # Rows times columns times rounds below which sweeping is not worth compiling; rows from which columns are swept by all threads.
 FEW, MANY = 1 << 15, 1 << 13
@@ -65,7 +65,9 @@ class Stumps:
     def fit(self, weight: np.ndarray) -> tuple[DecisionTreeClassifier, np.ndarray] | None:
         """Find the best stump on these weights, and what it says of the rows; None where no column has two values."""
         p, n = self.columns.keys.shape
-        sweep, add_up, note = (interpreted(one) if self.few else one for one in (best_place, survey, mark))
+        sweep, add_up, note = (
+            interpreted(one) if self.few else one for one in (best_place_alone, survey_alone, mark_alone)
+        )
         targets = Targets.of(KINDS[self.criterion], self.k, weight, None)
         layout, whole = self.columns.layout, np.zeros(self.k)
         total = add_up(self.columns.keys[0], *layout, *targets, 0, n, whole)[0]
@@ -80,7 +82,7 @@ class Stumps:
                 reached[0] = max(reached[0], value)
                 return value, place, heavier
             found: tuple[float, int, bool] = sweep(
-                self.columns.keys[j], *layout, *targets, 0, n, whole, total, 1, 0.0, np.empty(self.k)
+                self.columns.keys[j], *layout, *targets, 0, n, whole, total, 1, 0.0, np.empty(self.k), -np.inf
             )
             return found
 

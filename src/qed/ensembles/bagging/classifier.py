@@ -116,6 +116,10 @@ class BaggingClassifier(Classifier, Bagging):
     def _answers(self, made: Member, X: np.ndarray) -> np.ndarray:
         return shares(made, X, len(self.classes_))
 
+    def _says(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+        said = self.classes_[mean.argmax(axis=1)]
+        return {"predict": said, "predict_proba": mean, "classes_": self.classes_}
+
     def _judged(self, problem: MemberClasses, mean: np.ndarray, there: np.ndarray) -> float:
         weight = problem.weights[there]
         self.oob_decision_function_ = np.broadcast_to(mean, (len(mean), len(self.classes_))).copy()

@@ -12,9 +12,9 @@ Breiman (1996), Bagging predictors.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from qed.base.engine import work
 from qed.base.errors import ParameterError
 from qed.base.models.composed import Member, member, takes_missing, takes_sparse
 from qed.base.models.estimator import Estimator
+from qed.base.models.out_of_bag import means, search_out_of_bag, warn_of_unjudged
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number, random_state
 from qed.base.models.proof import restated
+from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import WAYS, with_default
 from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.rows import Rows
@@ -172,20 +174,30 @@ class Bagging(Estimator):
 
     def _out_of_bag(self, problem: MemberProblem) -> float:
         """Judge each row by the members that have not seen it."""
-        total, times = np.zeros(0), np.zeros(len(problem))
+        mean, times = next(means(self._left_out(problem), len(problem), [len(self.estimators_)]))
+        warn_of_unjudged(self, int((times == 0).sum()))
+        return self._judged(problem, mean, times > 0)
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, which: int) -> Member:
+        return self.estimators_[which]
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self.estimators_)
+
+    def _left_out(self, problem: MemberProblem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for which, made in enumerate(self.estimators_):
             out = np.flatnonzero(self._times(problem, which) == 0)
-            if not len(out):
-                continue
-            found = self._answers(made, self._part(problem.X, which)[out])
-            total = total if total.size else np.zeros((len(problem), found.shape[1]))
-            total[out] += found
-            times[out] += 1
-        there = times > 0
-        if not there.any():
-            return self._judged(problem, np.full((len(problem), 1), np.nan), there)
-        with np.errstate(invalid="ignore"):
-            return self._judged(problem, total / times[:, None], there)
+            yield out, self._answers(made, self._part(problem.X, which)[out]) if len(out) else np.zeros((0, 1))
+
+    def _search_out_of_bag(self, question: Question[Self]) -> Answer | None:
+        return search_out_of_bag(self, question)
+
+    @abstractmethod
+    def _says(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+        """Give what a mean over members says, by the methods that scorers ask for."""
 
     def samples(self, X: object, y: object = None, sample_weight: object = None) -> list[np.ndarray]:
         """Draw the rows of each member again: their numbers, as often as they were drawn.

@@ -103,6 +103,9 @@ class BaggingRegressor(Regressor, Bagging):
     def _answers(self, made: Member, X: np.ndarray) -> np.ndarray:
         return np.asarray(made.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
 
+    def _says(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+        return {"predict": mean[:, 0]}
+
     def _judged(self, problem: MemberProblem, mean: np.ndarray, there: np.ndarray) -> float:
         self.oob_prediction_ = mean[:, 0]
         if there.sum() < 2:

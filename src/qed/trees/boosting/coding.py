@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from qed.base.compile import interpreted, kernel
-from qed.base.errors import InputError
-from qed.base.sources.block import Block, join
+from qed.base.compile import kernel
+from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.trees.asking.categories import known_levels
 from qed.trees.bins import MISSING, Bins
-from qed.trees.forest import FEW, Forest, levels_of
+from qed.trees.forest import Forest, levels_of
+from qed.trees.present import sample_of
+
+# Rows that are followed to their leaves without a compiled loop.
+FEW = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +85,7 @@ class Coding:
         """Give the number of the leaf of each row in one of the trees."""
         here = slice(int(forest.starts[tree]), int(forest.starts[tree + 1]))
         leaf = np.zeros(len(codes), dtype=np.int32)
-        walk = interpreted(follow) if len(codes) <= FEW else follow
+        walk = follow_together if len(codes) <= FEW else follow
         walk(codes, forest.feature[here], forest.children_right[here], self.sides(forest, here), leaf)
         return leaf
 
@@ -101,21 +104,15 @@ def follow(codes: np.ndarray, feature: np.ndarray, right: np.ndarray, sides: np.
         leaf[i] = node
 
 
-def known_levels(X: np.ndarray, columns: Sequence[int], p: int, most: int = MISSING) -> np.ndarray:
-    """Give the categories that there are in some of p columns, numbers below `most`; refuse what is none."""
-    known = np.zeros((p, MISSING + 1), dtype=bool)
-    for j in columns:
-        level = levels_of(X[:, j])
-        known[j, level] = True
-        with np.errstate(invalid="ignore"):
-            bad = np.flatnonzero((level >= most) & (X[:, j] >= 0))
-        if len(bad):
-            raise InputError(
-                f"Column {j} is said to hold categories, whole numbers from 0 to {most - 1} (max_bins={most}), but has the value "
-                f"{X[bad[0], j]:g}: number the categories from 0 on, or leave the column out of categorical_features."
-            )
-        known[j, MISSING] = False
-    return known
+def follow_together(
+    codes: np.ndarray, feature: np.ndarray, right: np.ndarray, sides: np.ndarray, leaf: np.ndarray
+) -> None:
+    """Do so for few rows by NumPy, all of them one level at a time."""
+    under_way = np.arange(len(codes))
+    while len(under_way := under_way[feature[leaf[under_way]] >= 0]):
+        node = leaf[under_way]
+        goes = sides[node, codes[under_way, feature[node]]]
+        leaf[under_way] = np.where(goes, node + 1, right[node])
 
 
 def learn_coding(
@@ -126,20 +123,7 @@ def learn_coding(
     known = np.zeros((p, MISSING + 1), dtype=bool)
     if columns:
         known = rows.fold(_Known.of, columns, p, most).known
-    if chosen is None and rows.in_memory:
-        sample = rows.array().X
-    else:
-        sample = join(list(rows.each(_taken, first, chosen)))
-    return Coding(Bins.of_sample(sample, weight, most), known)
-
-
-def _taken(block: Block, first: int, chosen: np.ndarray | None) -> np.ndarray:
-    """Give the chosen rows of a block, whose numbers ascend."""
-    if chosen is None:
-        return np.asarray(block.X)
-    start = block.start - first
-    low, high = np.searchsorted(chosen, (start, start + len(block)))
-    return np.asarray(block.X[chosen[low:high] - start])
+    return Coding(Bins.of_sample(sample_of(rows, first, chosen), weight, most), known)
 
 
 @dataclass(frozen=True)
@@ -155,29 +139,3 @@ class _Known:
 
     def __add__(self, other: _Known) -> _Known:
         return _Known(self.known | other.known)
-
-
-def columns_of_categories(asked: Any, rows: Rows) -> list[int]:
-    """Give the numbers of the columns that are said to hold categories: by number, by name, or by a mask.
-
-    >>> from qed.base.sources.open import rows
-    >>> columns_of_categories([True, False], rows([[0.0, 1.0]])), columns_of_categories([-1], rows([[0.0, 1.0]]))
-    ([0], [1])
-    """
-    if asked is None:
-        return []
-    given, p = np.atleast_1d(np.asarray(asked)), rows.n_features
-    if given.dtype == bool:
-        if len(given) != p:
-            raise InputError(f"categorical_features has {len(given)} entries, but there are {p} columns.")
-        return [int(j) for j in np.flatnonzero(given)]
-    if given.dtype.kind in "US" or given.dtype == object:
-        names = rows.feature_names
-        lost = [one for one in given.tolist() if not names or one not in names]
-        if names is None or lost:
-            raise InputError(f"categorical_features names {lost[0]!r}, but there is no column of that name.")
-        return sorted({names.index(one) for one in given.tolist()})
-    outside = [int(j) for j in given if not -p <= j < p]
-    if outside:
-        raise InputError(f"categorical_features names column {outside[0]}, but there are {p} columns.")
-    return sorted({int(j) % p for j in given})

@@ -10,6 +10,8 @@ from qed.base.prefetch import prefetch
 LOW, BYTE = np.int64(0xFFFFFFFF), np.uint64(255)
 # How many rows before its turn a row is fetched: codes of rows that are far apart take as long to come as some rows take to be added.
 AHEAD = 8
+# A number just below one: what a score is multiplied by for rounding not to hide a better one.
+NEARLY = 1.0 - 1e-12
 # The share of the sides' scores that a gain has to exceed, for rounding not to ask a question.
 LEAST_SHARE = 2.0**-40
 # What is known of the best question of a node.
@@ -23,6 +25,7 @@ def pack(
     weight: np.ndarray,
     is_whole: bool,
     to_grid: np.ndarray,
+    drawn: np.ndarray,
     rows: np.ndarray,
     member: int,
     members: int,
@@ -30,21 +33,27 @@ def pack(
     shared: np.ndarray,
     bounds: np.ndarray,
 ) -> None:
-    """Bring this member's rows to the grid; leave their sum, and the least and the largest curvature of a weight of one."""
+    """Write down this member's rows, those drawn or all, and bring them to the grid.
+
+    What is left is their sum, and the least and the largest curvature of a weight of one.
+    """
     n, total, low, high = len(rows), np.int64(0), np.inf, 0.0
     for q in range(n * member // members, n * (member + 1) // members):
-        i = rows[q]
+        i = np.uint64(drawn[q] if len(drawn) else q)
+        rows[q] = i
         w = weight[i] if len(weight) else 1.0
         # A weight that is a whole number says how often the row is there.
         inside = 1.0 if is_whole else w
         times = w if is_whole else 1.0
         first = times * np.rint(inside * slope[i] * to_grid[0])
         # Each row bends by a unit at least, so that a bin with rows is never taken for an empty one.
-        second = times * max(np.rint(inside * curvature[i] * to_grid[1]), 1.0)
+        bends = np.rint(inside * curvature[i] * to_grid[1])
+        second = times * (bends if bends > 1.0 else 1.0)
         packed[i] = (np.int64(first) << 32) + np.int64(second)
         total += packed[i]
-        low = min(low, second / w)
-        high = max(high, second / w)
+        share = second / w
+        low = share if share < low else low
+        high = share if share > high else high
     shared[member, 0] = total
     bounds[member, 0] = low
     bounds[member, 1] = high
@@ -68,7 +77,7 @@ def add_up(
     size = end - begin
     start, stop = begin + size * member // members, begin + size * (member + 1) // members
     for q in range(start, stop):
-        i, ahead = np.uint64(rows[q]), np.int64(rows[min(q + AHEAD, stop - 1)])
+        i, ahead = np.uint64(rows[q]), np.int64(rows[q + AHEAD if q + AHEAD < stop else stop - 1])
         prefetch(packed, ahead)
         prefetch(flat, ahead * n_words)
         amount = packed[i]
@@ -93,12 +102,13 @@ def add_eight(histogram: np.ndarray, first: np.uint64, word: np.uint64, amount: 
 def share_out(own: np.ndarray, p: int, member: int, members: int, histograms: np.ndarray, less: int, more: int) -> None:
     """Add up the histograms of all members, for this one's columns; those of one of two children are taken from the other's."""
     for q in range((p * member // members) << 8, (p * (member + 1) // members) << 8):
-        amount = np.int64(0)
-        for other in range(members):
-            amount += own[other, q]
+        k = np.uint64(q)
+        amount = own[0, k]
+        for other in range(1, members):
+            amount += own[other, k]
         if less != more:
-            histograms[more, q] -= amount
-        histograms[less, q] = amount
+            histograms[more, k] -= amount
+        histograms[less, k] = amount
 
 
 @kernel(within=True)

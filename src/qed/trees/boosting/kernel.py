@@ -11,6 +11,7 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.threads.gate import meet
+from qed.trees.boosting.dividing import DEPTH, FIRST, LAST, LEAVES, SLOT, SPREAD, TOTAL, describe, divide
 from qed.trees.boosting.histograms import (
     BIN,
     COLUMN,
@@ -18,6 +19,7 @@ from qed.trees.boosting.histograms import (
     GAIN,
     LEAST_SHARE,
     LOW,
+    NEARLY,
     SIDE,
     SLOPE,
     add_up,
@@ -26,9 +28,10 @@ from qed.trees.boosting.histograms import (
     share_out,
 )
 from qed.trees.boosting.levels import search_levels
+from qed.trees.boosting.monotone import bounded_score, fenced, hand_down
 
-# What each member knows of the nodes: their rows, level, place among the histograms and sums; and the leaves there are.
-FIRST, LAST, DEPTH, SLOT, TOTAL, SPREAD, LEAVES = range(7)
+# A penalty above which products might overflow.
+HUGE = 2.0**500
 
 
 @kernel
@@ -52,7 +55,10 @@ def grow_together(
     leaf_weight: float,
     leaf_curvature: float,
     penalty: float,
+    directions: np.ndarray | None,
+    limits: np.ndarray | None,
     allowed: np.ndarray,
+    drawn: np.ndarray,
     rows: np.ndarray,
     spare: np.ndarray,
     packed: np.ndarray,
@@ -67,17 +73,19 @@ def grow_together(
     tree: np.ndarray,
     sides: np.ndarray,
     gains: np.ndarray,
+    parts: np.ndarray,
     sums: np.ndarray,
     leaf: np.ndarray,
 ) -> None:
     """Grow a tree, the question that is worth most first; nodes are numbered as they come, the children of a node together.
 
-    `codes` lie column by column, `words` hold those of eight columns of a row each. `rows` holds the rows to be used in ascending order,
-    and those of one node after those of another when all is done. `sides` says for each node which codes go left. Where no column holds
-    categories, `is_categorical` is None, and what is for these alone is not even compiled.
+    `codes` lie column by column, `words` hold those of eight columns of a row each. `rows` has room for the rows to be used, those
+    `drawn` or all where that is empty; when all is done, it holds those of one node after those of another. `sides` says for each node
+    which codes go left. Where no column holds categories, `is_categorical` is None, and what is for these alone is not even compiled;
+    likewise `directions`, and the `limits` of values that each member keeps, where no column is to be monotone.
     """
     state = states[member]
-    pack(slope, curvature, weight, is_whole, to_grid, rows, member, members, packed, shared, bounds)
+    pack(slope, curvature, weight, is_whole, to_grid, drawn, rows, member, members, packed, shared, bounds)
     if not meet(gate, members):
         return
     begin_at_root(state, len(rows), members, leaf_weight, level_share, shared, bounds[member], bounds)
@@ -99,7 +107,8 @@ def grow_together(
             if goes_on:
                 search(
                     *(histograms, state, child, member, members, n_bins, has_missing, is_categorical, allowed, to_grid),
-                    *(penalty, leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts, best, found),
+                    *(penalty, directions, limits, leaf_curvature, leaf_weight, bounds, codes, rows, weight, counts),
+                    *(best, found),
                 )
         if not meet(gate, members):
             return
@@ -111,8 +120,11 @@ def grow_together(
             return
         left, right = count, count + 1
         small = branch(state, node, count, n_leaves)
+        if directions is not None and limits is not None:
+            values = value_of(state, left, to_grid, penalty), value_of(state, right, to_grid, penalty)
+            hand_down(limits[member], node, left, *values, directions[tree[node, 0]])
         count += 2
-    describe(member, members, state, (count + 1) >> 1, rows, slope, curvature, weight, sums, leaf)
+    describe(gate, member, members, state, (count + 1) >> 1, rows, slope, curvature, weight, parts, sums, leaf)
     if member == 0:
         shared[0, 0] = count
 
@@ -132,8 +144,8 @@ def begin_at_root(
     amount, low, high = np.int64(0), np.inf, 0.0
     for other in range(members):
         amount += shared[other, 0]
-        low = min(low, bounds[other, 0])
-        high = max(high, bounds[other, 1])
+        low = bounds[other, 0] if bounds[other, 0] < low else low
+        high = bounds[other, 1] if bounds[other, 1] > high else high
     # Below the one a side is too light for certain, from the other on it is heavy enough.
     own[2] = leaf_weight * low * (1.0 - 1e-9)
     own[3] = leaf_weight * high * (1.0 + 1e-9)
@@ -190,6 +202,12 @@ def choose(
 
 
 @kernel(within=True)
+def value_of(state: np.ndarray, node: int, to_grid: np.ndarray, penalty: float) -> float:
+    """Give how far a node would go."""
+    return -(state[TOTAL, node] / to_grid[0]) / (state[SPREAD, node] / to_grid[1] + penalty)
+
+
+@kernel(within=True)
 def branch(state: np.ndarray, node: int, left: int, n_leaves: int) -> int:
     """Set the two children of a node, the left one of which begins where it does; give the smaller one."""
     right, middle = left + 1, state[LAST, left]
@@ -224,6 +242,8 @@ def search(
     allowed: np.ndarray,
     to_grid: np.ndarray,
     penalty: float,
+    directions: np.ndarray | None,
+    limits: np.ndarray | None,
     leaf_curvature: float,
     leaf_weight: float,
     bounds: np.ndarray,
@@ -235,43 +255,52 @@ def search(
     sets: np.ndarray,
 ) -> None:
     """Find the best question about this member's columns: the lowest one, then missing values on the right, then the lowest bin."""
-    histogram, best, total, spread = (
-        histograms[state[SLOT, node]],
-        bests[member, node],
-        state[TOTAL, node],
-        state[SPREAD, node],
-    )
+    histogram, best = histograms[state[SLOT, node]], bests[member, node]
+    total, spread = state[TOTAL, node], state[SPREAD, node]
     from_slope, from_curvature = 1.0 / to_grid[0], 1.0 / to_grid[1]
     whole, width = total * from_slope, spread * from_curvature
-    alone = whole * whole / (width + penalty)
+    alone, least, most = whole * whole / (width + penalty), -np.inf, np.inf
+    if directions is not None and limits is not None:
+        least, most = limits[member, 0, node], limits[member, 1, node]
+        alone = bounded_score(whole, width + penalty, least, most)[1]
     low, high, own, p = bounds[member, 2], bounds[member, 3], counts[member], len(codes)
+    # In units of the grid no product overflows, and what is worth less than the best so far is known without a division.
+    more = penalty * to_grid[1]
+    # Of values that are held between bounds, products say nothing.
+    sieved = directions is None and more < HUGE
+    bar = float(total) * float(total) / (spread + more) * NEARLY if sieved else -np.inf
     for column in range(p * member // members, p * (member + 1) // members):
         if not allowed[node, column]:
             continue
         if is_categorical is not None and is_categorical[column]:
             search_levels(
-                *(histogram, column, bounds[member], total, spread, to_grid, penalty, leaf_curvature, leaf_weight),
+                *(histogram, column, bounds[member], total, spread, to_grid, penalty, directions, least, most, alone),
+                *(leaf_curvature, leaf_weight),
                 *(codes, rows, state[FIRST, node], state[LAST, node], weight, own, best, sets[member, node]),
             )
             continue
-        lost, counted = histogram[(column << 8) + 255], False
+        first = column << 8
+        lost, counted = histogram[first + 255], False
         for turn in range(1 + (lost != 0)):
-            left, breadth = np.int64(0), np.int64(0)
-            if turn == 1:
-                left, breadth = lost >> 32, lost & LOW
+            running = lost if turn == 1 else np.int64(0)
             for b in range(n_bins[column] - (lost == 0 or turn == 1)):
-                amount = histogram[(column << 8) + b]
-                left, breadth = left + (amount >> 32), breadth + (amount & LOW)
-                lighter = min(breadth, spread - breadth)
-                if lighter < low:
+                running += histogram[np.uint64(first + b)]
+                left, breadth = running >> 32, running & LOW
+                steep, flat = float(left) * float(left), float(total - left) * float(total - left)
+                near, far = breadth + more, (spread - breadth) + more
+                if steep * far + flat * near <= bar * (near * far):
                     continue
+                lighter = breadth if 2 * breadth < spread else spread - breadth
                 before, after = breadth * from_curvature, (spread - breadth) * from_curvature
-                if before < leaf_curvature or after < leaf_curvature:
+                if lighter < low or before < leaf_curvature or after < leaf_curvature:
                     continue
                 here, there = left * from_slope, (total - left) * from_slope
-                score = here * here / (before + penalty) + there * there / (after + penalty)
+                score = size = here * here / (before + penalty) + there * there / (after + penalty)
+                if directions is not None:
+                    widths = before + penalty, after + penalty
+                    score, size = fenced(here, widths[0], there, widths[1], least, most, directions[column])
                 gain = score - alone
-                if not gain > max(best[GAIN], LEAST_SHARE * score):
+                if not (gain > best[GAIN] and gain > LEAST_SHARE * size):
                     continue
                 if lighter < high:
                     # What the curvature does not tell is counted, once for a column.
@@ -282,77 +311,6 @@ def search(
                     if heavy < leaf_weight or own[254] + own[255] - heavy < leaf_weight:
                         continue
                 side = turn == 1 if has_missing[column] else 2 * breadth > spread
-                best[GAIN] = gain
-                best[COLUMN] = column
-                best[BIN] = b
-                best[SIDE] = side
-                best[SLOPE] = left
-                best[CURVATURE] = breadth
-
-
-@kernel(within=True)
-def divide(
-    gate: np.ndarray,
-    member: int,
-    members: int,
-    codes: np.ndarray,
-    tree: np.ndarray,
-    sides: np.ndarray,
-    node: int,
-    rows: np.ndarray,
-    spare: np.ndarray,
-    shared: np.ndarray,
-    state: np.ndarray,
-) -> bool:
-    """Bring the rows of a node that go left to the front, all in the order they had; False where a member failed."""
-    begin, goes_left = state[FIRST, node], sides[node]
-    size = state[LAST, node] - begin
-    start, stop = begin + size * member // members, begin + size * (member + 1) // members
-    front, back, own = start, start, codes[tree[node, 0]]
-    for q in range(start, stop):
-        i = rows[q]
-        goes = np.int64(goes_left[own[np.uint64(i)]])
-        # Both are written, and one of them stays.
-        spare[0, front] = i
-        spare[1, back] = i
-        front += goes
-        back += 1 - goes
-    shared[member, 0] = front - start
-    if not meet(gate, members):
-        return False
-    lefts, before = np.int64(0), np.int64(0)
-    for other in range(members):
-        before += shared[other, 0] if other < member else 0
-        lefts += shared[other, 0]
-    for q in range(start, front):
-        rows[begin + before + q - start] = spare[0, q]
-    for q in range(start, back):
-        rows[lefts - before + q] = spare[1, q]
-    state[LAST, tree[node, 3]] = begin + lefts
-    return meet(gate, members)
-
-
-@kernel(within=True)
-def describe(
-    member: int,
-    members: int,
-    state: np.ndarray,
-    n_leaves: int,
-    rows: np.ndarray,
-    slope: np.ndarray,
-    curvature: np.ndarray,
-    weight: np.ndarray,
-    sums: np.ndarray,
-    leaf: np.ndarray,
-) -> None:
-    """Add up slopes, curvatures, weights and rows of each leaf, and tell the rows which leaf is theirs."""
-    for q in range(member, n_leaves, members):
-        node = state[LEAVES, q]
-        for place in range(state[FIRST, node], state[LAST, node]):
-            i = rows[place]
-            w = weight[i] if len(weight) else 1.0
-            sums[node, 0] += w * slope[i]
-            sums[node, 1] += w * curvature[i]
-            sums[node, 2] += w
-            sums[node, 3] += 1.0
-            leaf[i] = node
+                bar = (steep / near + flat / far) * NEARLY if sieved else bar
+                best[GAIN], best[COLUMN], best[BIN] = gain, column, b
+                best[SIDE], best[SLOPE], best[CURVATURE] = side, left, breadth

@@ -12,6 +12,7 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.trees.boosting.histograms import BIN, COLUMN, CURVATURE, GAIN, LEAST_SHARE, LOW, SIDE, SLOPE, count_weights
+from qed.trees.boosting.monotone import fenced
 
 # What a category must weigh to stand for itself; and its place where rare ones are taken together.
 SUPPORT, POOL = 10.0, 256
@@ -50,6 +51,10 @@ def search_levels(
     spread: int,
     to_grid: np.ndarray,
     penalty: float,
+    directions: np.ndarray | None,
+    least_value: float,
+    most_value: float,
+    alone: float,
     leaf_curvature: float,
     leaf_weight: float,
     codes: np.ndarray,
@@ -61,7 +66,10 @@ def search_levels(
     best: np.ndarray,
     goes: np.ndarray,
 ) -> None:
-    """Find the best set of categories of a column, and write it down where it is better than what is known."""
+    """Find the best set of categories of a column, and write it down where it is better than what is known.
+
+    `alone` is what the node is worth without a question.
+    """
     level, ratio = np.empty(POOL + 1, dtype=np.int64), np.empty(POOL + 1)
     first, least, low, high, count, pool = column << 8, bounds[4], bounds[2], bounds[3], 0, np.int64(0)
     for b in range(POOL):
@@ -78,8 +86,6 @@ def search_levels(
         count += 1
     sort_levels(level, ratio, count)
     from_slope, from_curvature = 1.0 / to_grid[0], 1.0 / to_grid[1]
-    whole, width = total * from_slope, spread * from_curvature
-    alone = whole * whole / (width + penalty)
     left, breadth, cut, counted = np.int64(0), np.int64(0), -1, False
     for k in range(count - 1):
         amount = pool if level[k] == POOL else histogram[first + level[k]]
@@ -90,8 +96,11 @@ def search_levels(
             continue
         here, there = left * from_slope, (total - left) * from_slope
         score = here * here / (before + penalty) + there * there / (after + penalty)
+        size = score
+        if directions is not None:
+            score, size = fenced(here, before + penalty, there, after + penalty, least_value, most_value, 0)
         gain = score - alone
-        if not gain > max(best[GAIN], LEAST_SHARE * score):
+        if not gain > max(best[GAIN], LEAST_SHARE * size):
             continue
         if lighter < high:
             if not counted:

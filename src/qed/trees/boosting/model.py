@@ -29,6 +29,8 @@ from qed.base.random import seed_of
 from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.trees.asking.categories import CATEGORICAL_FEATURES
+from qed.trees.boosting.monotone import is_of_directions, wrong_way
 from qed.trees.boosting.problem import BoostingProblem
 from qed.trees.boosting.proof import Checked, check_rounds
 from qed.trees.boosting.rounds import Rounds
@@ -42,15 +44,6 @@ SAMPLED = 1 << 14
 FEW_ROWS, MANY_ROWS, MANY_COLUMNS, MOST_TREES, TREE_SECONDS, CELL_SECONDS = 1_000, 50_000, 20, 200, 2e-3, 5e-9
 
 
-def _is_of_columns(value: Any) -> bool:
-    """Say whether a value can name columns."""
-    if value is None:
-        return True
-    given = np.asarray(value)
-    words = given.dtype.kind in "US" or (given.dtype == object and all(isinstance(one, str) for one in given.flat))
-    return given.ndim == 1 and (given.dtype.kind in "iub" or words or not given.size)
-
-
 BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "learning_rate": number(0, above=True),
     "max_iter": integer(1, kind="model"),
@@ -61,8 +54,9 @@ BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "max_features": TREE_PARAMETERS["max_features"],
     "max_bins": Parameter("a whole number from 2 to 255", lambda value: integer(2).accepts(value) and value <= 255),
     "subsample": number(0, 1, above=True),
-    "categorical_features": Parameter(
-        "None, or an array of numbers or names of columns, or a mask of them", _is_of_columns
+    "categorical_features": CATEGORICAL_FEATURES,
+    "monotonic_cst": Parameter(
+        "None, or -1, 0 or 1 for each column, or a dict of them by the names of columns", is_of_directions, "model"
     ),
     "early_stopping": boolean(kind="optimization") | choice("auto"),
     "validation_fraction": Parameter(
@@ -79,7 +73,6 @@ BOOSTING_GRID: Mapping[str, list[Any]] = {
     "max_iter": [15, 30, 60, 100, 150, 200, 300],
 }
 BOOSTING_WAYS: dict[str, Way] = {
-    "monotonic_cst": way(choice(None), None),
     "interaction_cst": way(choice(None), None),
     "scoring": way(choice("loss"), "loss"),
     "verbose": WAYS["verbose"],
@@ -90,7 +83,7 @@ BOOSTING_WAYS: dict[str, Way] = {
 class GradientBoosting(Iterative):
     """Trees that are added one after another."""
 
-    passes: ClassVar[str] = "in memory"
+    passes: ClassVar[str] = "as codes"
     missing: ClassVar[bool] = True
     takes_categories: ClassVar[bool] = True
     keeps: ClassVar[Any] = "last"
@@ -145,7 +138,7 @@ class GradientBoosting(Iterative):
 
     @abstractmethod
     def _problem(self, rows: Rows) -> Any:
-        """Make the problem: rows in memory, and their targets."""
+        """Make the problem: targets in memory, and rows that are read as codes."""
 
     def _steps(self, problem: BoostingProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         if start is None:
@@ -244,7 +237,11 @@ class GradientBoosting(Iterative):
         fault = self._fault(outputs)
         if fault:
             return [Claim(f"trees make a forest ({fault})", np.inf, 0.0)]
-        return self._checked(problem).claims(self.train_score_)
+        claims = self._checked(problem).claims(self.train_score_)
+        if problem.directions is not None:
+            says = "values go against the direction of a monotone column, by at most"
+            claims.append(Claim(says, wrong_way(self.forest_, problem.directions), 0.0))
+        return claims
 
     def _fault(self, outputs: int) -> str:
         """Say in what the forest and the scores of the rounds do not belong together."""

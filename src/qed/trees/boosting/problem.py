@@ -9,27 +9,24 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from qed.base.engine import add_pairwise
 from qed.base.errors import DegenerateWarning, InputError, level_of_user
-from qed.base.models.checks import refuse_missing
-from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.labels import class_factors, encode, learn_classes
-from qed.base.models.problem import Problem
 from qed.base.random import generator
-from qed.base.sources.block import Block, join
-from qed.base.sources.rows import ArrayRows, Rows
-from qed.base.summary import Summary
+from qed.base.sources.rows import Rows
+from qed.trees.asking.categories import columns_of_categories
 from qed.trees.bins import Bins
-from qed.trees.boosting.coding import Coding, columns_of_categories, learn_coding
+from qed.trees.boosting.coding import Coding, learn_coding
 from qed.trees.boosting.growing import LEAST_CURVATURE, Rules
+from qed.trees.boosting.monotone import directions_of
 from qed.trees.boosting.objectives import Objective, objective_of_classes, objective_of_numbers
 from qed.trees.growing import NOTHING, on_grid
+from qed.trees.present import PresentRows
 from qed.trees.problem import features_tried
 
 # Rows above which stopping early is the default.
@@ -48,6 +45,7 @@ class Settings(Protocol):
     max_bins: int
     subsample: float
     categorical_features: Any
+    monotonic_cst: Any
     early_stopping: Any
     validation_fraction: float | None
 
@@ -87,51 +85,17 @@ class Coded:
     aside: np.ndarray
 
 
-class BoostingProblem(Problem, ABC):
+class BoostingProblem(PresentRows, ABC):
     """Rows, the objective, and the rules of growing; a seed tells which rows are kept aside and which are drawn in each round."""
 
-    rows: Rows
-    again: bool = False  # whether a model is certified, whose every round is looked at
     size: float = 1.0  # what scores are multiplied by, to be in the units of the target
     factor: np.ndarray | None = None  # by which the weights of rows are multiplied
     checked: Any = None  # what a proof has found out already
     _coded: tuple[np.ndarray, Coded] | None = None
 
     def __init__(self, rows: Rows, model: Settings) -> None:
-        # Files that say how many rows they have are cheap to read again, and would fill the memory if they were mapped.
-        self.rows = rows.cached() if rows.in_memory or rows.known_count() is None else rows
-        self.target_ndim, self.model = rows.target_ndim, model
-        seen = list(self.rows.each(_look))
-        self.summary: Summary = add_pairwise(one[1] for one in seen)
-        self._sums: Any = add_pairwise(one[2] for one in seen)
-        if np.isneginf(self.summary.low).any() or np.isposinf(self.summary.high).any():
-            refuse_missing(rows, model)
-        self._first: int = seen[0][0]
-        self._y: np.ndarray = np.asarray(join([one[3] for one in seen]))
-        weights = [one[4] for one in seen]
-        weight = None if weights[0] is None else np.concatenate(weights)
-        numbers = np.arange(len(self._y)) if weight is None else np.flatnonzero(weight > 0)
-        # The numbers of the rows that weigh anything, their targets, and what they weigh; None where all weigh one.
-        self._numbers, self.y = numbers, self._y[numbers] if weight is not None else self._y
-        self.weight: np.ndarray | None = None if weight is None or (weight[numbers] == 1).all() else weight[numbers]
-
-    @cached_property
-    def fingerprint(self) -> Fingerprint | None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self.summary.fingerprint(self._sums)
-        # Squares of columns at 1e200 have none; trees do not need them.
-        known = (found.variance, found.target if found.target is not None else 0.0)
-        return found if all(np.isfinite(one).all() for one in known) else None
-
-    @property
-    def weights(self) -> np.ndarray:
-        """What every row weighs."""
-        return np.ones(len(self.y)) if self.weight is None else self.weight.astype(np.float64)
-
-    @property
-    def targets_alone(self) -> Rows:
-        """The targets and weights, as rows without features."""
-        return ArrayRows(np.empty((len(self.y), 0)), self.y, self.weight)
+        super().__init__(rows, model)
+        self.model = model
 
     @property
     @abstractmethod
@@ -150,12 +114,23 @@ class BoostingProblem(Problem, ABC):
         return np.isin(np.arange(self.rows.n_features), columns) if columns else None
 
     @cached_property
+    def directions(self) -> np.ndarray | None:
+        """In which direction the scores go in each column; None where all are free."""
+        found = directions_of(self.model.monotonic_cst, self.rows, self.is_categorical)
+        if found is not None and self.objective.outputs > 1:
+            raise InputError(
+                f"monotonic_cst is for numbers and for two classes, but there are {self.objective.outputs}: a probability need not rise "
+                "with its score."
+            )
+        return found
+
+    @cached_property
     def table(self) -> Table:
         """All rows, with weights whose sums are exact; those that weigh nothing beside the others are left out."""
         if self.weight is None and self.factor is None:
-            return Table(self._numbers, self.targets, NOTHING)
+            return Table(self.numbers, self.targets, NOTHING)
         weight = on_grid(self.weights if self.factor is None else self.weights * self.factor)
-        table = Table(self._numbers, self.targets, weight)
+        table = Table(self.numbers, self.targets, weight)
         return table if (weight > 0).all() else table.some(np.flatnonzero(weight > 0))
 
     @property
@@ -218,19 +193,19 @@ class BoostingProblem(Problem, ABC):
         if self._coded is None or self._coded[0] is not train.numbers:
             chosen, most = Bins.sample(len(train)), self.model.max_bins
             sample = train if chosen is None else train.some(chosen)
-            whole = len(train) == len(self._y)
+            whole = len(train) == self.count
             columns = [] if self.is_categorical is None else np.flatnonzero(self.is_categorical).tolist()
             weight = sample.weight if len(sample.weight) else None
             learned = None if whole and chosen is None else sample.numbers
-            coding = learn_coding(self.rows, self._first, learned, weight, most, columns)
+            coding = learn_coding(self.rows, self.first, learned, weight, most, columns)
             place, count = None, len(train)
             if not whole:
-                place = np.full(len(self._y), -1)
+                place = np.full(self.count, -1)
                 place[train.numbers] = np.arange(len(train))
                 if aside is not None:
                     count += len(aside)
                     place[aside.numbers] = np.arange(len(train), count)
-            codes = coding.all_codes(self.rows, self._first, place, count)
+            codes = coding.all_codes(self.rows, self.first, place, count)
             self._coded = train.numbers, Coded(coding, codes[: len(train)], codes[len(train) :])
         return self._coded[1]
 
@@ -304,11 +279,3 @@ class ClassProblem(BoostingProblem):
     @cached_property
     def objective(self) -> Objective:
         return objective_of_classes(self.model.loss, len(self.classes))
-
-
-def _look(block: Block) -> tuple[int, Summary, Any, Any, Any]:
-    """Give the number of the first row, what the columns are like, sums of the target for a fingerprint, targets and weights."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        # What is missing adds nothing to sums.
-        sums = target_sums(replace(block, X=np.nan_to_num(block.X, nan=0.0)) if np.isnan(block.X).any() else block)
-    return block.start, Summary.of(block), sums, block.y, block.weight

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +17,19 @@ from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.threads.team import Team, team
 from qed.trees.bins import MISSING
-from qed.trees.boosting.growing import Grid, Rules, level_share, score_of, worth, worth_of_levels
+from qed.trees.boosting.growing import Grid, Rules, level_share, pull_of, worth, worth_of_levels
+from qed.trees.boosting.monotone import Fence, bounded, limits_of, loose_by, mean_values
 from qed.trees.boosting.objectives import quantiles
 from qed.trees.boosting.problem import BoostingProblem, Coded, Table
 from qed.trees.boosting.rounds import HALVINGS, PART, ROUNDING, Measured, grid_of, mean_loss, measure, scores_of
 from qed.trees.forest import Forest
 from qed.trees.nodes import Nodes
 from qed.trees.problem import features_tried
+
+# The share of their sizes by which two values clearly differ.
+CLEAR = 1e-9
+# Rows whose places are held at a time, so that they stay near.
+NEAR = 1 << 16
 
 
 @dataclass
@@ -92,6 +99,24 @@ def check_rounds(forest: Forest, problem: BoostingProblem, seed: int, rate: floa
     return found
 
 
+class _Bounds(NamedTuple):
+    """Between what values nodes had to stay, how far that may be off, and how far the values of nodes themselves; of shape (2, nodes)."""
+
+    limits: np.ndarray
+    loose: np.ndarray
+    unit: np.ndarray
+
+    def some(self, chosen: np.ndarray) -> _Bounds:
+        """Give those of some nodes."""
+        return _Bounds(self.limits[:, chosen], self.loose[:, chosen], self.unit[chosen])
+
+    def fence(self, axes: int, direction: int) -> Fence:
+        """Give what questions are held to, with some axes behind that of the nodes."""
+        low, high = self.limits.reshape(2, -1, *[1] * axes)
+        # Whether sides that hardly differ stand in order, rounding decides.
+        return Fence(low, high, direction, CLEAR)
+
+
 class _Look:
     """What all rounds are looked at with."""
 
@@ -99,7 +124,9 @@ class _Look:
         self.found, self.problem, self.train, self.rate = found, problem, train, rate
         self.coding, self.codes = coded.coding, coded.train
         self.rules: Rules = problem.rules(train)
-        self.has_missing = np.array([(one == MISSING).any() for one in self.codes.T])
+        self.directions = problem.directions
+        near = (self.codes[start : start + NEAR] for start in range(0, len(self.codes), NEAR))
+        self.has_missing = np.any([(one == MISSING).any(axis=0) for one in near], axis=0)
 
     def at_round(
         self,
@@ -118,8 +145,10 @@ class _Look:
         halvings: set[int] = set()
         for output, number in enumerate(trees):
             nodes, here = forest.tree(number), slice(forest.starts[number], forest.starts[number + 1])
-            rows = np.arange(len(train)) if drawn is None else drawn
-            leaf = self.coding.leaves(forest, number, self.codes if drawn is None else self.codes[drawn])
+            # All rows are looked at where they are: copies of very many would be most of the memory.
+            rows = slice(None) if drawn is None else drawn
+            codes = self.codes[rows]
+            leaf = self.coding.leaves(forest, number, codes)
             slope, curvature = measured.slope[output, rows], measured.curvature[output, rows]
             weight = train.weight[rows] if len(train.weight) else train.weight
             grid = grid_of(measured, output, train, drawn)
@@ -127,12 +156,24 @@ class _Look:
             sums = nodes.sums(leaf, amounts).T
             by_level = forest.level_set[here] >= 0
             self._places(nodes, sums, by_level)
-            least = level_share(weight, len(rows)) * float(sums[1, 0])
-            sides = self.coding.sides(forest, here)
-            self._questions(nodes, leaf, rows, amounts, sums, grid, forest.gain[here], sides, least)
-            halvings |= self._counts_and_values(nodes, leaf, rows, slope, curvature, sums[2], scores[output])
+            least = level_share(weight, len(leaf)) * float(sums[1, 0])
+            sides, bounds = self.coding.sides(forest, here), self._bounds(nodes, sums, grid)
+            self._questions(nodes, leaf, codes, amounts, sums, grid, forest.gain[here], sides, least, bounds)
+            halvings |= self._counts_and_values(nodes, leaf, rows, slope, curvature, sums[2], scores[output], bounds)
         if halvings - {0}:
             self._shorter(halvings, measured, scores, following, crew)
+
+    def _bounds(self, nodes: Nodes, sums: np.ndarray, grid: Grid) -> _Bounds | None:
+        """Hand the bounds of values down again; None where all columns are free."""
+        if self.directions is None:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope, width = pull_of(sums, self.rules, grid)
+            value = -slope / width
+            # Whoever measures the losses otherwise in the last digit moves a row or two by one unit of the grid.
+            unit = 8 * (1 / grid.slope + np.abs(value) / grid.curvature) / width
+        limits, by = limits_of(*_tree(nodes), self.directions, value)
+        return _Bounds(limits.T, loose_by(by, nodes.children_right, unit).T, unit)
 
     def _places(self, nodes: Nodes, sums: np.ndarray, by_level: np.ndarray) -> None:
         """Compare thresholds with edges, and where missing values are sent to with the rule; categories alone have sets."""
@@ -153,15 +194,16 @@ class _Look:
         self,
         nodes: Nodes,
         leaf: np.ndarray,
-        rows: np.ndarray,
+        rows: slice | np.ndarray,
         slope: np.ndarray,
         curvature: np.ndarray,
         weight: np.ndarray,
         scores: np.ndarray,
+        bounds: _Bounds | None,
     ) -> set[int]:
         """Compare rows, weights and values; give how often the values were halved, nothing where they are all rounding."""
         found, count, heavy = self.found, nodes.node_count, self.train.weights[rows]
-        wrong = nodes.sums(leaf, np.ones(len(rows))) != nodes.n_node_samples
+        wrong = nodes.sums(leaf, np.ones(len(leaf))) != nodes.n_node_samples
         wrong |= np.abs(nodes.weighted_n_node_samples - weight) > 1e-12 * weight[0]
         found.miscounted += int(wrong.sum()) + int((nodes.value[~nodes.is_leaf] != 0).sum())
         objective = self.problem.objective
@@ -174,12 +216,21 @@ class _Look:
         else:
             wanted = quantiles(self.train.y[rows] - scores[rows], heavy, leaf, count, objective.level)
             slack = np.abs(self.train.y).max() + np.abs(scores).max()
-        leaves = nodes.is_leaf
+        leaves, bent = nodes.is_leaf, np.zeros(count)
+        if bounds is not None:
+            free, limits = np.where(np.isfinite(wanted), wanted, 0.0), bounds.limits
+            if objective.level is not None:
+                means = mean_values(*_tree(nodes), free, weight)
+                limits = limits_of(*_tree(nodes), np.asarray(self.directions), means)[0].T
+            wanted = np.clip(free, *limits)
+            # Bounds of quantiles are means of them, of as many as there are rows.
+            loose = bounds.loose.max(axis=0) if objective.level is None else len(leaf) * EPS * slack
+            bent = np.where(wanted != free, loose, 0.0)
         wanted = np.where(np.isfinite(wanted), self.rate * wanted, 0.0)[leaves]
         own = nodes.value[leaves, 0] / self.problem.size
         # Sums of m numbers are known to m roundings of their sizes, the slopes themselves to a few.
         m = nodes.n_node_samples[leaves] + 32.0
-        slack = self.rate * m * EPS * np.broadcast_to(slack, count)[leaves]
+        slack = self.rate * (m * EPS * np.broadcast_to(slack, count)[leaves] + bent[leaves])
         halved = _halvings(own, wanted, slack)
         # Where all that is wanted is rounding, so are the values, of either sign.
         apart = np.abs(own) / 4 if halved is None else np.abs(own - math.ldexp(1.0, -halved) * wanted)
@@ -191,13 +242,14 @@ class _Look:
         self,
         nodes: Nodes,
         leaf: np.ndarray,
-        rows: np.ndarray,
+        codes: np.ndarray,
         amounts: np.ndarray,
         sums: np.ndarray,
         grid: Grid,
         gain: np.ndarray,
         sides: np.ndarray,
         least: float,
+        bounds: _Bounds | None,
     ) -> None:
         """Ask all questions of all nodes again, and compare the best with those asked, and with what was left unasked."""
         found, rules, asking = self.found, self.rules, ~nodes.is_leaf
@@ -205,27 +257,23 @@ class _Look:
         for column, n_bins in enumerate(self.coding.counts):
             levels = self.coding.is_categorical[column]
             width = 256 if levels else int(n_bins) + 1
-            place = leaf * width + np.minimum(self.codes[rows, column], width - 1)
-            flat = np.stack([np.bincount(place, one, nodes.node_count * width) for one in amounts.T])
-            histograms = flat.reshape(3, nodes.node_count, width)
+            histograms = _histograms(leaf, codes[:, column], width, amounts, nodes.node_count)
             for level in reversed(nodes.levels):
                 above = level[asking[level]]
                 histograms[:, above] = histograms[:, above + 1] + histograms[:, nodes.children_right[above]]
             if levels:
-                every = worth_of_levels(histograms, least, rules, grid)[0]
+                fence = None if bounds is None else bounds.fence(1, 0)
+                every = worth_of_levels(histograms, least, rules, grid, fence)[0]
                 own = nodes.feature == column
                 self._sets(sides[own], histograms[1, own], self.coding.known[column], least)
             else:
-                every = worth(histograms, np.broadcast_to(n_bins, nodes.node_count), rules, grid).max(axis=2)
+                fence = None if bounds is None else bounds.fence(2, int(np.asarray(self.directions)[column]))
+                every = worth(histograms, np.broadcast_to(n_bins, nodes.node_count), rules, grid, fence).max(axis=2)
             best = np.maximum(best, every.max(axis=1))
         ask = np.flatnonzero(asking)
         left, right = sums[:, ask + 1], sums[:, nodes.children_right[ask]]
         with np.errstate(divide="ignore", invalid="ignore"):
-            score = score_of(left, rules, grid) + score_of(right, rules, grid)
-            own = score - score_of(sums[:, ask], rules, grid)
-            # Whoever measures the losses otherwise in the last digit moves a row or two by one unit of the grid.
-            steep = [np.abs(one[0] / grid.slope) / (one[1] / grid.curvature + rules.penalty) for one in (left, right)]
-            slack = 64 * EPS * score + 8 * (steep[0] + steep[1]) / grid.slope
+            own, slack = self._own(nodes, ask, (left, right, sums[:, ask]), grid, bounds)
             found.miscounted += int((~(np.abs(gain[ask] - own) <= slack)).sum()) + int((gain[~asking] != 0).sum())
             excess = np.nan_to_num((best[ask] - own) / slack, nan=math.inf)
         found.worse = max(found.worse, float(excess.max(initial=0.0)))
@@ -233,6 +281,31 @@ class _Look:
         light |= np.minimum(left[1], right[1]) / grid.curvature < rules.curvature
         found.displaced += int(light.sum()) + int(nodes.n_leaves > rules.leaves) + int(nodes.max_depth > rules.depth)
         self._order(nodes, np.where(asking, 0.0, best), dict(zip(ask.tolist(), zip(own, slack))))
+
+    def _own(
+        self, nodes: Nodes, ask: np.ndarray, parts: tuple[np.ndarray, ...], grid: Grid, bounds: _Bounds | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give what the questions asked are worth, from the sums of both sides and of all, and what rounding may do to that."""
+        here = None if bounds is None else bounds.some(ask)
+        fence = Fence(np.array(-np.inf), np.array(np.inf)) if here is None else Fence(*here.limits)
+        pulls = [pull_of(one, self.rules, grid) for one in parts]
+        values, scores, sizes = zip(*(bounded(*pull, fence) for pull in pulls))
+        # Whoever measures the losses otherwise in the last digit moves a row or two by one unit of the grid.
+        slack = (
+            64 * EPS * np.maximum(sizes[0] + sizes[1], sizes[2])
+            + 8 * (np.abs(values[0]) + np.abs(values[1])) / grid.slope
+        )
+        if bounds is not None and here is not None:
+            slack += (
+                4
+                * sum(np.abs(slope + width * value) for (slope, width), value in zip(pulls, values))
+                * here.loose.max(axis=0)
+            )
+            apart = np.asarray(self.directions)[nodes.feature[ask]] * (values[0] - values[1])
+            near = CLEAR * (np.abs(values[0]) + np.abs(values[1])) + here.loose.max(axis=0)
+            near += bounds.unit[ask + 1] + bounds.unit[nodes.children_right[ask]]
+            self.found.displaced += int((apart > near).sum())
+        return scores[0] + scores[1] - scores[2], slack
 
     def _sets(self, goes: np.ndarray, mass: np.ndarray, known: np.ndarray, least: float) -> None:
         """See that rare categories go one way, those without rows with them or the larger side, unknown ones with missing values."""
@@ -270,6 +343,22 @@ class _Look:
         twice = scores + 2 * (following - scores)
         loss = measure(self.problem.objective, self.train, twice, crew).loss
         self.found.longer += int(len(halvings) != 1 or loss <= measured.loss * (1 + ROUNDING) * (1 - 1e-12))
+
+
+def _tree(nodes: Nodes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give the columns that nodes ask about, and their children."""
+    return nodes.feature, np.arange(nodes.node_count) + 1, nodes.children_right
+
+
+def _histograms(leaf: np.ndarray, codes: np.ndarray, width: int, amounts: np.ndarray, count: int) -> np.ndarray:
+    """Add up the amounts (n, 3) of rows by their leaf and code; whole numbers, so that some rows may be taken after others."""
+    flat = np.zeros((3, count * width))
+    for start in range(0, len(leaf), NEAR):
+        here = slice(start, start + NEAR)
+        place = leaf[here].astype(np.intp) * width + np.minimum(codes[here], width - 1)
+        for own, one in zip(flat, amounts.T):
+            own += np.bincount(place, one[here], len(own))
+    return flat.reshape(3, count, width)
 
 
 def _halvings(own: np.ndarray, wanted: np.ndarray, slack: np.ndarray) -> int | None:

@@ -56,6 +56,9 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
     categorical_features : array-like or None, default=None
         The columns that hold categories, by number or name, or as a mask: whole numbers from 0 on, below ``max_bins``. What is
         negative, or was not there to learn from, counts as missing.
+    monotonic_cst : array-like of -1, 0 and 1, dict by name, or None, default=None
+        The columns in which the prediction may only rise (1) or only fall (-1), everything else being equal. The others have a 0, or are
+        not named.
     early_stopping : bool or "auto", default="auto"
         Whether rounds end where the loss of rows kept aside no longer falls; by default for more than 10 000 rows.
     validation_fraction : float or None, default=0.1
@@ -129,6 +132,7 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
         max_bins: int = 255,
         subsample: float = 1.0,
         categorical_features: Any = None,
+        monotonic_cst: Any = None,
         early_stopping: Any = "auto",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
@@ -147,6 +151,7 @@ class GradientBoostingRegressor(Regressor, GradientBoosting):
         self.max_bins = max_bins
         self.subsample = subsample
         self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

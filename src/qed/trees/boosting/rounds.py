@@ -6,6 +6,7 @@ those of its trees, added in the same order: it goes on bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from qed.base.threads.team import Team, team
 from qed.trees.boosting.coding import Coding
 from qed.trees.boosting.growing import Grid, Grower, Grown
 from qed.trees.boosting.logistic import logistic_pieces
+from qed.trees.boosting.monotone import limits_of, mean_values
 from qed.trees.boosting.objectives import Objective, quantiles
 from qed.trees.boosting.problem import BoostingProblem, Table
 from qed.trees.forest import Forest, Growing
@@ -36,14 +38,25 @@ class Measured:
 
 
 def measure(
-    objective: Objective, table: Table, scores: np.ndarray, crew: Team, drawn: np.ndarray | None = None
+    objective: Objective,
+    table: Table,
+    scores: np.ndarray,
+    crew: Team,
+    drawn: np.ndarray | None = None,
+    room: Measured | None = None,
+    move: Callable[[slice], None] | None = None,
 ) -> Measured:
-    """Measure the losses; the sizes are those of all rows, or of some that are drawn."""
-    slope, curvature = np.empty_like(scores), np.empty_like(scores)
+    """Measure the losses; the sizes are those of all rows, or of some that are drawn.
+
+    What was measured before and is no longer needed is `room` for slopes and curvatures. Scores are those after a `move` of each part.
+    """
+    slope, curvature = (np.empty_like(scores), np.empty_like(scores)) if room is None else (room.slope, room.curvature)
     is_compiled = objective.is_logistic and len(table) > PART
 
     def one(part: int, parts: int) -> tuple[float, np.ndarray]:
         here = slice(part * PART, (part + 1) * PART)
+        if move is not None:
+            move(here)
         z, y, weight, down, bend = (
             scores[:, here],
             table.y[here],
@@ -106,7 +119,7 @@ class Rounds:
         self.rules = problem.rules(self.train)
         self.coded = problem.coded(self.train, self.aside)
         self.coding = self.coded.coding
-        self.grower = Grower(self.coded.train, self.coding, self.train.weight, self.rules)
+        self.grower = Grower(self.coded.train, self.coding, self.train.weight, self.rules, problem.directions)
         self.baseline = self.objective.baseline(self.train.y, self.train.weights)
         self.growing = Growing(forest)
         self.number = 0 if forest is None else forest.n_trees // self.objective.outputs
@@ -114,7 +127,7 @@ class Rounds:
             scores_of(problem, self.coding, codes, self.baseline, forest)
             for codes in (self.coded.train, self.coded.aside)
         )
-        self.leaf = np.zeros(self.scores.shape, dtype=np.int32)
+        self.leaf, self._moved = np.zeros(self.scores.shape, dtype=np.int32), np.empty_like(self.scores)
         with self._crew() as crew:
             self.measured = measure(self.objective, self.train, self.scores, crew)
 
@@ -137,7 +150,7 @@ class Rounds:
         drawn = self.problem.drawn(self.seed, self.number, len(self.train))
         with self._crew() as crew:
             if drawn is not None:
-                self.measured = measure(self.objective, self.train, self.scores, crew, drawn)
+                self.measured = measure(self.objective, self.train, self.scores, crew, drawn, self.measured)
             trees = []
             allowed = self.problem.allowed(self.seed, self.number, 2 * self.rules.leaves - 1)
             for output, columns in enumerate(allowed):
@@ -197,25 +210,34 @@ class Rounds:
             used = slice(None) if drawn is None else drawn
             away = self.train.y[used] - self.scores[output, used]
             step = quantiles(away, self.train.weights[used], grown.leaf[used], len(grown.sums), objective.level)
+        if grown.limits is not None:
+            free = np.where(np.isfinite(step), step, 0.0)
+            step = np.where(grown.questions[:, 0] < 0, np.clip(free, *self._limits(grown, free).T), 0.0)
         return np.where(np.isfinite(step), self.rate * step, 0.0)
+
+    def _limits(self, grown: Grown, step: np.ndarray) -> np.ndarray:
+        """Give the bounds of values, where columns are to be monotone: those of growing, or of the quantiles that leaves go to."""
+        if self.objective.level is None or grown.limits is None:
+            return np.asarray(grown.limits)
+        tree = grown.questions[:, 0], grown.questions[:, 3], grown.questions[:, 3] + 1
+        means = mean_values(*tree, step, grown.sums[:, 2])
+        return limits_of(*tree, np.asarray(self.grower.directions), means)[0]
 
     def _go(self, crew: Team, trees: list[Tree], *, whole: bool) -> None:
         """Add the values of the trees to the scores; where that would raise the loss of all rows, halve them until it does not."""
-        before, scores = self.measured.loss, np.empty_like(self.scores)
+        before = self.measured.loss
 
-        def move(part: int, parts: int) -> None:
-            here = slice(part * PART, (part + 1) * PART)
+        def move(here: slice) -> None:
             for k, tree in enumerate(trees):
-                np.add(self.scores[k, here], tree.value[self.leaf[k, here]], out=scores[k, here])
+                np.add(self.scores[k, here], tree.value[self.leaf[k, here]], out=self._moved[k, here])
 
         for _ in range(HALVINGS):
-            crew.run(move, -(-len(self.train) // PART))
-            measured = measure(self.objective, self.train, scores, crew)
-            if not whole or measured.loss <= before * (1 + ROUNDING):
+            self.measured = measure(self.objective, self.train, self._moved, crew, room=self.measured, move=move)
+            if not whole or self.measured.loss <= before * (1 + ROUNDING):
                 break
             for tree in trees:
                 tree.halve()
-        self.scores, self.measured = scores, measured
+        self.scores, self._moved = self._moved, self.scores
 
 
 def scores_of(

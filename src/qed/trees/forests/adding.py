@@ -7,6 +7,7 @@ in the lowest bit, its class. Bits say which bins of a column may have rows, so 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -146,14 +147,13 @@ def add_up(
 def collect(
     bins: np.ndarray,
     keys: np.ndarray,
-    counted: bool,
-    near: np.ndarray,
+    near: np.ndarray | None,
     classes: int,
     sized: bool,
     first: int,
     last: int,
     pairs: np.ndarray,
-    sums: np.ndarray,
+    sums: Any,
     counts: np.ndarray,
     bits: np.ndarray,
 ) -> None:
@@ -168,7 +168,7 @@ def collect(
         for r in range(first, last):
             b = bins[keys[r] >> ROW]
             bits[b >> 6] |= ONE << np.uint64(b & 63)
-    if counted:
+    if near is None:
         for r in range(first, last):
             pairs[bins[keys[r] >> ROW]] += pair(keys[r])
     elif classes <= 2:
@@ -194,11 +194,10 @@ def between(low: float, high: float, lot: np.uint64) -> float:
 @kernel(within=True)
 def halve(
     pairs: np.ndarray,
-    sums: np.ndarray,
+    sums: np.ndarray | None,
     counts: np.ndarray,
     bits: np.ndarray,
     edges: np.ndarray,
-    counted: bool,
     classes: int,
     lot: np.uint64,
 ) -> None:
@@ -206,8 +205,9 @@ def halve(
     lowest, highest = MISSING, -1
     for b in range(MISSING):
         there = pairs[b] > NONE
-        for k in range(0 if counted else classes if classes > 2 else 1):
-            there |= sums[b, k] > 0.0
+        if sums is not None:
+            for k in range(classes if classes > 2 else 1):
+                there |= sums[b, k] > 0.0
         if there:
             lowest, highest = min(lowest, b), b
     if lowest >= highest:
@@ -221,9 +221,10 @@ def halve(
             counts[to] += counts[b]
             pairs[to] += pairs[b]
             counts[b], pairs[b] = 0, NONE
-            for k in range(max(classes, 2)):
-                sums[to, k] += sums[b, k]
-                sums[b, k] = 0.0
+            if sums is not None:
+                for k in range(max(classes, 2)):
+                    sums[to, k] += sums[b, k]
+                    sums[b, k] = 0.0
     for part in range(4):
         bits[part] &= ONE << np.uint64(63) if part == 3 else NONE
     bits[only >> 6] |= ONE << np.uint64(only & 63)
@@ -233,10 +234,9 @@ def halve(
 @kernel(within=True)
 def best_bin(
     pairs: np.ndarray,
-    sums: np.ndarray,
+    sums: np.ndarray | None,
     counts: np.ndarray,
     bits: np.ndarray,
-    counted: bool,
     kind: int,
     classes: int,
     size: int,
@@ -252,8 +252,9 @@ def best_bin(
     """
     best, place, side, heavy, gone = -np.inf, -1, -1, 0.0, NONE
     lost = int(pairs[MISSING] > NONE)
-    for k in range(0 if counted else classes if classes > 2 else 1):
-        lost |= sums[MISSING, k] > 0.0
+    if sums is not None:
+        for k in range(classes if classes > 2 else 1):
+            lost |= sums[MISSING, k] > 0.0
     for turn in range(1 + lost):
         before, number, sum_, both = 0.0, 0, 0.0, NONE
         for k in range(classes):
@@ -268,7 +269,7 @@ def best_bin(
                 if b == MISSING and turn == 1 and part >= 0:
                     continue
                 added = 0.0
-                if counted:
+                if sums is None:
                     both += pairs[b]
                     added = np.float64(pairs[b] >> ROW)
                     sum_ = np.float64(both & HALF)
@@ -282,8 +283,9 @@ def best_bin(
                 number += counts[b]
                 if turn == lost:
                     pairs[b], counts[b] = NONE, 0
-                    for k in range(0 if counted else max(classes, 2)):
-                        sums[b, k] = 0.0
+                    if sums is not None:
+                        for k in range(max(classes, 2)):
+                            sums[b, k] = 0.0
                 rest = total - before
                 if b == MISSING or added == 0.0 or rest <= 0.0 or before < leaf_weight or rest < leaf_weight:
                     continue

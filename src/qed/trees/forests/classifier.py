@@ -14,8 +14,10 @@ from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.trees.classifier import DecisionTreeClassifier
 from qed.trees.forests.model import FOREST_PARAMETERS, FOREST_WAYS, Forest
 from qed.trees.impurity import impurity, shares
+from qed.trees.model import DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import ClassTreeProblem
 
@@ -134,7 +136,12 @@ class RandomForestClassifier(Classifier, Forest):
         weight = problem.weights[there]
         return float(weight @ (mean.argmax(axis=1) == problem.label[there]) / weight.sum())
 
-    def _answers(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+    def _member(self, nodes: Nodes) -> DecisionTree:
+        tree = DecisionTreeClassifier()
+        tree.classes_, tree.n_classes_ = self.classes_, self.n_classes_
+        return self._as_member(tree, nodes)
+
+    def _says(self, mean: np.ndarray) -> dict[str, np.ndarray]:
         said = self.classes_[mean.argmax(axis=1)]
         return {"predict": said, "predict_proba": mean, "classes_": self.classes_}
 

@@ -94,20 +94,25 @@ def grow_drawn(
     """
     n, (exact, unit) = len(rows), counted(mass, unit)
     whole = drawn.classes == 2 and unit > 0 and exact.sum() < 1 << 31
-    keys, weight, everything = rows.astype(np.uint64) << ROW, np.empty((0, 2)), NONE
+    keys, everything = rows.astype(np.uint64) << ROW, NONE
+    # What counted rows do not need is None, and so nothing is compiled for it.
+    weight = near = sums = None
     if whole:
         keys |= exact.astype(np.uint64) << ONE | drawn.label[rows].astype(np.uint64)
         everything = np.uint64(exact.sum()) << ROW | np.uint64(exact @ drawn.label[rows])
     else:
-        weight = np.empty((drawn.codes.shape[1], 2))
+        weight, near = np.empty((drawn.codes.shape[1], 2)), np.empty((n, 2))
         weight[rows, 0], weight[rows, 1] = exact, mass
+        sums = np.zeros((MISSING + 1, max(drawn.classes, 2)))
     rules = rules._replace(gain=rules.gain / (unit or 1.0), weight=rules.weight / (unit or 1.0))
     most = 2 * max(n // rules.leaf, 1) - 1
     room = DrawnTree.room(min(most, (2 << rules.depth) - 1) if rules.depth < 62 else most, drawn.classes)
     leaf = np.empty(drawn.codes.shape[1] if drawn.classes == 1 else 0, dtype=np.intp)
     run = interpreted(grow_bins) if drawn.codes.size * trees <= FEW else grow_bins
     limits = rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried
-    count = run(*drawn, weight, keys, whole, everything, *limits, lot, by_chance, *room, leaf)
+    bins = np.zeros(MISSING + 1, np.uint64), np.zeros(MISSING + 1, np.intp), np.zeros(4, np.uint64)
+    given = drawn if by_chance else (drawn.codes, None, *drawn[2:])
+    count = run(*given, weight, near, keys, everything, *limits, lot, sums, *bins, *room, leaf)
     grown = DrawnTree(*(part[:count].copy() for part in room))
     if whole:
         np.multiply(grown.tally, unit, out=grown.tally)
@@ -117,14 +122,14 @@ def grow_drawn(
 @kernel
 def grow_bins(
     codes: np.ndarray,
-    edges: np.ndarray,
+    edges: np.ndarray | None,
     label: np.ndarray,
     number: np.ndarray,
     kind: int,
     classes: int,
-    weight: np.ndarray,
+    weight: np.ndarray | None,
+    near: np.ndarray | None,
     keys: np.ndarray,
-    counted: bool,
     everything: np.uint64,
     most_levels: int,
     least_rows: int,
@@ -133,7 +138,10 @@ def grow_bins(
     least_gain: float,
     tried: int,
     seed: np.uint64,
-    by_chance: bool,
+    sums: np.ndarray | None,
+    pairs: np.ndarray,
+    counts: np.ndarray,
+    bits: np.ndarray,
     feature: np.ndarray,
     low: np.ndarray,
     missing_left: np.ndarray,
@@ -142,18 +150,19 @@ def grow_bins(
     tally: np.ndarray,
     leaf_of: np.ndarray,
 ) -> int:
-    """Grow the tree of the rows in `keys`, which are changed; give how many nodes it has."""
+    """Grow the tree of the rows in `keys`, which are changed; give how many nodes it has.
+
+    Without a `weight` rows are counted, and without `edges` no question is one by chance.
+    """
     p, n = len(codes), len(keys)
     room = min(n, most_levels) + 2
     # What waits: the rows and the level of a node, the parent whose right child it is, what its lots are drawn with, and its counts.
-    firsts, lasts = np.empty(room, np.intp), np.empty(room, np.intp)
-    levels, parents = np.empty(room, np.intp), np.empty(room, np.intp)
-    lots, both = np.empty(room, np.uint64), np.empty(room, np.uint64)
+    waits, drawn = np.empty((4, room), np.intp), np.empty((2, room), np.uint64)
+    firsts, lasts, levels, parents, lots, both = waits[0], waits[1], waits[2], waits[3], drawn[0], drawn[1]
     firsts[0], lasts[0], levels[0], parents[0], lots[0], both[0] = 0, n, 0, -1, seed, everything
     waiting, count = 1, 0
-    spare, columns, near = np.empty(n, np.uint64), np.arange(p), np.empty((0 if counted else n, 2))
-    whole, left, sums = np.empty(classes), np.empty(classes), np.zeros((MISSING + 1, max(classes, 2)))
-    pairs, counts, bits = np.zeros(MISSING + 1, np.uint64), np.zeros(MISSING + 1, np.intp), np.zeros(4, np.uint64)
+    spare, columns = np.empty_like(keys), np.empty(p, np.intp)
+    whole, left = np.empty(classes), np.empty(classes)
     while waiting > 0:
         waiting -= 1
         start, stop, level, lot = firsts[waiting], lasts[waiting], levels[waiting], lots[waiting]
@@ -162,11 +171,11 @@ def grow_bins(
         if parents[waiting] >= 0:
             right[parents[waiting]] = node
         feature[node], low[node], missing_left[node], right[node], size[node] = -1, 0, False, -1, stop - start
-        if counted:
+        if weight is None:
             total, wide, mixed = count_up(all_, whole, tally[node])
         else:
             total, wide, mixed = add_up(keys, label, number, weight, classes, start, stop, near, whole)
-        score, chosen, place, missing, heavy, gone = -np.inf, -1, -1, -1, 0.0, NONE
+        score, chosen, place, missing, heavy, gone = -np.inf, -1, np.intp(-1), -1, 0.0, NONE
         if mixed and level < most_levels and stop - start >= least_rows:
             own = lot
             for t in range(p):
@@ -178,17 +187,17 @@ def grow_bins(
                 other = t + np.intp(own % np.uint64(p - t))
                 columns[t], columns[other] = columns[other], columns[t]
                 j = columns[t]
-                collect(codes[j], keys, counted, near, classes, leaf > 1, start, stop, pairs, sums, counts, bits)
-                if by_chance:
-                    halve(pairs, sums, counts, bits, edges[j], counted, classes, mix(own ^ RIGHT))
+                collect(codes[j], keys, near, classes, leaf > 1, start, stop, pairs, sums, counts, bits)
+                if edges is not None:
+                    halve(pairs, sums, counts, bits, edges[j], classes, mix(own ^ RIGHT))
                 found, where, side, before, gone_here = best_bin(
-                    *(pairs, sums, counts, bits, counted, kind, classes, stop - start, whole, total),
+                    *(pairs, sums, counts, bits, kind, classes, stop - start, whole, total),
                     *(leaf, leaf_weight, left),
                 )
                 if where >= 0 and (found > score or (found == score and j < chosen)):
                     score, chosen, place, missing, heavy, gone = found, j, where, side, before, gone_here
         if chosen < 0 or score - purity(kind, whole, whole, total, 1.0) < least_gain * wide:
-            if not counted:
+            if weight is not None:
                 tell(keys, label, weight, start, stop, node, tally[node], leaf_of)
             continue
         front = divide_rows(codes[chosen], place, missing == 1, start, stop, keys, spare)
@@ -200,6 +209,6 @@ def grow_bins(
         firsts[waiting + 1], lasts[waiting + 1], levels[waiting + 1], parents[waiting + 1] = start, front, level + 1, -1
         lots[waiting + 1], both[waiting + 1] = mix(~lot), gone
         waiting += 2
-    if not counted:
+    if weight is not None:
         upwards(feature, right, count, tally)
     return count

@@ -17,15 +17,18 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from qed.base.attributes import each, floats, integers, maybe, of
 from qed.base.certificate import Claim
 from qed.base.engine import work
+from qed.base.errors import ParameterError
 from qed.base.models.estimator import Estimator
+from qed.base.models.out_of_bag import means, search_out_of_bag, warn_of_unjudged
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
-from qed.base.models.ways import with_default
+from qed.base.models.ways import WAYS, way, with_default
 from qed.base.numbers import EPS
 from qed.base.random import seed_of
 from qed.base.sources.block import Block
@@ -34,8 +37,9 @@ from qed.trees.bins import Bins
 from qed.trees.forests.growing import Drawn, grow_drawn
 from qed.trees.forests.lots import Urn, lot_of
 from qed.trees.forests.proof import Walked, check_drawn
-from qed.trees.model import TREE_PARAMETERS, importances
-from qed.trees.nodes import Nodes, skeleton
+from qed.trees.forests.walking import leaves_of, questions_of
+from qed.trees.model import TREE_PARAMETERS, DecisionTree, importances
+from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
 
 # Trees that the proof of a fit looks at, ``certify`` at all; and values of which questions are asked again, in the fit and in all trees.
@@ -45,18 +49,25 @@ TREE_SECONDS, CELL_SECONDS = 2e-3, 3e-9
 
 FOREST_PARAMETERS: Mapping[str, Parameter] = {
     "n_estimators": integer(1, kind="model"),
-    **{name: rule for name, rule in TREE_PARAMETERS.items() if name not in ("ccp_alpha", "max_leaf_nodes")},
+    **{name: rule for name, rule in TREE_PARAMETERS.items() if name not in ("ccp_alpha", "max_bins", "max_leaf_nodes")},
     "bootstrap": boolean(),
     "oob_score": boolean(),
     "max_samples": integer(1) | choice(None) | number(0, 1, above=True),
 }
-FOREST_WAYS = {"n_jobs": with_default("n_jobs", None), "verbose": with_default("verbose", 0)}
+FOREST_WAYS = {
+    "n_jobs": with_default("n_jobs", None),
+    "verbose": with_default("verbose", 0),
+    "warm_start": WAYS["warm_start"],
+    "max_leaf_nodes": way(choice(None), None),
+    "ccp_alpha": way(choice(0.0), 0.0),
+    "monotonic_cst": way(choice(None), None),
+}
 
 
 class Forest(Estimator):
     """The mean of many trees."""
 
-    passes: ClassVar[str] = "in memory"
+    passes: ClassVar[str] = "as codes"
     missing: ClassVar[bool] = True
     no_inference: ClassVar[str] = "its questions are chosen by the data and by lot"
     attributes: ClassVar = {
@@ -86,9 +97,37 @@ class Forest(Estimator):
         cells = n_rows * float(np.log2(max(n_rows, 2))) * n_columns / 2
         return 100 * (TREE_SECONDS + CELL_SECONDS * cells)
 
+    @property
+    def estimators_(self) -> list[DecisionTree]:
+        """The trees one by one, as models; made when they are asked for, from `trees_`."""
+        self._check_fitted()
+        return [self._member(nodes) for nodes in self.trees_]
+
+    @abstractmethod
+    def _member(self, nodes: Nodes) -> DecisionTree:
+        """Give one of the trees as a model."""
+
+    def _as_member(self, tree: DecisionTree, nodes: Nodes) -> DecisionTree:
+        given = self.get_params(deep=False)
+        tree.set_params(**{name: given[name] for name in tree.get_params(deep=False) if name in given})
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(tree, name, getattr(self, name))
+        tree.tree_, tree.feature_importances_ = nodes, importances(nodes, self.n_features_in_)
+        return tree
+
+    def __len__(self) -> int:
+        return len(self.trees_)
+
+    def __getitem__(self, which: int) -> DecisionTree:
+        return self._member(self.trees_[which])
+
+    def __iter__(self) -> Iterator[DecisionTree]:
+        return iter(self.estimators_)
+
     @abstractmethod
     def _problem(self, rows: Rows) -> Any:
-        """Make the problem: rows in memory, and their targets."""
+        """Make the problem: targets in memory, and rows that are read as codes."""
 
     @abstractmethod
     def _described(
@@ -101,16 +140,21 @@ class Forest(Estimator):
         """Give the score of means over trees, for the rows that some tree has left out."""
 
     def _solve(self, problem: TreeProblem) -> None:
+        if not self.bootstrap and (self.oob_score or self.max_samples is not None):
+            asked = "oob_score=True" if self.oob_score else f"max_samples={self.max_samples}"
+            raise ParameterError(
+                f"{type(self).__name__}: {asked} needs bootstrap=True: without it every tree has all rows, and leaves none out of the bag."
+            )
         self.seed_ = seed_of(self.random_state)
-        self.bins_ = Bins.learn(problem.X, problem.weight)
-        codes = self.bins_.codes(problem.X).T
+        self.bins_ = problem.bins()
+        codes = problem.codes(self.bins_)
         urn, number = self._urn(problem, codes), problem.targets.number
         drawn = Drawn(
-            *(np.ascontiguousarray(codes[:, urn.order]), self.bins_.edges, problem.label[urn.order]),
+            *(np.take(codes, urn.order, axis=1), self.bins_.edges, problem.label[urn.order]),
             *(number[urn.order] if len(number) else number, problem.kind, problem.targets.classes),
         )
         self.trees_ = list(work(partial(self._grown, problem, drawn, urn, k) for k in range(self.n_estimators)))
-        self.feature_importances_ = self._importances(problem.X.shape[1])
+        self.feature_importances_ = self._importances(problem.rows.n_features)
         self.__dict__.pop("oob_score_", None)
         if self.oob_score:
             self.oob_score_ = self._out_of_bag(problem)
@@ -131,10 +175,7 @@ class Forest(Estimator):
         rules = rules._replace(gain=rules.gain * share, weight=rules.weight * share)
         lot, trees = lot_of(self.seed_ ^ 1, which), self.n_estimators
         grown, leaf = grow_drawn(drawn, places, mass, urn.unit, rules, lot, self.by_chance, trees)
-        # Beyond the last bin with an edge there are missing values alone.
-        edges = np.hstack([drawn.edges, np.full((len(drawn.edges), 1), np.inf)])
-        threshold = np.where(grown.feature >= 0, edges[np.maximum(grown.feature, 0), grown.place], 0.0)
-        nodes = skeleton(grown.feature, threshold, grown.right, grown.missing_left)
+        nodes = questions_of(grown, drawn.edges)
         described = self._described(problem, nodes, grown.tally, urn.order[places], mass, leaf)
         return nodes.holding(*described, grown.size, grown.tally @ np.ones(drawn.classes))
 
@@ -155,15 +196,22 @@ class Forest(Estimator):
 
     def _out_of_bag(self, problem: TreeProblem) -> float:
         """Judge each row by the trees that have not seen it."""
-        total, times = np.zeros((len(problem.X), self.trees_[0].n_outputs)), np.zeros(len(problem.X))
-        urn = self._urn(problem, self.bins_.codes(problem.X).T)
-        for which, nodes in enumerate(self.trees_):
-            out = np.ones(len(problem.X), dtype=bool)
-            out[urn.order[self._drawn(urn, which)[0]]] = False
-            total[out] += nodes.value[nodes.apply(problem.X[out])]
-            times[out] += 1
+        mean, times = next(means(self._left_out(problem), len(problem.y), [len(self.trees_)]))
         there = times > 0
-        return self._score_of(problem, total[there] / times[there, None], there) if there.any() else np.nan
+        warn_of_unjudged(self, int((~there).sum()))
+        return self._score_of(problem, mean[there], there) if there.any() else np.nan
+
+    def _left_out(self, problem: TreeProblem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        codes = problem.codes(self.bins_)
+        urn = self._urn(problem, codes)
+        for which, nodes in enumerate(self.trees_):
+            out = np.ones(len(problem.y), dtype=bool)
+            out[urn.order[self._drawn(urn, which)[0]]] = False
+            rows = np.flatnonzero(out)
+            yield rows, nodes.value[leaves_of(nodes, self.bins_, codes, rows)]
+
+    def _search_out_of_bag(self, question: Question[Self]) -> Answer | None:
+        return search_out_of_bag(self, question)
 
     def _mean(self, block: Block) -> np.ndarray:
         """Give the mean of the trees for the rows of a block."""
@@ -187,7 +235,7 @@ class Forest(Estimator):
                 for train in (False, True)[: 1 + question.train_scores]:
                     rows = question.training(fold) if train else question.held_out(fold)
                     for candidate, mean in model._stages(rows.array().X, question, order):
-                        table.judge(candidate, fold, train=train, **model._answers(mean))
+                        table.judge(candidate, fold, train=train, **model._says(mean))
         return table.answer(f"{question.folds.words}, all numbers of trees from one forest each")
 
     def _stages(self, X: np.ndarray, question: Question[Self], order: list[int]) -> Iterator[tuple[int, np.ndarray]]:
@@ -201,7 +249,7 @@ class Forest(Estimator):
             yield candidate, total / count
 
     @abstractmethod
-    def _answers(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+    def _says(self, mean: np.ndarray) -> dict[str, np.ndarray]:
         """Give what a mean over trees says, by the methods that scorers ask for."""
 
     def apply(self, X: Any) -> np.ndarray:
@@ -214,6 +262,17 @@ class Forest(Estimator):
         """
         return self._apply(self._leaves, X)
 
+    def decision_path(self, X: Any) -> tuple[sp.csr_array, np.ndarray]:
+        """Give which nodes each row passes, tree after tree, as a sparse matrix of ones, and where the nodes of each tree begin.
+
+        Parameters
+        ----------
+        X : array-like or frame
+            The features.
+        """
+        parts = [tree.decision_path(X) for tree in self.estimators_]
+        return sp.csr_array(sp.hstack(parts)), np.cumsum([0, *(part.shape[1] for part in parts)])
+
     def _leaves(self, block: Block) -> np.ndarray:
         return np.stack([nodes.apply(block.X) for nodes in self.trees_], axis=1)
 
@@ -223,18 +282,18 @@ class Forest(Estimator):
         return problem
 
     def _prove(self, problem: TreeProblem) -> list[Claim]:
-        p, looked = problem.X.shape[1], self.trees_ if problem.again else self.trees_[:SAMPLED]
+        p, looked = problem.rows.n_features, self.trees_ if problem.again else self.trees_[:SAMPLED]
         broken = sum(bool(nodes.fault()) or nodes.feature.max() >= p for nodes in looked)
         where = "" if problem.again else f" ({len(looked)} of {len(self.trees_)} trees)"
         claims = [Claim(f"trees that are none{where}", float(broken), 0.0)]
         if broken:
             return claims
-        codes = np.ascontiguousarray(self.bins_.codes(problem.X).T)
+        codes = problem.codes(self.bins_)
         worst, strange, gap, urn = 0.0, 0, 0.0, self._urn(problem, codes)
         for which, nodes in enumerate(looked):
             places, mass = self._drawn(urn, which)
             rows = urn.order[places]
-            walked = Walked(nodes, codes, self.bins_, rows, mass, urn.unit, problem.X)
+            walked = Walked(nodes, codes, self.bins_, rows, mass, urn.unit)
             now = walked.nodes = self._describe(problem, nodes, rows, mass, walked.leaf)
             for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples"):
                 worst = max(worst, restated(name, getattr(nodes, name), getattr(now, name)).value)
@@ -242,7 +301,7 @@ class Forest(Estimator):
             strange += walked.strange(budget)
             lot = lot_of(self.seed_ ^ 1, which)
             gap = max(gap, check_drawn(walked, problem, lot, budget, self.by_chance))
-        slack = (len(problem.X) + 16 + 4 * problem.targets.classes) * EPS
+        slack = (len(problem.y) + 16 + 4 * problem.targets.classes) * EPS
         return [
             *claims,
             Claim(f"questions between no bins, or that lead no row somewhere{where}", float(strange), 0.0),
@@ -255,12 +314,13 @@ class Forest(Estimator):
         ]
 
     def _restate(self, problem: TreeProblem) -> list[Claim]:
-        now = Bins.learn(problem.X, problem.weight)
-        same = np.array_equal(now.edges, self.bins_.edges)
         found = [
-            Claim("bins_ follows from the data (differs)", float(not same), 0.0),
+            problem.bins().restated(self.bins_),
             restated(
-                "feature_importances_", self.feature_importances_, self._importances(problem.X.shape[1]), scale=1.0
+                "feature_importances_",
+                self.feature_importances_,
+                self._importances(problem.rows.n_features),
+                scale=1.0,
             ),
         ]
         if isinstance(self.random_state, (int, np.integer)):

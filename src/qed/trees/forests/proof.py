@@ -8,10 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from qed.base.compile import interpreted
+from qed.base.numbers import EPS
 from qed.trees.bins import MISSING, Bins
 from qed.trees.forests.adding import between
 from qed.trees.forests.growing import counted
 from qed.trees.forests.lots import columns_of, lots_of_nodes
+from qed.trees.forests.walking import leaves_of, places_of
 from qed.trees.impurity import ENTROPY, purities
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
@@ -22,28 +24,10 @@ class Walked:
     """The way of the rows that were drawn through a tree, to their leaves, and their codes."""
 
     def __init__(
-        self,
-        nodes: Nodes,
-        codes: np.ndarray,
-        bins: Bins,
-        rows: np.ndarray,
-        mass: np.ndarray,
-        unit: float,
-        X: np.ndarray,
+        self, nodes: Nodes, codes: np.ndarray, bins: Bins, rows: np.ndarray, mass: np.ndarray, unit: float
     ) -> None:
         self.nodes, self.codes, self.bins, self.rows, self.mass, self.unit = nodes, codes, bins, rows, mass, unit
-        self.leaf = nodes.apply(X[rows])
-
-    @cached_property
-    def place(self) -> np.ndarray:
-        """The last bin on the left of each node; MISSING where its threshold is no edge."""
-        nodes, found = self.nodes, np.full(self.nodes.node_count, MISSING)
-        for j in np.unique(nodes.feature[~nodes.is_leaf]):
-            here, edges = np.flatnonzero(nodes.feature == j), np.append(self.bins.edges[j], np.inf)
-            at = np.searchsorted(edges, nodes.threshold[here])
-            found[here] = np.where(edges[np.minimum(at, MISSING)] == nodes.threshold[here], at, MISSING)
-            found[here[np.isposinf(nodes.threshold[here])]] = MISSING - 1
-        return found
+        self.place, self.leaf = places_of(nodes, bins), leaves_of(nodes, bins, codes, rows)
 
     @cached_property
     def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
@@ -52,13 +36,17 @@ class Walked:
 
     def ways(self, price: int, budget: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Give nodes that ask, the places of their rows among those drawn, and which go left; for a `budget` at a `price` for each row."""
+        for node, members in self.parts(price, budget, ~self.nodes.is_leaf):
+            yield node, members, self.leaf[members] < self.nodes.children_right[node]
+
+    def parts(self, price: int, budget: int, wanted: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Give nodes that are wanted, and the places of their rows among those drawn."""
         nodes, (order, leaf) = self.nodes, self._in_order
-        for node in np.flatnonzero(with_room(nodes, price, budget) & ~nodes.is_leaf).tolist():
+        for node in np.flatnonzero(with_room(nodes, price, budget) & wanted).tolist():
             # The leaves below a node are one stretch, so its rows are, too.
             first, last = np.searchsorted(leaf, (node, nodes.ends[node]))
-            members = order[first:last]
-            if len(members):
-                yield node, members, self.leaf[members] < nodes.children_right[node]
+            if last > first:
+                yield node, order[first:last]
 
     def strange(self, budget: int) -> int:
         """Count thresholds that are no edges, leaves with one, nodes without rows, and rows or missing values sent to the wrong side."""
@@ -94,6 +82,24 @@ def check_drawn(walked: Walked, problem: TreeProblem, lot: np.uint64, budget: in
     return worst
 
 
+def unasked(walked: Walked, problem: TreeProblem, budget: int) -> int:
+    """Count leaves that all columns are looked at for, and that the rules would have split."""
+    found, rules, depth = 0, problem.rules, np.zeros(walked.nodes.node_count, dtype=np.intp)
+    for level, numbers in enumerate(walked.nodes.levels):
+        depth[numbers] = level
+    could = walked.nodes.is_leaf & (walked.nodes.n_node_samples >= rules.split) & (depth < rules.depth)
+    for _, members in walked.parts(len(walked.codes), budget, could):
+        node = _Node(walked, problem, members)
+        if not node.is_mixed:
+            continue
+        best = max(node.best(j, None) for j in range(len(walked.codes)))
+        worth = best - node.alone
+        # Where a question must be worth something, rounding may not decide.
+        least = rules.gain + (len(members) + 32) * EPS * node.most if rules.gain > 0 else -np.inf
+        found += int(best > -np.inf and worth >= least)
+    return found
+
+
 class _Node:
     """The rows of a node, and what they add to its sums."""
 
@@ -104,11 +110,20 @@ class _Node:
         self.least = problem.rules.weight * walked.mass.sum() / problem.total
         if targets.classes == 1:
             number = targets.number[self.rows]
+            self.is_mixed = bool(number.min() < number.max())
             self.each = (self.mass * (number - (number.min() / 2 + number.max() / 2)))[None]
             self.most = float((self.each[0] ** 2 / self.mass).sum())
         else:
-            self.each = np.where(problem.label[self.rows] == np.arange(targets.classes)[:, None], self.mass, 0.0)
+            label = problem.label[self.rows]
+            self.is_mixed = bool((label != label[0]).any())
+            self.each = np.where(label == np.arange(targets.classes)[:, None], self.mass, 0.0)
             self.most = float(self.mass.sum()) * (1.0 if self.kind != ENTROPY else 2.0 + 40.0 * np.log(2.0))
+
+    @property
+    def alone(self) -> float:
+        """The purity without a question."""
+        whole = self.each.sum(axis=1, keepdims=True)
+        return float(purities(self.kind, whole, whole, self.mass.sum(keepdims=True), np.ones(1))[0])
 
     def purity(self, left: np.ndarray) -> float:
         """Give the purity of a question, from who goes left."""

@@ -12,10 +12,12 @@ from qed.base.models.roles import Regressor
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.trees.asking.describing import means
 from qed.trees.forests.model import FOREST_PARAMETERS, FOREST_WAYS, Forest
+from qed.trees.model import DecisionTree
 from qed.trees.nodes import Nodes
 from qed.trees.problem import NumberTreeProblem
-from qed.trees.regressor import means
+from qed.trees.regressor import DecisionTreeRegressor
 
 
 @takes(**FOREST_WAYS)
@@ -120,7 +122,10 @@ class RandomForestRegressor(Regressor, Forest):
         scatter = weight @ (y - weight @ y / weight.sum()) ** 2
         return float(1 - error / scatter) if scatter > 0 else float(error == 0)
 
-    def _answers(self, mean: np.ndarray) -> dict[str, np.ndarray]:
+    def _member(self, nodes: Nodes) -> DecisionTree:
+        return self._as_member(DecisionTreeRegressor(), nodes)
+
+    def _says(self, mean: np.ndarray) -> dict[str, np.ndarray]:
         return {"predict": mean[:, 0]}
 
     def _predict(self, block: Block) -> np.ndarray:

@@ -1,0 +1,46 @@
+"""A single tree on bins: questions are asked between the bins of a column, so that rows are read as codes, from any source.
+
+It is grown by the loops of forests (:mod:`qed.trees.forests.growing`), with all rows and nothing drawn but the columns that are asked for.
+Where a column has no more values than bins, its questions are those of the exact tree, at the same places between values of all rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.numbers import EPS
+from qed.trees.bins import Bins
+from qed.trees.forests.growing import Drawn, grow_drawn
+from qed.trees.forests.lots import lot_of
+from qed.trees.forests.proof import Walked, check_drawn, unasked
+from qed.trees.forests.walking import questions_of
+from qed.trees.nodes import Nodes
+from qed.trees.problem import TreeProblem
+
+# Values of which questions are asked again where a model is certified.
+CERTIFIED = 1 << 23
+
+
+def grow_on_bins(problem: TreeProblem, bins: Bins) -> Nodes:
+    """Grow a tree on codes; its nodes say nothing of their rows yet."""
+    targets, rules = problem.targets, problem.rules
+    drawn = Drawn(problem.codes(bins), bins.edges, problem.label, targets.number, problem.kind, targets.classes)
+    rows = np.arange(len(problem.y))
+    grown, _ = grow_drawn(drawn, rows, problem.weights, 1.0, rules, lot_of(rules.seed, 0), False, 1)
+    return questions_of(grown, bins.edges)
+
+
+def claims_on_bins(nodes: Nodes, problem: TreeProblem, bins: Bins, budget: int, pruned: bool) -> list[Claim]:
+    """Lead the rows through the tree again, and ask the questions of its nodes again, of as many as a `budget` of values allows."""
+    budget = max(budget, CERTIFIED) if problem.again else budget
+    walked = Walked(nodes, problem.codes(bins), bins, np.arange(len(problem.y)), problem.weights, 1.0)
+    claims = [Claim("questions between no bins, or that lead no row somewhere", float(walked.strange(budget)), 0.0)]
+    if problem.rules.tried >= problem.rows.n_features:
+        slack = (16 + 4 * problem.targets.classes + len(problem.y)) * EPS
+        gap = check_drawn(walked, problem, lot_of(problem.rules.seed, 0), budget)
+        claims.append(Claim("questions differ from the best between bins, by at most (sampled nodes)", gap, slack))
+        if not pruned:
+            left = float(unasked(walked, problem, budget))
+            claims.append(Claim("leaves that the rules would have split (sampled nodes)", left, 0.0))
+    return claims

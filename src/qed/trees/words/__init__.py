@@ -1,0 +1,1 @@
+"""Trees as people read them: texts, sentences, and what drawings say."""
