@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import qed
 from qed.base.errors import DegenerateWarning, InputError, ParameterError
 from qed.base.running.steps import Reason
-from qed.clustering.assignment import Assignment, Farthest
-from qed.clustering.distances import few_squares, squares
-from qed.clustering.nearest import Search
+from qed.clustering.means.assignment import Assignment, Farthest
+from qed.clustering.means.distances import few_squares, squares
+from qed.clustering.means.nearest import Search
 from tests.conformance.checks import run_check
 
 SIZES = {"n": st.integers(12, 60), "p": st.integers(1, 4), "k": st.integers(1, 5), "seed": st.integers(0, 10**6)}

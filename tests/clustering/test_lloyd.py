@@ -11,9 +11,9 @@ from scipy import sparse
 import qed
 from qed.base.errors import ConvergenceWarning
 from qed.base.running.steps import Reason
-from qed.clustering.assignment import Assignment, Memory
-from qed.clustering.distances import few_squares, squares
-from qed.clustering.nearest import Frame, Search
+from qed.clustering.means.assignment import Assignment, Memory
+from qed.clustering.means.distances import few_squares, squares
+from qed.clustering.means.nearest import Frame, Search
 
 
 def plain(X, centers, weight):

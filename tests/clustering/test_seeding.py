@@ -6,8 +6,8 @@ from scipy import sparse
 
 import qed
 from qed.base.sources.rows import ArrayRows
-from qed.clustering.hashing import hashes
-from qed.clustering.seeding import any_points, any_rows, spread_out
+from qed.clustering.means.hashing import hashes
+from qed.clustering.means.seeding import any_points, any_rows, spread_out
 
 
 class Streamed(ArrayRows):

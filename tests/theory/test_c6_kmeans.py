@@ -7,7 +7,7 @@ import pytest
 
 import qed
 from qed.base.running.steps import Reason
-from qed.clustering.nearest import Search
+from qed.clustering.means.nearest import Search
 
 RECTANGLE = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.clustering.seeding import any_rows
+from qed.clustering.means.seeding import any_rows
 
 
 def overlapping(seed=0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.clustering.seeding import Lottery, any_rows, spread_out
+from qed.clustering.means.seeding import Lottery, any_rows, spread_out
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [5.0, 5.0], [6.0, 1.0]])
 

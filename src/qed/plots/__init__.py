@@ -12,8 +12,10 @@ __getattr__, __dir__, __all__ = room(
         "descent": ["descent"],
         "errors": ["predicted_against_true", "residuals"],
         "iterations": ["trace"],
+        "mixture": ["ellipses"],
         "scatter": ["clusters"],
         "table": ["histograms"],
         "tangency": ["tangency"],
+        "tree": ["export_svg", "plot_tree"],
     },
 )

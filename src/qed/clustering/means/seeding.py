@@ -27,10 +27,10 @@ from qed.base.compile import kernel
 from qed.base.random import generator
 from qed.base.sources.block import Block, is_sparse, join
 from qed.base.sources.rows import ArrayRows, Rows
-from qed.clustering.assignment import MOST_MEMORY, NO_WEIGHT, places_of
-from qed.clustering.distances import FEW, STRIP, squares, squares_of_columns, turn
-from qed.clustering.hashing import hashes
-from qed.clustering.nearest import Search
+from qed.clustering.means.assignment import MOST_MEMORY, places_of
+from qed.clustering.means.distances import FEW, STRIP, squares, squares_of_columns, turn
+from qed.clustering.means.hashing import hashes
+from qed.clustering.means.nearest import NO_WEIGHT, Search
 
 MOST_BITS = 12
 TIE = 1e-10
@@ -250,6 +250,7 @@ class Waiting:
                 lower_masses(
                     *(np.ascontiguousarray(block.X), weight, np.ascontiguousarray(fresh[run])),
                     *(np.ascontiguousarray(candidates[run, :, 0]), closest[run], ranges, masses[run]),
+                    *(np.zeros((p, STRIP)), np.empty(STRIP)),
                 )
                 continue
             for square in squares(block.X, fresh[run]).T:
@@ -308,15 +309,19 @@ def lower_masses(
     closest: np.ndarray,
     ranges: np.ndarray,
     masses: np.ndarray,
+    columns: np.ndarray,
+    found: np.ndarray,
 ) -> None:
-    """Lower `closest` to the distances from fresh centres, and add it up by ranges of the hash as each candidate would lower it."""
-    columns, found = np.zeros((X.shape[1], STRIP)), np.empty(STRIP)
+    """Lower `closest` to the distances from fresh centres, and add it up by ranges of the hash as each candidate would lower it.
+
+    `columns`, zeros at first, and `found` are room to work in, for a strip of rows.
+    """
     for start in range(0, len(X), STRIP):
         stop = min(start + STRIP, len(X))
         turn(X[start:stop], columns)
         here = closest[start:stop]
-        for center in fresh:
-            squares_of_columns(columns, center, found)
+        for t in range(len(fresh)):
+            squares_of_columns(columns, fresh[t], found)
             for i in range(len(here)):
                 here[i] = min(here[i], found[i])
         for t in range(len(candidates)):

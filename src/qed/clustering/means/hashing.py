@@ -10,7 +10,7 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.sources.block import is_sparse
-from qed.clustering.distances import FEW, stored
+from qed.clustering.means.distances import FEW, stored
 
 HALF_A_UNIT, IN_SINGLE = np.uint64(1 << 28), np.uint64(0xFFFFFFFFE0000000)
 FIRST, SECOND, STEP = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15)
@@ -35,7 +35,8 @@ def hashes(X: Any, salt: np.uint64) -> np.ndarray:
         keys = (keys ^ (keys >> np.uint64(31))) * SECOND
         keys ^= keys >> np.uint64(29)
     else:
-        hash_dense(np.ascontiguousarray(X), salt, keys)
+        row = np.empty(X.shape[1])
+        hash_dense(np.ascontiguousarray(X), salt, row, row.view(np.uint64), keys)
     return keys
 
 
@@ -48,10 +49,11 @@ def mixed(bits: np.uint64) -> np.uint64:
 
 
 @kernel
-def hash_dense(X: np.ndarray, salt: np.uint64, keys: np.ndarray) -> None:
-    """Set the hash of each dense row: the sum over its values of the mixed bits of value and column."""
-    row = np.empty(X.shape[1])
-    bits = row.view(np.uint64)
+def hash_dense(X: np.ndarray, salt: np.uint64, row: np.ndarray, bits: np.ndarray, keys: np.ndarray) -> None:
+    """Set the hash of each dense row: the sum over its values of the mixed bits of value and column.
+
+    `row` is room for one, of which `bits` are the bits: no array is made here, since that would have to be compiled too.
+    """
     for i in range(len(X)):
         for j in range(len(row)):
             row[j] = X[i, j] + 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +17,11 @@ from qed.base.compile import kernel
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
-from qed.clustering.distances import FEW, few_squares, nearest_of, stored
-from qed.clustering.nearest import Frame, Ready, Search, Told, settle_dense
+from qed.clustering.means.distances import FEW, few_squares, nearest_of, stored
+from qed.clustering.means.nearest import NO_WEIGHT, Frame, Search, settle_dense
 
-# A chunk of so many values stays in the cache while it is gone through twice.
-CHUNK_VALUES, CHUNK_ROWS = 1 << 14, 64
 # The most that rows may remember between passes, in bytes.
 MOST_MEMORY = 1 << 29
-NO_WEIGHT = np.empty(0)
 
 
 class Memory:
@@ -201,7 +199,7 @@ def _added(
     square, sums, totals = np.empty(len(block)), np.zeros(centers.shape), np.zeros((2, k))
     if not is_sparse(X) and len(block) * centers.size > FEW:
         told = (labels, lower, square)
-        lloyd_dense(np.ascontiguousarray(X), weight, search.dense, known, stay, told, sums, totals)
+        settle_dense(np.ascontiguousarray(X), weight, search.dense, known, stay, told, search.room(), sums, totals)
         return sums, totals
     search.settle(X, labels, lower, square, known, stay)
     if is_sparse(X):
@@ -227,35 +225,6 @@ def added_few(
 
 
 @kernel
-def lloyd_dense(
-    X: np.ndarray,
-    weight: np.ndarray,
-    ready: Ready,
-    known: bool,
-    stay: bool,
-    told: Told,
-    sums: np.ndarray,
-    totals: np.ndarray,
-) -> None:
-    """Settle dense rows and add them up, chunk after chunk."""
-    centers, (labels, lower, square) = ready[0], told
-    step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
-    for start in range(0, len(X), step):
-        here = slice(start, min(start + step, len(X)))
-        settle_dense(X[here], ready, known, stay, (labels[here], lower[here], square[here]))
-        for i in range(here.start, here.stop):
-            w = weight[i] if len(weight) > 0 else 1.0
-            if w == 0.0:
-                continue
-            c = labels[i]
-            totals[0, c] += w
-            totals[1, c] += w * square[i]
-            x, center, total = X[i], centers[c], sums[c]
-            for j in range(len(x)):
-                total[j] += w * (x[j] - center[j])
-
-
-@kernel
 def add_sparse(
     data: np.ndarray,
     indices: np.ndarray,
@@ -278,14 +247,14 @@ def add_sparse(
             sums[c, indices[place]] += w * data[place]
 
 
-def refilled(rows: Rows, runs: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def refilled(rows: Rows, runs: np.ndarray, weight: np.ndarray, farthest: type[Farthest] | None = None) -> np.ndarray:
     """Move the centre of each empty cluster to the row that is farthest from all other centres."""
     if (weight > 0).all():
         return runs
     runs = runs.copy()
     for centers, filled in zip(runs, weight > 0):
         while not filled.all():
-            square, row = rows.fold(Farthest.of, centers[filled])
+            square, row = rows.fold((farthest or Farthest).of, centers[filled])
             if square == 0:
                 break
             empty = int(filled.argmin())
@@ -301,10 +270,14 @@ class Farthest(tuple[float, tuple[float, ...]]):
         X = block.X if block.weight is None else block.X[np.flatnonzero(block.weight)]
         if X.shape[0] == 0:
             return cls((0.0, ()))
-        square = Search.among(centers).of(X)[1]
+        square = cls._away(X, centers)
         rows = X[np.flatnonzero(square == square.max())]
         rows = (rows.toarray() if is_sparse(rows) else rows).astype(np.float64)
         return cls((float(square.max()), max(map(tuple, rows.tolist()))))
+
+    @staticmethod
+    def _away(X: Any, centers: np.ndarray) -> np.ndarray:
+        return Search.among(centers).of(X)[1]
 
     def __add__(self, other: object) -> Farthest:
         assert isinstance(other, tuple)

@@ -22,7 +22,7 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.sources.block import is_sparse
-from qed.clustering.distances import (
+from qed.clustering.means.distances import (
     FEW,
     apart,
     checked,
@@ -37,6 +37,9 @@ from qed.clustering.distances import (
 )
 
 BATCH = 256
+# A chunk of so many values stays in the cache while it is gone through twice.
+CHUNK_VALUES, CHUNK_ROWS = 1 << 14, 64
+NO_WEIGHT = np.empty(0)
 # Bounds are kept in single precision; a bound from below is made smaller, and one from above larger, by this share.
 SLACK = 2.0**-20
 # Beyond this, relative to the data, or with an error above this, scores in single precision say nothing.
@@ -108,6 +111,12 @@ class Search:
         """What kernels for dense rows are given."""
         return self.centers, *self.scoring, self.frame.shift, self.frame.scale, *self.bounds
 
+    def room(self) -> tuple[np.ndarray, ...]:
+        """Give `settle_dense` what it works in, for a batch of rows: arrays that a kernel makes have to be compiled too."""
+        k, p = self.centers.shape
+        scores = (np.empty((BATCH, p), np.float32), np.empty(k * BATCH, np.float32), np.empty(BATCH))
+        return np.empty(BATCH, np.int64), *scores, *np.empty((2, BATCH), np.float32), np.empty(BATCH, np.int32)
+
     @cached_property
     def sparse(self) -> Ready:
         """What kernels for sparse rows are given."""
@@ -135,7 +144,10 @@ class Search:
         elif X.shape[0] * self.centers.size <= FEW:
             self._settle_few(X, labels, square, stay)
         else:
-            settle_dense(np.ascontiguousarray(X), self.dense, known, stay, (labels, lower, square))
+            told, no_sums = (labels, lower, square), np.empty((2, 0))
+            settle_dense(
+                np.ascontiguousarray(X), NO_WEIGHT, self.dense, known, stay, told, self.room(), no_sums, no_sums
+            )
 
     def _settle_few(self, X: np.ndarray, labels: np.ndarray, square: np.ndarray, stay: bool) -> None:
         """Do it by NumPy, without bounds."""
@@ -165,14 +177,45 @@ def _largest_of_others(moves: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def settle_dense(X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told) -> None:
-    """Settle dense rows: those that their bounds do not keep go through the filter, batch after batch."""
+def settle_dense(
+    X: np.ndarray,
+    weight: np.ndarray,
+    ready: Ready,
+    known: bool,
+    stay: bool,
+    told: Told,
+    room: tuple[np.ndarray, ...],
+    sums: np.ndarray,
+    totals: np.ndarray,
+) -> None:
+    """Settle dense rows and, where `totals` has a place for each cluster, add them up: chunk after chunk."""
+    centers, (labels, lower, square) = ready[0], told
+    step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
+    for start in range(0, len(X), step):
+        here = slice(start, min(start + step, len(X)))
+        settle_chunk(X[here], ready, known, stay, (labels[here], lower[here], square[here]), room)
+        if totals.shape[1] == 0:
+            continue
+        for i in range(here.start, here.stop):
+            w = weight[i] if len(weight) > 0 else 1.0
+            if w == 0.0:
+                continue
+            c = labels[i]
+            totals[0, c] += w
+            totals[1, c] += w * square[i]
+            x, center, total = X[i], centers[c], sums[c]
+            for j in range(len(x)):
+                total[j] += w * (x[j] - center[j])
+
+
+@kernel(within=True)
+def settle_chunk(
+    X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told, room: tuple[np.ndarray, ...]
+) -> None:
+    """Settle some dense rows: those that their bounds do not keep go through the filter, batch after batch."""
     centers, small, lowered, size, error, shift, scale, half, drift = ready
     labels, lower, square = told
-    p, k = X.shape[1], len(centers)
-    waiting, batch = np.empty(BATCH, np.int64), np.empty((BATCH, p), np.float32)
-    scores, length = np.empty(k * BATCH, np.float32), np.empty(BATCH)
-    best, second, found = np.empty(BATCH, np.float32), np.empty(BATCH, np.float32), np.empty(BATCH, np.int32)
+    waiting, batch, scores, length, best, second, found = room
     count, larger = 0, (scale * (1.0 + SLACK)) ** 2
     for i in range(len(X)):
         stays = False

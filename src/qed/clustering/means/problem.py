@@ -18,9 +18,9 @@ from qed.base.models.checks import overflowed
 from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
-from qed.clustering.assignment import Assignment
-from qed.clustering.distances import rounding_of
-from qed.clustering.nearest import Frame
+from qed.clustering.means.assignment import Assignment
+from qed.clustering.means.distances import rounding_of
+from qed.clustering.means.nearest import Frame
 from qed.stats.moments import Moments
 
 
@@ -82,7 +82,7 @@ class Found:
         k, p = centers.shape
         # With that many columns, the scatter takes no longer than a few passes of Lloyd's algorithm.
         cheap = k - 1 < p <= max(32, 4 * k)
-        return cls(Assignment.of(block, centers[None]), Moments.of_features(block) if cheap else None)
+        return cls(Assignment.of(block, centers[None]), Moments.of_features(block, compiled=False) if cheap else None)
 
     def __add__(self, other: Found) -> Found:
         both = None if self.scatter is None or other.scatter is None else self.scatter + other.scatter

@@ -7,42 +7,37 @@ of its rows. Neither can raise the objective and there are finitely many partiti
 both hold at once. That is a local optimum; the global one is NP-hard. Where a cluster has lost all its rows, its centre
 moves to the row that is farthest from all others. The restarts of ``n_init`` go on side by side: one pass over the rows moves all of
 them, and the best is kept. A pass costs :math:`O(nkp)` operations at most, and :math:`O(np)` once few rows change their cluster
-(:mod:`qed.clustering.nearest`). A bound from below comes from the spectrum: no
+(:mod:`qed.clustering.means.nearest`). A bound from below comes from the spectrum: no
 :math:`k` clusters cost less than the trace of the scatter matrix less its :math:`k - 1` largest eigenvalues.
 
 Lloyd (1982), Least squares quantization in PCM; Ding and He (2004), K-means clustering via principal component analysis.
 """
 
-import math
-import warnings
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import floats, integers
+from qed.base.attributes import floats
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
+from qed.base.errors import InputError
 from qed.base.models.checks import complete
-from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
-from qed.base.models.roles import Clusterer, Transformer
+from qed.base.models.parameters import Parameter, choice, integer, number
+from qed.base.models.proof import restated
 from qed.base.models.ways import one_of, takes
 from qed.base.numbers import EPS, ratio
-from qed.base.random import Seed, generator, seed_of
+from qed.base.random import Seed
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
-from qed.clustering.assignment import Assignment, Memory, refilled
-from qed.clustering.distances import rounding_of, squares
-from qed.clustering.nearest import Search
-from qed.clustering.problem import ClusterProblem
-from qed.clustering.seeding import any_points, any_rows, filled_up, spread_out
+from qed.clustering.means.assignment import Assignment, Memory, refilled
+from qed.clustering.means.centres import AroundCentres, excess_of
+from qed.clustering.means.distances import rounding_of
+from qed.clustering.means.problem import ClusterProblem
 
 
 @takes("verbose", "copy_x", algorithm=one_of("lloyd", "elkan", instead="both find the same clusters"))
-class KMeans(Clusterer, Transformer, Iterative):
+class KMeans(AroundCentres):
     """Clusters around means.
 
     Parameters
@@ -73,6 +68,8 @@ class KMeans(Clusterer, Transformer, Iterative):
         The cluster of each row.
     inertia_ : float
         The objective: the weighted sum of squared distances to the nearest centre.
+    cluster_spread_ : ndarray of shape (n_clusters,)
+        The root of the mean squared distance of each cluster's rows from its centre.
     n_iter_ : int
         Iterations made.
     ending_ : Ending
@@ -95,18 +92,14 @@ class KMeans(Clusterer, Transformer, Iterative):
 
     sparse: ClassVar[bool] = True
     attributes: ClassVar = {
-        "cluster_centers_": floats("clusters", "features"),
-        "labels_": integers("rows", below="clusters"),
         "inertia_": floats(low=0),
+        "cluster_spread_": floats("clusters", low=0),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "n_clusters": integer(1, kind="model"),
-        "init": anything("'k-means++', 'random', 'random-domain', an array or a callable", "optimization"),
-        "n_init": integer(1) | choice("auto"),
+        **AroundCentres.parameters,
         "max_iter": integer(1),
         "tol": number(0),
         "ties": choice("lower", "stay"),
-        "random_state": random_state(),
     }
     compare_grid: ClassVar[Mapping[str, Any]] = {"n_clusters": range(2, 11)}
     compare_name: ClassVar[str] = "k-means"
@@ -164,42 +157,6 @@ class KMeans(Clusterer, Transformer, Iterative):
             yield step
             runs = following
 
-    def _beginnings(self, problem: ClusterProblem, start: Step | None) -> Generator[Step, None, np.ndarray]:
-        """Give the centres to begin with, of shape (restarts, k, p); those of k-means++ are drawn step by step."""
-        rows, k, p = problem.rows, self.n_clusters, problem.rows.n_features
-        given = not (isinstance(self.init, str) or callable(self.init))
-        tries = (1 if given or self.init == "k-means++" else 10) if self.n_init == "auto" else self.n_init
-        if given:
-            return _checked_centers(self.init, k, p)[None]
-        seed = seed_of(self.random_state) if start is None else start.seed
-        if callable(self.init):
-            X = rows.array().X
-            drawn = [self.init(X, k, random_state=generator(seed, "init", restart)) for restart in range(tries)]
-            return np.stack([_checked_centers(centers, k, p) for centers in drawn])
-        if self.init == "random-domain":
-            return any_points(problem.summary.low, problem.summary.high, k, seed, tries)
-        if self.init == "random":
-            runs = any_rows(rows, k, seed, tries)
-        elif self.init == "k-means++":
-            for runs, cost in spread_out(rows, k, seed, tries, drawn=None if start is None else start.drawn):
-                if runs.shape[1] < k:
-                    best = int(cost.argmin())
-                    centers = filled_up(runs[best], k)
-                    yield Step(cost[best], centers=centers, best=best, drawn=runs, seed=seed, prepares=True)
-        else:
-            raise ParameterError(
-                f"KMeans: init must be 'k-means++', 'random', 'random-domain', an array or a callable, not {self.init!r}."
-            )
-        distinct = min(len(np.unique(centers, axis=0)) for centers in runs)
-        if distinct < k:
-            warnings.warn(
-                f"KMeans: only {distinct} different rows were found for n_clusters={k} clusters, so {k - distinct} of them "
-                f"stay empty. Ask for n_clusters={distinct}.",
-                DegenerateWarning,
-                stacklevel=level_of_user(),
-            )
-        return runs
-
     def _finish(self, problem: ClusterProblem, step: Step) -> None:
         centers = step.centers
         labels = step.state.get("labels")
@@ -212,23 +169,7 @@ class KMeans(Clusterer, Transformer, Iterative):
         found = problem.found(self.cluster_centers_)
         self.labels_ = found.labels if labels is None else labels[step.best].copy()
         self.inertia_ = found.inertia
-
-    def _assign(self, block: Block) -> np.ndarray:
-        return Search.among(self.cluster_centers_).of(block.X)[0]
-
-    def _change(self, block: Block) -> np.ndarray:
-        return np.sqrt(squares(block.X, self.cluster_centers_)).astype(block.X.dtype)
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the columns that ``transform`` gives: the distance to each centre.
-
-        Parameters
-        ----------
-        input_features : ignored
-            For scikit-learn's sake.
-        """
-        self._check_fitted()
-        return np.array([f"kmeans{k}" for k in range(len(self.cluster_centers_))], dtype=object)
+        self.cluster_spread_ = np.sqrt(found.assignment.spread[0])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Give minus the objective on `X`: larger is better.
@@ -248,7 +189,7 @@ class KMeans(Clusterer, Transformer, Iterative):
         claims = [
             Claim.within(
                 "rows are with their nearest centre (excess, relative)",
-                ratio(_excess_of(problem, self.cluster_centers_, self.labels_, found.labels), variance),
+                ratio(excess_of(problem, self.cluster_centers_, self.labels_, found.labels), variance),
                 1e-12,
                 ratio(problem.rounding(found.assignment), variance),
             ),
@@ -262,6 +203,7 @@ class KMeans(Clusterer, Transformer, Iterative):
                 ratio(abs(self.inertia_ - found.inertia), found.inertia),
                 1e-10,
             ),
+            restated("cluster_spread_", self.cluster_spread_, np.sqrt(found.assignment.spread[0])),
         ]
         if found.least is not None:
             share = ratio(found.least, found.inertia)
@@ -280,43 +222,3 @@ class KMeans(Clusterer, Transformer, Iterative):
                 )
             )
         return claims
-
-
-def _excess_of(problem: ClusterProblem, centers: np.ndarray, labels: Any, nearest: np.ndarray) -> float:
-    """Give the most by which a row is farther from the centre of its label than from the nearest, in squared distance."""
-    labels = np.asarray(labels)
-    if labels.shape != nearest.shape or labels.dtype.kind != "i":
-        return math.inf
-    if len(labels) and not 0 <= labels.min() <= labels.max() < len(centers):
-        return math.inf
-    if np.array_equal(labels, nearest):
-        return 0.0
-    return max(problem.rows.each(_excess, centers, labels))
-
-
-def _excess(block: Block, centers: np.ndarray, labels: np.ndarray) -> float:
-    own = labels[block.start : block.start + len(block)]
-    best, square = Search.among(centers).of(block.X)
-    wrong = np.flatnonzero((own != best) & (block.weights > 0))
-    away = squares(block.X[wrong], centers)[np.arange(len(wrong)), own[wrong]]
-    return float((away - square[wrong]).max(initial=0.0))
-
-
-def _checked_centers(given: Any, k: int, p: int) -> np.ndarray:
-    centers = np.array(given, dtype=np.float64)
-    if centers.shape != (k, p):
-        raise ParameterError(
-            f"KMeans: init must have one row for each of the n_clusters={k} clusters and one column for each of the {p} "
-            f"features, shape {(k, p)}, not {centers.shape}."
-        )
-    if not np.isfinite(centers).all():
-        raise ParameterError("KMeans: init must not contain NaN or infinity.")
-    distinct = len(np.unique(centers, axis=0))
-    if distinct < k:
-        warnings.warn(
-            f"KMeans: only {distinct} of the {k} centres given as init are different. Clusters that begin empty move to the rows that are "
-            "farthest from all centres.",
-            DegenerateWarning,
-            stacklevel=level_of_user(),
-        )
-    return centers

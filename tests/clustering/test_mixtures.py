@@ -1,0 +1,174 @@
+"""Gaussian mixtures: every source, any threads, weights, holes, stops and starts give the same answer."""
+
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.mixture import GaussianMixture as Peer
+
+import qed
+from qed.base.errors import ConvergenceWarning, InputError, ParameterError
+from qed.base.sources.block import Block
+from qed.clustering.mixtures.mixture import Mixture
+from qed.clustering.mixtures.quadratic import Frame, Ready
+from qed.clustering.mixtures.shapes import KINDS, spread_like
+from qed.clustering.mixtures.shares import Held, Shares
+
+FITTED = ("weights_", "means_", "covariances_", "lower_bound_")
+
+
+def blobs(seed=0, n=90, p=3):
+    generator = np.random.default_rng(seed)
+    parts = [generator.standard_normal((n, p)) * generator.uniform(0.5, 2.0, p) + 4 * j for j in range(3)]
+    return generator.permutation(np.vstack(parts))
+
+
+def alike(one, other, rtol=1e-9):
+    return all(np.allclose(getattr(one, name), getattr(other, name), rtol=rtol, atol=1e-9) for name in FITTED)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_the_same_steps_as_scikit_learn_from_the_same_start(kind, offset):
+    X = blobs() + offset
+    shape = {"full": np.stack([np.eye(3)] * 3), "tied": np.eye(3), "diag": np.ones((3, 3)), "spherical": np.ones(3)}
+    start = {"weights_init": np.full(3, 1 / 3), "means_init": X[:3], "precisions_init": shape[kind] / 4}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = qed.GaussianMixture(3, covariance_type=kind, tol=0.0, max_iter=12, **start).fit(X)
+        theirs = Peer(3, covariance_type=kind, tol=0.0, max_iter=12, **start).fit(X)
+    # Theirs takes second moments about zero, which costs it the squares of the offset.
+    for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
+        assert np.allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-6, atol=1e-8), name
+    assert ours.score(X) == pytest.approx(theirs.score(X), rel=1e-8)
+    assert ours.bic(X) == pytest.approx(theirs.bic(X), rel=1e-8) and ours.aic(X) == pytest.approx(
+        theirs.aic(X), rel=1e-8
+    )
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+    assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
+
+
+def test_an_offset_costs_nothing():
+    X = np.round(blobs() * 2**10) / 2**10
+    near = qed.GaussianMixture(3, random_state=0, tol=1e-6).fit(X)
+    far = qed.GaussianMixture(3, means_init=near.means_ + 2.0**20, tol=1e-6).fit(X + 2.0**20)
+    near = qed.GaussianMixture(3, means_init=near.means_, tol=1e-6).fit(X)
+    assert np.allclose(near.covariances_, far.covariances_, rtol=1e-7)
+    assert far.certificate_
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_and_differences_give_the_same_sums(kind):
+    X, w = blobs(n=400), np.random.default_rng(5).random(1200)
+    mixture = Mixture.of(kind, np.array([0.2, 0.3, 0.5]), X[:3] + 0.1, spread_like(2.0, kind, 3, 3))
+    frame = Frame(X.mean(axis=0))
+    for hard in (False, True):
+        held = Held(kind, hard=hard)
+        plain = Shares.of(Block(X, None, w), mixture, held)
+        fast = Shares.of(Block(X, None, w), mixture, held, Ready.to_share(mixture, frame))
+        # The bound of the features on each logarithm, which the shares follow.
+        error = 1e3 * frame.rounding(mixture) + 1e-12
+        assert abs(plain.likelihood - fast.likelihood) <= error * plain.size
+        assert np.allclose(plain.weight, fast.weight, rtol=error) and np.allclose(plain.shift, fast.shift, atol=error)
+        assert np.allclose(plain.scatter, fast.scatter, atol=error * plain.scatter.max())
+        wide = mixture.moved_to(plain.updated(mixture, held), plain.shift)
+        assert wide >= 0
+
+
+def test_a_component_small_against_its_distance_is_not_left_to_features():
+    frame = Frame(np.zeros(2))
+    tight = Mixture.of(
+        "full", np.array([0.5, 0.5]), np.array([[-1e5, 0.0], [1e5, 0.0]]), spread_like(1e-4, "full", 2, 2)
+    )
+    assert Ready.to_share(tight, frame) is None
+    assert frame.keeps(
+        Mixture.of("full", np.array([0.5, 0.5]), np.array([[-5.0, 0.0], [5.0, 0.0]]), spread_like(1.0, "full", 2, 2))
+    )
+
+
+def test_files_threads_and_weights_change_nothing(tmp_path):
+    X = blobs(n=60)
+    model = qed.GaussianMixture(3, random_state=0, tol=1e-7, max_iter=500).fit(X)
+    pq.write_table(pa.table([*X.T], names=list("abc")), tmp_path / "x.parquet")
+    assert alike(model, qed.GaussianMixture(3, random_state=0, tol=1e-7, max_iter=500).fit(tmp_path / "x.parquet"))
+    count = np.random.default_rng(1).integers(0, 3, len(X))
+    weighted = qed.GaussianMixture(3, random_state=0, tol=1e-7, max_iter=500).fit(X, sample_weight=count)
+    repeated = qed.GaussianMixture(3, random_state=0, tol=1e-7, max_iter=500).fit(np.repeat(X, count, axis=0))
+    assert alike(weighted, repeated, 1e-7)
+    assert weighted.score(X, sample_weight=count) == pytest.approx(
+        repeated.score(np.repeat(X, count, axis=0)), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_init": 3}, {"algorithm": "hard"}, {"algorithm": "lbfgs"}])
+def test_stopped_and_resumed_is_the_same_to_the_bit(settings):
+    X = blobs(1)
+    whole = qed.GaussianMixture(3, random_state=0, tol=1e-5, max_iter=100, **settings).fit(X)
+    part = qed.GaussianMixture(3, random_state=0, tol=1e-5, max_iter=1, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        part.fit(X)
+    part.set_params(max_iter=100).resume(X)
+    assert all(np.array_equal(getattr(whole, name), getattr(part, name)) for name in FITTED)
+
+
+def test_stopped_among_the_first_clusters_it_goes_on_from_there():
+    X = blobs(2)
+    steps = qed.steps(qed.GaussianMixture(3, random_state=0), X)
+    first = next(steps)
+    assert first.prepares and steps.model_at(first).weights_.shape == (3,)
+    rest = list(zip(qed.steps(qed.GaussianMixture(3, random_state=0), X, start=first), range(30)))
+    straight = list(zip(qed.steps(qed.GaussianMixture(3, random_state=0), X), range(31)))
+    one, other = ([step.objective for step, _ in found if not step.prepares] for found in (rest, straight))
+    assert one[:8] == other[:8]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_that_lack_values_take_part_by_what_they_have(kind):
+    X = blobs(3, n=300)
+    holes = X.copy()
+    holes[np.random.default_rng(0).random(X.shape) < 0.15] = np.nan
+    whole = qed.GaussianMixture(3, covariance_type=kind, random_state=0, tol=1e-6, max_iter=500).fit(X)
+    model = qed.GaussianMixture(3, covariance_type=kind, random_state=0, tol=1e-6, max_iter=500).fit(holes)
+    order = np.argsort(model.means_[:, 0])
+    # Values are missing at random, so both estimate the same: within five standard errors of a mean of 255.
+    assert np.abs(model.means_[order] - whole.means_[np.argsort(whole.means_[:, 0])]).max() < 5 * 2 / np.sqrt(255)
+    assert np.diff(model.lower_bounds_).min() >= -1e-10 and qed.certify(model, holes)
+    # The density of a row that lacks columns is that of those it has.
+    row = np.full((1, 3), np.nan)
+    row[0, 1] = X[0, 1]
+    assert model.score_samples(row)[0] == pytest.approx(float(model.marginal(1).log_density(X[0, 1])), rel=1e-10)
+    assert model.score_samples(np.full((1, 3), np.nan))[0] == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(InputError, match="infinity"):
+        qed.GaussianMixture(2).fit(np.where(np.isnan(holes), np.inf, holes))
+
+
+def test_single_precision_rows_give_single_precision_answers():
+    X = blobs().astype(np.float32)
+    model = qed.GaussianMixture(3, random_state=0).fit(X)
+    assert model.predict_proba(X).dtype == np.float32 and model.score_samples(X).dtype == np.float32
+    assert alike(model, qed.GaussianMixture(3, random_state=0).fit(X.astype(np.float64)), 1e-6)
+
+
+def test_several_beginnings_keep_the_most_likely_and_parameters_are_checked():
+    X = blobs(4)
+    one = qed.GaussianMixture(4, init_params="random_from_data", random_state=1, max_iter=300).fit(X)
+    many = qed.GaussianMixture(4, init_params="random_from_data", random_state=1, n_init=5, max_iter=300).fit(X)
+    assert many.lower_bound_ >= one.lower_bound_ - 1e-3
+    for wrong in ({"means_init": [[0.0]]}, {"weights_init": [0.5, 0.6, 0.1, 0.1]}, {"covariance": -1.0}):
+        with pytest.raises(ParameterError):
+            qed.GaussianMixture(4, **wrong).fit(X)
+    with pytest.raises(InputError, match="n_samples"):
+        qed.GaussianMixture(4).fit(X[:3])
+
+
+def test_the_path_rises_and_bic_finds_the_clusters():
+    X = blobs(5)
+    for kind in KINDS:
+        path = qed.mixture_path(X, range(1, 6), covariance_type=kind, random_state=0)
+        assert (np.diff(path.log_likelihood) >= -1e-3 * len(X)).all()
+        assert path.best().bic(X) == pytest.approx(path.bic.min(), rel=1e-9)
+        assert path.models[0].aic(X) == pytest.approx(path.aic[0], rel=1e-9)
+    assert qed.mixture_path(X, range(1, 6), random_state=0).best().n_components == 3
