@@ -1,0 +1,331 @@
+r"""Principal components: the few directions in which rows vary most.
+
+.. math:: v_j = \operatorname*{arg\,max}_{\|v\| = 1,\; v \perp v_1, \dots, v_{j-1}} \sum_i w_i \big(v^\top (x_i - \bar x)\big)^2,
+   \qquad S v_j = \lambda_j v_j, \qquad z_i = V (x_i - \bar x).
+
+They are the eigenvectors of the scatter :math:`S` about the mean, in falling order of their eigenvalues. Of all planes of k dimensions
+theirs is the nearest to the rows: what it misses, :math:`\sum_i w_i \|x_i - \bar x - V^\top z_i\|^2 = \sum_{j > k} \lambda_j`, is the least
+possible (Eckart and Young). One pass folds the scatter, :math:`O(np^2)`; where rows are fewer than columns their products serve instead
+(:mod:`qed.reduction.spread`).
+
+Pearson (1901), On lines and planes of closest fit to systems of points in space.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.attributes import floats, size
+from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.errors import DegenerateError, InputError, ParameterError
+from qed.base.models.checks import complete, overflowed
+from qed.base.models.estimator import OnePass
+from qed.base.models.fingerprint import Fingerprint
+from qed.base.models.parameters import boolean, choice, integer, number
+from qed.base.models.problem import StatisticProblem
+from qed.base.models.proof import restated, whole
+from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin
+from qed.base.models.ways import CLOSED, one_of, takes, way
+from qed.base.numbers import EPS
+from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.rows import Rows
+from qed.features.filling import Filling
+from qed.reduction.likelihood import NormalRows
+from qed.reduction.spread import Spread, SpreadOfRows, spread_of
+from qed.stats.kept import KeptRows, keep_features
+from qed.stats.moments import Moments
+
+TOLERANCE = 1e-9
+SOLVERS = {
+    "svd_solver": one_of("auto", "full", "covariance_eigh", "arpack", "randomized"),
+    "iterated_power": way(integer(0) | choice("auto"), "auto", CLOSED),
+    "n_oversamples": way(integer(1), 10, CLOSED),
+    "power_iteration_normalizer": one_of("auto", "QR", "LU", "none"),
+}
+
+
+@takes("copy", "random_state", tol=way(number(0), 0.0, CLOSED), **SOLVERS)
+class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # type: ignore[misc]
+    """Principal component analysis: turn the axes, and keep those along which rows vary.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=0.95
+        How many components to keep. Below one it is the share of the variance that they have together, at least: by default as few as
+        have 95 % of it. None keeps all there are, the lesser of the numbers of rows and columns.
+    whiten : bool, default=False
+        Divide components by their standard deviations, so that all vary alike and the covariance is the identity.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (k, p)
+        The directions, of length one, by falling variance; the largest entry of each is positive.
+    explained_variance_ : ndarray of shape (k,)
+        The variance along them, with the divisor ``W - 1``, W being the weight of all rows.
+    explained_variance_ratio_ : ndarray of shape (k,)
+        The same as shares of the variance of all columns.
+    singular_values_ : ndarray of shape (k,)
+        The lengths of the components: roots of the eigenvalues of the scatter.
+    mean_ : ndarray of shape (p,)
+        The mean of the rows.
+    noise_variance_ : float
+        The mean variance of the directions left out: that of the noise in the probabilistic view.
+    n_components_ : int
+        How many components there are.
+    n_samples_ : int
+        The number of rows.
+    certificate_ : Certificate
+        The proof: directions are orthonormal, eigenvectors, and no plane is nearer to the rows.
+    statistic_ : Moments or KeptRows
+        What the model remembers of its rows.
+
+    Notes
+    -----
+    Units matter: a column in millimetres varies a million times as much as in metres. Scale columns that are not alike first, with
+    :class:`qed.StandardScaler`. scikit-learn keeps all components by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> model = qed.PCA(n_components=1).fit(X)
+    >>> model.components_, model.singular_values_**2, model.explained_variance_ratio_
+    (array([[1., 0.]]), array([8.]), array([0.8]))
+    >>> model.transform(X).ravel(), round(model.reconstruction_error(X), 12)
+    (array([ 2., -2.,  0.,  0.]), 2.0)
+    >>> bool(model.certificate_)
+    True
+    """
+
+    attributes: ClassVar = {
+        "components_": floats("outputs", "features"),
+        "explained_variance_": floats("outputs", low=0),
+        "explained_variance_ratio_": floats("outputs", low=0),
+        "singular_values_": floats("outputs", low=0),
+        "mean_": floats("features"),
+        "noise_variance_": floats(low=0),
+        "n_components_": size("outputs"),
+        "n_samples_": size("rows"),
+    }
+    sparse: ClassVar[bool] = True
+    statistic_parameters: ClassVar[tuple[str, ...]] = ()
+    parameters: ClassVar = {
+        "n_components": integer(1, kind="model") | number(0, 1, above=True) | choice(None),
+        "whiten": boolean(),
+    }
+
+    def __init__(self, n_components: float | None = 0.95, *, whiten: bool = False) -> None:
+        self.n_components = n_components
+        self.whiten = whiten
+
+    def _statistic(self, block: Block) -> Moments | KeptRows:
+        return keep_features(block)
+
+    def _problem(self, rows: Rows) -> SpreadProblem:
+        return SpreadProblem(self, rows)
+
+    def _evidence(self, rows: Rows) -> SpreadProblem:
+        return SpreadProblem(self, rows, source="data")
+
+    def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> SpreadProblem:
+        return SpreadProblem(self, rows, statistic, target_ndim=target_ndim)
+
+    def _check_statistic(self, problem: StatisticProblem) -> None:
+        seen = problem.statistic
+        if not seen.weight > 1:
+            raise DegenerateError(
+                f"PCA needs rows that weigh more than one together, but n_samples = {seen.count}. Give more rows."
+            )
+
+    def _most(self, problem: SpreadProblem) -> int:
+        return min(problem.statistic.count, self.n_features_in_)
+
+    def _solve(self, problem: SpreadProblem) -> None:
+        seen, spread, asked = problem.statistic, problem.spread, self.n_components
+        most, counted = self._most(problem), asked is None or asked >= 1
+        if asked is not None and asked > most:
+            raise ParameterError(
+                f"PCA: n_components={asked} must be between 1 and min(n_samples, n_features)={most}. Ask for fewer, or for None."
+            )
+        values, vectors = spread.leading(int(asked) if counted and asked is not None else most)
+        kept = len(values) if counted else enough_for(values, spread.total, float(asked))  # type: ignore[arg-type]
+        self.components_, self.n_components_, self.n_samples_ = vectors[:kept], kept, int(seen.count)
+        self.mean_ = np.array(seen.x_mean)
+        self.explained_variance_ = values[:kept] / (seen.weight - 1)
+        self._follow(problem)
+
+    def _follow(self, problem: SpreadProblem) -> None:
+        """Set what follows from the variances."""
+        found = self._following(problem)
+        self.explained_variance_ratio_, self.singular_values_, self.noise_variance_ = found
+
+    def _following(self, problem: SpreadProblem) -> tuple[np.ndarray, np.ndarray, float]:
+        """Give shares, lengths, and the mean variance of what is left out."""
+        total, freedom = problem.spread.total, problem.statistic.weight - 1
+        values = self.explained_variance_ * freedom
+        left = self._most(problem) - len(values)
+        noise = max(total - float(values.sum()), 0.0) / (left * freedom) if left > 0 else 0.0
+        return values / (total or 1.0), np.sqrt(values), noise
+
+    def _width(self) -> int:
+        return int(self.n_components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def _scales(self) -> np.ndarray:
+        """Give what components are divided by."""
+        if not self.whiten:
+            return np.ones(self.n_components_)
+        varies = self.explained_variance_ > self.n_features_in_ * EPS * self.explained_variance_.max(initial=0.0)
+        if not varies.all():
+            raise DegenerateError(
+                f"PCA can not whiten {self.n_components_} components: rows vary along {int(varies.sum())} of them only. "
+                f"Give n_components={max(int(varies.sum()), 1)}, or whiten=False."
+            )
+        return np.sqrt(self.explained_variance_)
+
+    def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
+        out[:] = self._scores(X)
+        return bool(np.isfinite(out).all())
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Give the components of some rows in double precision."""
+        turn = (self.components_ / self._scales()[:, None]).T
+        if is_sparse(X):
+            return np.asarray(X @ turn - self.mean_ @ turn)
+        return np.asarray((X - self.mean_) @ turn)
+
+    def _change(self, block: Block) -> Any:
+        return self._scores(block.X).astype(block.X.dtype) if is_sparse(block.X) else super()._change(block)
+
+    def inverse_transform(self, X: object) -> np.ndarray:
+        """Give the points of the plane that have such components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, k)
+            Components of rows.
+        """
+        self._check_fitted()
+        scores = np.asarray(X)
+        if scores.ndim != 2 or scores.shape[1] != self.n_components_:
+            raise InputError(f"Expected {self.n_components_} components for each row, got the shape {scores.shape}.")
+        found = (scores * self._scales()) @ self.components_ + self.mean_
+        return found.astype(scores.dtype if scores.dtype in (np.float32, np.float64) else np.float64, copy=False)
+
+    def reconstruction_error(self, X: object, sample_weight: object = None) -> float:
+        """Give the sum of the squared distances of rows from the plane; of the rows of the fit, the least there can be.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The rows.
+        sample_weight : array-like of shape (n,), optional
+            Their weights.
+        """
+        self._check_fitted()
+        rows = complete(self._open(X, None, sample_weight, reset=False), self, once=True)
+        return float(rows.fold(_distances, self.mean_, self.components_))
+
+    def _prove(self, problem: SpreadProblem) -> list[Claim]:
+        V, spread, freedom = self.components_, problem.spread, problem.statistic.weight - 1
+        values = np.atleast_1d(self.explained_variance_) * freedom
+        if damage := whole(len(V), self.n_components_, V, values, self.mean_):
+            return damage
+        k, largest = len(V), max(float(values.max(initial=0.0)), np.finfo(float).tiny)
+        skew = float(np.abs(V @ V.T - np.eye(k)).max(initial=0.0))
+        image = spread.applied(V)
+        # In units of the largest, since squares of squares may leave the range of numbers.
+        away = float(np.linalg.norm(image / largest - values[:, None] / largest * V)) * largest
+        rounding = min((spread.noise + 4 * (V.shape[1] + k) * EPS * spread.total) / largest, MOST_ROUNDING)
+        claims = [
+            Claim("components are orthonormal (products off, at most)", skew, TOLERANCE + 4 * V.shape[1] * EPS),
+            Claim(
+                "components are eigenvectors (residual, relative)", away / largest + rounding, TOLERANCE + 2 * rounding
+            ),
+        ]
+        if k < self._most(problem):
+            claims.append(self._claim_of_least(spread, values, away + rounding * largest, rounding))
+        return claims
+
+    def _claim_of_least(self, spread: Spread, values: np.ndarray, away: float, rounding: float) -> Claim:
+        r"""Claim that no plane is nearer to the rows.
+
+        Without what couples the plane to the rest, at most `away`, the matrix falls into two parts. If the second has no eigenvalue above
+        :math:`\lambda_k + \tau`, the k largest of both exceed those of the first by :math:`k \tau` and what was left out.
+        """
+        k, largest, total = len(values), float(values[0]), spread.total or 1.0
+        slack = TOLERANCE * largest + 2 * away
+        # Rows that are all alike lie in every plane.
+        beyond = spread.total > 0 and spread.exceeds(float(values[-1]) + slack, self.components_)
+        return Claim(
+            "reconstruction error above the least possible, at most (relative to all variance)",
+            np.inf if beyond else k * (slack + 4 * away) / total,
+            8 * k * (TOLERANCE + rounding),
+        )
+
+    def _restate(self, problem: SpreadProblem) -> list[Claim]:
+        seen, spread = problem.statistic, problem.spread
+        shares, lengths, noise = self._following(problem)
+        asked, spread_of_each = self.n_components, np.sqrt(np.maximum(spread.total / seen.weight, 0.0))
+        kept = len(self.components_)
+        if asked is None or asked >= 1:
+            wanted = self._most(problem) if asked is None else int(asked)
+        else:
+            wanted = enough_for(spread.leading(None)[0], spread.total, float(asked))
+        hidden = spread.noise / TOLERANCE / max(seen.weight - 1, 1.0)
+        return [
+            restated("mean_", self.mean_, seen.x_mean, scale=np.abs(seen.x_mean) + spread_of_each),
+            restated("explained_variance_ratio_", self.explained_variance_ratio_, shares),
+            restated("singular_values_", self.singular_values_, lengths),
+            restated("noise_variance_", self.noise_variance_, noise, scale=noise + hidden),
+            restated("n_samples_", self.n_samples_, int(seen.count)),
+            restated("n_components_", self.n_components_, kept),
+            Claim("components kept, but for those asked for", float(abs(kept - wanted)), 0.0),
+        ]
+
+    def _disagreement(self) -> str:
+        kept = {len(self.components_), len(self.explained_variance_), self.n_components_}
+        return "" if len(kept) == 1 else "components_ and explained_variance_ differ in number"
+
+
+class SpreadProblem(StatisticProblem):
+    """What is kept of the rows, and how they are spread."""
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Say how the rows are spread about their mean."""
+        found = spread_of(self.statistic)
+        if not np.isfinite(found.total):
+            raise overflowed(self.model)
+        return found
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """Tell these rows from others; what is centred already is not centred again."""
+        seen, spread = self.statistic, self.spread
+        return seen.fingerprint_by(spread.design) if isinstance(spread, SpreadOfRows) else seen.fingerprint()
+
+
+def enough_for(values: np.ndarray, total: float, share: float) -> int:
+    """Say how many of the values, from the first on, have a share of the total together: one at least.
+
+    >>> enough_for(np.array([6.0, 3.0, 1.0]), 10.0, 0.9)
+    2
+    """
+    reached = np.cumsum(values) >= share * total * (1 - 4 * len(values) * EPS)
+    return int(np.argmax(reached)) + 1 if reached.any() else len(values)
+
+
+def _distances(block: Block, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """Add up the squared distances of rows from the plane."""
+    X = block.X.toarray() if is_sparse(block.X) else block.X
+    away = X - mean
+    away = away - (away @ components.T) @ components
+    return np.asarray(block.weights @ (away**2).sum(axis=1))

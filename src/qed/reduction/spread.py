@@ -1,0 +1,146 @@
+r"""How rows are spread about their mean: the scatter matrix :math:`S = A^\top A` of centred rows, and its directions.
+
+Where there are more rows than columns, the matrix itself is known. Where there are fewer, the rows are, and their products
+:math:`AA^\top` have the same eigenvalues: with :math:`AA^\top u = \lambda u` the direction is :math:`A^\top u / \sqrt\lambda`. The cost is
+:math:`O(n p \min(n, p))` either way.
+
+That no direction outside some orthonormal :math:`V` has more than a level :math:`\ell` is seen by an inertia count: the matrix
+:math:`\ell I - (I - VV^\top) S (I - VV^\top)` has a Cholesky factor (Sylvester's law), or the same of the rows' products.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh, lapack
+
+from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
+from qed.linalg.design import DenseDesign, SparseDesign
+from qed.stats.kept import KeptRows
+from qed.stats.moments import Moments
+
+# With fewer directions wanted than this share of all, the others are not worked out.
+FEW = 0.25
+
+
+class Spread(ABC):
+    """The scatter of rows about their mean, seen through what can be asked of it."""
+
+    total: float  # the sum of all squares: the trace
+    noise: float  # rounding moved no eigenvalue by more than that
+
+    @property
+    @abstractmethod
+    def matrix(self) -> np.ndarray:
+        """A matrix with the same eigenvalues, but for zeros: the smaller of the two."""
+
+    @abstractmethod
+    def applied(self, directions: np.ndarray) -> np.ndarray:
+        """Give ``S v`` for directions v, the rows of a matrix of shape (k, p)."""
+
+    @abstractmethod
+    def _directions(self, vectors: np.ndarray) -> np.ndarray:
+        """Give the directions that belong to eigenvectors of the matrix, as rows of length one."""
+
+    @abstractmethod
+    def _without(self, directions: np.ndarray) -> np.ndarray:
+        """Give the matrix without what lies in some directions."""
+
+    def leading(self, wanted: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Give as many eigenvalues as are wanted, or all, the largest first, and the directions, of shape (k, p)."""
+        size = len(self.matrix)
+        few = wanted is not None and wanted <= FEW * size
+        with one_blas_thread:
+            values, vectors = eigh(
+                self.matrix, subset_by_index=(size - wanted, size - 1) if few and wanted else None, check_finite=False
+            )
+        values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
+        return np.maximum(values, 0.0), _turned(self._directions(vectors))
+
+    def exceeds(self, level: float, directions: np.ndarray) -> bool:
+        """Say whether some direction orthogonal to those given has squares above a level."""
+        left = -self._without(directions)
+        left.flat[:: len(left) + 1] += level
+        with one_blas_thread:
+            return bool(lapack.dpotrf(left, lower=1, clean=0, overwrite_a=1)[1] != 0)
+
+
+class SpreadOfColumns(Spread):
+    """The scatter as folded from any number of rows."""
+
+    def __init__(self, moments: Moments) -> None:
+        self._matrix = moments.xx
+        self.total = float(np.trace(self._matrix))
+        # Entries are off by no more than h[j] h[k], so the matrix by no more than the square of the length of h.
+        self.noise = float((moments.noise[: moments.n_features] ** 2).sum())
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return self._matrix
+
+    def applied(self, directions: np.ndarray) -> np.ndarray:
+        return np.asarray((self.matrix @ directions.T).T)
+
+    def _directions(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors.T
+
+    def _without(self, directions: np.ndarray) -> np.ndarray:
+        image = self.applied(directions)
+        both = directions.T @ image
+        return np.asarray(self.matrix - both - both.T + directions.T @ (image @ directions.T) @ directions)
+
+
+class SpreadOfRows(Spread):
+    """The scatter of rows that are fewer than their columns, by the products of the rows; sparse ones stay sparse."""
+
+    def __init__(self, kept: KeptRows) -> None:
+        self.design = design = kept.design()
+        self.total = float((design.lengths**2).sum())
+        # Sparse rows are multiplied before their mean is taken away.
+        size = (
+            self.total if isinstance(design, DenseDesign) else self.total + kept.weight * float((kept.x_mean**2).sum())
+        )
+        self.noise = (kept.count + kept.n_features + 8) * EPS * size
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        return self.design.outer() if isinstance(self.design, DenseDesign) else _outer(self.design)
+
+    def applied(self, directions: np.ndarray) -> np.ndarray:
+        return self.design.back(self.design.times(directions.T)).T
+
+    def _directions(self, vectors: np.ndarray) -> np.ndarray:
+        # Of small eigenvalues the directions are not orthogonal to the last digit, and of zeros they are anything: QR makes them so.
+        with one_blas_thread:
+            basis, triangle = np.linalg.qr(self.design.back(vectors))
+        return np.asarray(basis.T * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)[:, None])
+
+    def _without(self, directions: np.ndarray) -> np.ndarray:
+        image = self.design.times(directions.T)
+        return np.asarray(self.matrix - image @ image.T)
+
+
+def _outer(design: SparseDesign) -> np.ndarray:
+    """Give the products of centred sparse rows with each other, of shape (n, n)."""
+    center = np.where(design.told, design.center, 0.0)
+    chosen = design.X * design.told
+    along = chosen @ center
+    found = (chosen @ chosen.T).toarray() - along[:, None] - along + float(center @ center)
+    return np.asarray(found * design.root * design.root[:, None])
+
+
+def spread_of(statistic: Moments | KeptRows) -> Spread:
+    """Give the spread of rows of which so much is known; sparse ones may have been kept though they are many."""
+    if isinstance(statistic, KeptRows) and statistic.count <= statistic.n_features:
+        return SpreadOfRows(statistic)
+    return SpreadOfColumns(statistic.moments())
+
+
+def _turned(directions: np.ndarray) -> np.ndarray:
+    """Give directions the sign with which their largest entry is positive, of equal ones the first."""
+    largest = np.abs(directions).argmax(axis=1)
+    signs = np.where(directions[np.arange(len(directions)), largest] < 0, -1.0, 1.0)
+    return np.asarray(directions * signs[:, None])
