@@ -71,6 +71,9 @@ def compare(
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="The column to predict; without it, rows are clustered.")
     ] = None,
+    no_target: Annotated[
+        bool, typer.Option("--no-target", help="Group the rows into clusters, as without --target, and say no more.")
+    ] = False,
     report: Annotated[str, typer.Option(help="Where to write the report.")] = "report.html",
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.")] = False,
     model: Annotated[str, typer.Option(help="Where to save the best model.")] = "best.qed",
@@ -80,37 +83,55 @@ def compare(
     cv: Annotated[int, typer.Option(min=2, help="The number of folds.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="The seed of folds and models.")] = 0,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be given again.")] = None,
+    out_of_bag: Annotated[
+        bool,
+        typer.Option(
+            "--out-of-bag", help="Judge forests by the trees that have not seen a row, in the place of folds."
+        ),
+    ] = False,
     json: Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no notes.")] = False,
 ) -> None:
     """Find the best model for a table.
 
-    Cross-validates every model for the task, prints a leaderboard, writes a report and saves the best model.
+    Cross-validates every model for the task, prints a leaderboard, writes a report and saves the best model. Without a target the rows
+    are grouped into clusters, and what makes each different is described.
     """
     with commands.progress.progress_bar("comparing models", hidden=quiet or json) as progress:
         found = commands.compare.compare(
             data,
             target,
+            no_target=no_target,
             drop=drop or (),
             task=task,
             cv=cv,
             seed=seed,
             scoring=scoring,
             positive=positive,
+            out_of_bag=out_of_bag,
             report=None if no_report else report,
             model=model,
             command=_again(
-                data, drop or [], target=target, task=task, scoring=scoring, positive=positive, cv=cv, seed=seed
+                data,
+                drop or [],
+                *["--no-target"] * no_target,
+                *["--out-of-bag"] * out_of_bag,
+                target=target,
+                task=task,
+                scoring=scoring,
+                positive=positive,
+                cv=cv,
+                seed=seed,
             ),
             progress=progress,
         )
     commands.results.write_comparison(found, json=json, quiet=quiet)
 
 
-def _again(data: str, drop: list[str], **options: str | int | None) -> str:
+def _again(data: str, drop: list[str], *flags: str, **options: str | int | None) -> str:
     """Write the command that makes the same comparison again."""
     words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
-    return shlex.join(["qed", "compare", data, *words, *(word for name in drop for word in ("--drop", name))])
+    return shlex.join(["qed", "compare", data, *words, *flags, *(word for name in drop for word in ("--drop", name))])
 
 
 @app.command()

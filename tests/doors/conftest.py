@@ -35,9 +35,9 @@ class Doors:
 def short():
     """Let comparisons grow few trees: what is tested is how models take part and are shown, not how well they do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(BOOSTING_GRID, "max_iter", [2, 5, 10])
+        patch.setitem(BOOSTING_GRID, "max_iter", [1, 2, 4])
         for kind in (qed.RandomForestClassifier, qed.RandomForestRegressor):
-            patch.setattr(kind, "compare_grid", {**kind.compare_grid, "n_estimators": [5]})
+            patch.setattr(kind, "compare_grid", {**kind.compare_grid, "n_estimators": [3]})
         yield
 
 

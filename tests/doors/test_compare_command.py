@@ -38,6 +38,7 @@ LINE = {
     "seconds",
     "certificate",
     "notes",
+    "judged",
     "failure",
 }
 
@@ -106,7 +107,7 @@ def test_options_reach_the_comparison(run, tmp_path):
     assert found["folds"] == 3 and "age" not in found["columns"] and len(found["columns"]) == 8
     assert all(line["score"] < 0 for line in found["leaderboard"])
     text = run(*words, "--scoring", "neg_mean_absolute_error").stdout
-    assert "mean absolute error ± standard error, lower is better" in text and "-4" not in text
+    assert "mean absolute error ± standard error, lower is better" in text and " -4" not in text
     found = run.json(
         "compare", "iris", "-t", "petal_width", "--task", "regression", "--no-report", "--model", tmp_path / "m"
     )
@@ -130,11 +131,13 @@ def test_rows_without_a_target_are_left_out_and_counted(run, tmp_path):
 def test_no_target_means_clusters(run, tmp_path):
     found = run("compare", "iris", "--no-report", "--model", tmp_path / "m.qed")
     assert found.exit_code == 0
-    assert "clustering (no target was given)" in found.stdout and "silhouette by n_clusters: 2: " in found.stdout
+    assert (
+        "clustering (no target was given)" in found.stdout and "silhouette by number of clusters: 2: " in found.stdout
+    )
     assert "add --target species" in found.stderr
     out = tmp_path / "clusters.csv"
     assert run("predict", tmp_path / "m.qed", "iris", "-o", out, "--keep", "species").exit_code == 0
-    assert out.read_text().startswith('"species","cluster"\n')
+    assert out.read_text().startswith('"species","cluster","distance"\n')
     assert run("certify", tmp_path / "m.qed", "iris").exit_code == 0
 
 

@@ -126,6 +126,8 @@ def test_explain_gives_the_importances_of_a_tree(run, penguins, tmp_path):
     assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(1.0)
     assert {one["name"] for one in found["effects"]} == {*penguins.column_names} - {"species"}
     text = run("explain", tmp_path / "tree.qed").stdout
+    assert found["rules"][0].startswith("If flipper_length_mm is ") and "island is Biscoe, then 'Gentoo'" in text
+    assert "|--- flipper_length_mm <= 206.50" in text
     assert "importance" in text and "coefficient" not in text and "2 missing, which stay so" in text
     assert run("certify", tmp_path / "tree.qed", "penguins").exit_code == 0
 

@@ -142,14 +142,15 @@ def of_diabetes():
     [
         ("Ridge", [*ANSWERS, *CURVES, "Coefficients"]),
         ("k nearest neighbours", [*ANSWERS, *CURVES]),
-        ("Decision tree", [*ANSWERS, *CURVES, "Importances"]),
+        ("Decision tree", [*ANSWERS, *CURVES, "Importances", "The tree"]),
         ("Gradient boosting", [*ANSWERS, *CURVES, "Importances"]),
     ],
 )
 def test_whoever_wins_has_its_pictures(of_diabetes, winner, pictures):
     data, found = of_diabetes
     text = render(data, won_by(found, winner))
-    assert re.findall(r"<figure>\s*<h3>(.*?)</h3>", text) == pictures
+    assert re.findall(r"<figure[^>]*>\s*<h3>(.*?)</h3>", text) == pictures
+    assert ('class="rules"' in text) == ("The tree" in pictures) and "fill: #" not in text
     assert f"{winner} explains " in text
     Page(text).check()
 
@@ -157,7 +158,7 @@ def test_whoever_wins_has_its_pictures(of_diabetes, winner, pictures):
 def test_clusters_have_their_pictures():
     data = read("iris", None)
     text = render(data, compare(qed.rows(data.table)))
-    assert re.findall(r"<figure>\s*<h3>(.*?)</h3>", text) == ["Clusters", "Validation curve"]
+    assert re.findall(r"<figure>\s*<h3>(.*?)</h3>", text) == ["Clusters", "Silhouette", "Elbow"]
     Page(text).check()
 
 

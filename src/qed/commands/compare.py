@@ -14,10 +14,11 @@ from qed.base.errors import InputError, SourceError
 from qed.base.saving.models import save
 from qed.base.sources.open import rows
 from qed.commands.source import read
+from qed.report.clusters import clusters_dict
 from qed.report.data import Data
 from qed.report.page import write_report
-from qed.selection.comparing.comparison import Comparison, Entry, Progress
 from qed.selection.comparing.comparison import compare as run
+from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class Compared:
     report: str | None
     model: str | None
     seconds: float  # how long all of it took
+    asked: bool = False  # whether clusters were asked for in so many words
 
     def to_dict(self) -> dict[str, object]:
         """Give everything that a machine may want to know."""
@@ -47,6 +49,7 @@ class Compared:
             "folds": found.n_folds,
             "seed": found.seed,
             "leaderboard": [_line(rank, entry) for rank, entry in enumerate(found.entries, start=1)],
+            **({"clusters": clusters_dict(found)} if found.task == "clustering" else {}),
             "report": self.report,
             "model": self.model,
             "seconds": self.seconds,
@@ -66,6 +69,7 @@ def _line(rank: int, entry: Entry) -> dict[str, object]:
         "setting": {} if entry.failure else entry.setting,
         "seconds": entry.seconds,
         "certificate": certificate,
+        "judged": "out of bag" if entry.out_of_bag else "folds",
         "notes": list(entry.notes),
         "failure": entry.failure or None,
     }
@@ -75,12 +79,14 @@ def compare(
     data: str,
     target: str | None = None,
     *,
+    no_target: bool = False,
     drop: Sequence[str] = (),
     task: str | None = None,
     cv: int = 5,
     seed: int = 0,
     scoring: str | None = None,
     positive: str | None = None,
+    out_of_bag: bool = False,
     report: str | None = None,
     model: str | None = None,
     command: str = "",
@@ -92,20 +98,28 @@ def compare(
     the report gives as the command that made it.
     """
     began = time.perf_counter()
+    if no_target and target is not None:
+        raise InputError(f"--no-target and --target {target} contradict each other: give one of them.")
     for path in (report, model):
         _check_place(path)
     source = read(data, target, drop)
     given = rows(source.table.append_column(target, _arrow(source.y)), target=target) if target else rows(source.table)
-    found = run(
-        given, task=task, cv=cv, scoring=scoring, positive=positive, seed=seed, progress=_part(progress, 0.0, 0.85)
-    )
+    asked: dict[str, Any] = {
+        "task": task,
+        "cv": cv,
+        "scoring": scoring,
+        "positive": positive,
+        "seed": seed,
+        "out_of_bag": out_of_bag,
+    }
+    found = run(given, **asked, progress=_part(progress, 0.0, 0.85))
     if found.best.model is None:
         raise InputError(f"No model could be fitted. {found.best.name}: {found.best.failure}")
     if model is not None:
         save(found.best.model, model)
     if report is not None:
         write_report(report, source, found, command, _part(progress, 0.85, 1.0))
-    return Compared(source, found, report, model, time.perf_counter() - began)
+    return Compared(source, found, report, model, time.perf_counter() - began, no_target or task == "clustering")
 
 
 def _arrow(y: Any) -> Any:

@@ -19,6 +19,7 @@ from qed.commands.files import check_ending, csv_printer, table_writer
 from qed.commands.source import find
 
 BATCH_ROWS = 1 << 17
+CLUSTER = "cluster"
 
 
 class Predicted(NamedTuple):
@@ -97,15 +98,32 @@ def _answer(model: Any, table: pa.Table, wanted: list[str], *, proba: bool, keep
     name = _column_name(model)
     names = [name] if found.ndim == 1 else [f"{name}_{j}" for j in range(found.shape[1])]
     columns |= dict(zip(names, [found] if found.ndim == 1 else list(found.T)))
+    if name == CLUSTER:
+        columns |= _strangeness(model, source)
     if proba:
         chances = np.asarray(model.predict_proba(source))
-        columns |= {f"probability_{label}": chance for label, chance in zip(model.classes_, chances.T)}
+        labels = range(chances.shape[1]) if name == CLUSTER else model.classes_
+        columns |= {f"probability_{label}": chance for label, chance in zip(labels, chances.T)}
     return pa.table(columns)
+
+
+def _strangeness(model: Any, source: Any) -> dict[str, np.ndarray]:
+    """Say how far a row is from the clusters: its distance from the nearest centre, or its log-density; nothing, where neither is known.
+
+    Far from all centres, or of a density much lower than that of other rows, is a row that belongs to none.
+    """
+    inner = getattr(model, "model_", model)
+    seen = model.encoded(source) if hasattr(model, "encoded") else source
+    if hasattr(inner, "score_samples"):
+        return {"log_density": np.asarray(inner.score_samples(seen))}
+    if hasattr(inner, "cluster_centers_") and hasattr(inner, "transform"):
+        return {"distance": np.asarray(inner.transform(seen)).min(axis=1)}
+    return {}
 
 
 def _column_name(model: Any) -> str:
     if getattr(model, "target", None) is None:
-        return "cluster"
+        return CLUSTER
     target = getattr(model, "target_name_", None)
     return "prediction" if target is None else f"predicted_{target}"
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from qed.base.visible import visible
 from qed.commands.terminal import Screen, Words, certificate_table, leaderboard, print_json, table
+from qed.report.clusters import choice_words, describe_clusters, path_words, verdict_words
 from qed.report.words import NOT_PROVEN, PROVEN, counted, number, score_words, seconds_words, setting_words
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from qed.commands.predict import Predicted
     from qed.commands.warmup import Warmed
     from qed.report.explanation import Explanation
-    from qed.selection.comparing.comparison import Entry
+    from qed.selection.comparing.leaderboard import Comparison
 
 MOST_NOTES = 3
 MOST_OUTPUTS = 6
@@ -40,10 +41,12 @@ def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
     words, sign = score_words(comparison.scoring)
     better = "" if sign == 1 else ", lower is better"
     screen.show(Text.assemble((visible(data.name), "bold"), visible(f": {shape}; {aim} ({comparison.why})")))
+    if comparison.task == "clustering":
+        screen.show("columns are encoded as numbers and scaled to mean zero and variance one, so that all count alike")
     screen.show(f"{comparison.n_folds} folds, seed {comparison.seed}; {words} ± standard error{better}\n")
     screen.show(leaderboard(comparison), "")
     if comparison.task == "clustering":
-        screen.show(path_words(comparison.best, words), "")
+        _write_clusters(screen, comparison)
     for place, what in ((found.report, "report"), (found.model, "best model")):
         if place is not None:
             screen.show(f"{what:<12}{place}")
@@ -52,20 +55,27 @@ def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
         _notes_on(found)
 
 
-def path_words(entry: Entry, score: str) -> str:
-    """Write the score of every setting of a model."""
-    means = entry.scores.mean(axis=1)
-    settings = (", ".join(map(str, setting.values())) for setting in entry.contender.candidates)
-    pairs = ", ".join(f"{setting}: {mean:.3f}" for setting, mean in zip(settings, means))
-    return f"{score} by {', '.join(entry.contender.grid)}: {pairs}"
+def _write_clusters(screen: Screen, comparison: Comparison) -> None:
+    """Print how many clusters there are and why, whether they are worth the name, and what makes each different."""
+    screen.show(path_words(comparison.best), *choice_words(comparison.best), verdict_words(comparison), "")
+    for one in describe_clusters(comparison):
+        screen.show(
+            f"cluster {one.number}, {counted(one.size, 'row')} ({100 * one.share:.0f} %): {', '.join(one.words())}"
+        )
+    screen.show("")
 
 
 def _notes_on(found: Compared) -> None:
     data = found.data
     if data.n_lost:
         note(f"{counted(data.n_lost, 'row')} without a target left out.")
-    if data.target is None and data.known_target is not None:
-        note(f"no target was given, so rows were clustered; to predict, add --target {data.known_target}.")
+    if data.target is None and not found.asked:
+        what = data.known_target or "COLUMN"
+        note(f"no target was given, so rows were grouped by likeness; to predict a column, add --target {what}.")
+    if data.target is None and data.known_target in data.table.column_names:
+        note(
+            f"{data.known_target!r}, which is meant to be predicted, was grouped by too; --drop {data.known_target} leaves it out."
+        )
     notes = [(entry.name, words) for entry in found.comparison.entries for words in entry.notes]
     seen = {words: name for name, words in reversed(notes)}
     for words, name in list(seen.items())[:MOST_NOTES]:
@@ -107,6 +117,7 @@ def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
     if found.ending:
         screen.show(f"ending      {found.ending}")
     _write_effects(screen, found, most)
+    _write_tree(screen, found, most)
     if found.inference:
         screen.show(f"\n{found.inference}")
         if found.scaled and "\n" in found.inference:
@@ -133,12 +144,13 @@ def _write_effects(screen: Screen, found: Explanation, most: int) -> None:
     if not found.effects:
         return
     outputs = found.outputs[:MOST_OUTPUTS]
-    per_unit = len(found.outputs) == 1 and bool(found.effects[0].per_unit)
+    per_unit = len(found.outputs) == 1 and bool(found.effects[0].per_unit) and found.measure != "centre"
     one = len(found.outputs) == 1 and found.measure == "coefficient"
     heads = [*(f"per deviation: {name}" if one else name for name in outputs)]
+    centres = found.measure == "centre"
     lines = table(found.measure, *heads, *(["per unit"] if per_unit else []), numbers=(*heads, "per unit"))
     for effect in found.effects[:most]:
-        values = [number(value) for value in effect.standardised[:MOST_OUTPUTS]]
+        values = [number(value) for value in (effect.per_unit if centres else effect.standardised)[:MOST_OUTPUTS]]
         units = [number(effect.per_unit[0])] if per_unit else []
         lines.add_row(Words(effect.name), *values, *units)
     screen.show("")
@@ -146,6 +158,17 @@ def _write_effects(screen: Screen, found: Explanation, most: int) -> None:
     left = len(found.effects) - most
     if left > 0:
         screen.show(f"and {left} more, smaller (--most {len(found.effects)} shows all)")
+
+
+def _write_tree(screen: Screen, found: Explanation, most: int) -> None:
+    if not found.rules:
+        return
+    screen.show("", found.questions, "")
+    for rule in found.rules[:most]:
+        screen.show(rule)
+    left = len(found.rules) - most
+    if left > 0:
+        screen.show(f"and {left} more, for fewer rows (--most {len(found.rules)} shows all)")
 
 
 def write_datasets(found: list[dict[str, Any]], *, json: bool) -> None:

@@ -16,7 +16,7 @@ from qed.report.words import PROVEN, decimals_for, plus_minus, proof_words, scor
 
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
-    from qed.selection.comparing.comparison import Comparison
+    from qed.selection.comparing.leaderboard import Comparison
 
 WIDTH = 120
 
@@ -75,16 +75,27 @@ def leaderboard(comparison: Comparison) -> Table:
     """Make the leaderboard."""
     words, sign = score_words(comparison.scoring)
     decimals = decimals_for(comparison.best.standard_error)
-    found = table("#", "model", words, "settings", "fit", "proof", numbers=("#", words, "fit"))
+    # Clusters are also judged by how far fits to other rows agree about them.
+    stability = ["stability"] if comparison.task == "clustering" else []
+    found = table("#", "model", words, *stability, "settings", "fit", "proof", numbers=("#", words, "stability", "fit"))
     for rank, entry in enumerate(comparison.entries, start=1):
         if entry.failure:
-            found.add_row(str(rank), Words(entry.name), "–", "", "", Words(f"failed: {entry.failure}", style="red"))
+            found.add_row(
+                str(rank),
+                Words(entry.name),
+                "–",
+                *[""] * len(stability),
+                "",
+                "",
+                Words(f"failed: {entry.failure}", style="red"),
+            )
             continue
         proof = proof_words(entry.model.certificate_)
         found.add_row(
             str(rank),
             Words(entry.name),
             plus_minus(sign * entry.score, entry.standard_error, decimals),
+            *([f"{entry.path.stability[entry.chosen]:.2f}"] if entry.path is not None else []),
             Words(setting_words(entry.choice)),
             seconds_words(entry.seconds),
             Text(proof, style="green" if proof == PROVEN else "red"),

@@ -79,7 +79,7 @@ def table(model: Any, rows: int, columns: int, dtype: Any) -> tuple[Any, Any]:
 
 
 def _use(model: Any, dtype: Any) -> None:
-    X, y = table(model, ROWS_IN_MEMORY if model.passes == "in memory" else ROWS, COLUMNS, dtype)
+    X, y = table(model, ROWS_IN_MEMORY if model.passes in ("as codes", "in memory") else ROWS, COLUMNS, dtype)
     for given in [X, sparse.csr_array(np.where(X > 1, X, 0))] if model.sparse else [X]:
         # A model may refuse such a table; its kernels then compile on first use.
         with suppress(QedError):

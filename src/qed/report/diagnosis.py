@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import NotAvailableError, QedError
-from qed.selection.comparing.comparison import Comparison
+from qed.base.models.out_of_bag import predicted_out_of_bag
+from qed.selection.comparing.leaderboard import Comparison
 from qed.selection.cross_validate import cross_val_predict
 from qed.selection.diagnosis.curves import LearningCurve, learning_curve
 
@@ -35,7 +36,11 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     pairs = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(comparison.n_folds)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        predicted = cross_val_predict(model, block.X, block.y, cv=pairs)
+        if comparison.best.out_of_bag:
+            best = comparison.best.model
+            predicted = predicted_out_of_bag(best.model_, best.encoded(comparison.rows))
+        else:
+            predicted = cross_val_predict(model, block.X, block.y, cv=pairs)
         if len(folds) > MOST_ROWS:
             return Diagnosis(predicted, None, f"left out: it would take long for more than {MOST_ROWS:,} rows")
         try:

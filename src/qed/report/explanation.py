@@ -7,7 +7,13 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.errors import NotAvailableError
+from qed.base.models.roles import Clusterer
 from qed.base.models.ways import ways_of
+from qed.trees.nodes import Nodes
+from qed.trees.words.drawing import export_rules, export_text
+
+# Levels of a tree, and leaves, that are written out.
+LEVELS, MOST_RULES = 4, 100
 
 
 @dataclass(frozen=True)
@@ -33,10 +39,15 @@ class Explanation:
     parameters: dict[str, object]
     columns: list[str]  # the columns of the table it was fitted on
     decisions: list[dict[str, str]] = field(default_factory=list)  # how each of them is encoded: `column` and `how`
-    measure: str = "coefficient"  # what effects are: coefficients, or the importance of columns to questions
+    measure: str = (
+        "coefficient"  # what effects are: coefficients, the importance of columns to questions, or centres of clusters
+    )
     # What the coefficients belong to: the classes, the clusters, or the target.
     outputs: list[str] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)  # the encoded columns, the largest effect first
+    # The questions of a tree, as a drawing of letters and as a sentence for every leaf; empty where the model is none.
+    questions: str = ""
+    rules: list[str] = field(default_factory=list)
     # The table of standard errors and tests, or the reason why there is none; empty where nobody would ask.
     inference: str = ""
     certificate: Certificate | None = None  # the proof that came with the fit
@@ -71,9 +82,11 @@ def explanation_of(model: Any) -> Explanation:
         parameters=_parameters(model, inner),
         columns=[str(name) for name in getattr(model, "feature_names_in_", ())],
         decisions=decisions_of(model),
-        measure="importance" if has_importances(inner) else "coefficient",
+        measure=_measure(inner),
         outputs=outputs_of(model),
         effects=effects_of(model),
+        questions=export_text(model, max_depth=LEVELS - 1) if is_tree(model) else "",
+        rules=rules_of(model),
         inference=inference_of(inner),
         certificate=getattr(model, "certificate_", None),
         rows=None if fingerprint is None else int(fingerprint.count),
@@ -90,6 +103,29 @@ def inner_model(model: Any) -> Any:
 def has_importances(inner: Any) -> bool:
     """Say whether a model has no coefficients but the shares that columns have in what its questions are worth."""
     return hasattr(inner, "feature_importances_") and not hasattr(inner, "coef_")
+
+
+def centers_of(inner: Any) -> np.ndarray | None:
+    """Give the centres of a clusterer, or the means of a mixture; None for what has neither."""
+    if not isinstance(inner, Clusterer):
+        return None
+    return next((getattr(inner, name) for name in ("cluster_centers_", "means_") if hasattr(inner, name)), None)
+
+
+def _measure(inner: Any) -> str:
+    if centers_of(inner) is not None:
+        return "centre"
+    return "importance" if has_importances(inner) else "coefficient"
+
+
+def is_tree(model: Any) -> bool:
+    """Say whether a model is a single tree."""
+    return isinstance(getattr(inner_model(model), "tree_", None), Nodes)
+
+
+def rules_of(model: Any, most: int = MOST_RULES) -> list[str]:
+    """Give the rules of a tree as sentences, those for most rows first; the last one may say how many more there are."""
+    return export_rules(model, most=most).split("\n") if is_tree(model) else []
 
 
 def _is_scaled(model: Any) -> bool:
@@ -127,8 +163,9 @@ def outputs_of(model: Any) -> list[str]:
     classes = getattr(inner, "classes_", None)
     if classes is not None:
         return [str(label) for label in (classes if len(classes) > 2 else classes[-1:])]
-    if hasattr(inner, "cluster_centers_"):
-        return [f"cluster {number}" for number in range(len(inner.cluster_centers_))]
+    centers = centers_of(inner)
+    if centers is not None:
+        return [f"cluster {number}" for number in range(len(centers))]
     return [getattr(model, "target_name_", None) or "prediction"]
 
 
@@ -140,7 +177,8 @@ def effects_of(model: Any) -> list[Effect]:
         names = getattr(inner, "feature_names_in_", [f"x{j}" for j in range(len(shares))])
         order = np.argsort(-shares, kind="stable")
         return [Effect(str(names[j]), (float(shares[j]),)) for j in order]
-    found = next((getattr(inner, name) for name in ("coef_", "cluster_centers_") if hasattr(inner, name)), None)
+    centers = centers_of(inner)
+    found = getattr(inner, "coef_", None) if centers is None else centers
     if found is None:
         return []
     values = np.atleast_2d(np.asarray(found, dtype=np.float64))
@@ -152,7 +190,7 @@ def effects_of(model: Any) -> list[Effect]:
     standard, unit = values * spread, values
     if _is_scaled(model):
         scaler = model.changes_[-1]
-        unit = values * scaler.scale_ + scaler.mean_ if hasattr(inner, "cluster_centers_") else values / scaler.scale_
+        unit = values * scaler.scale_ + scaler.mean_ if centers is not None else values / scaler.scale_
     if getattr(model, "degree", 1) > 1:
         unit = np.empty((0, values.shape[1]))
     effects = [Effect(str(name), tuple(standard[:, j]), tuple(unit[:, j])) for j, name in enumerate(names)]

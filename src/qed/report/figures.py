@@ -9,11 +9,12 @@ import numpy as np
 from markupsafe import Markup
 
 from qed import plots
+from qed.report.clusters import by_count, second_opinion, shares_of_variance
 from qed.report.diagnosis import Diagnosis
-from qed.report.explanation import Effect, effects_of, has_importances, inner_model, outputs_of
-from qed.report.svg import picture
+from qed.report.explanation import Effect, centers_of, effects_of, has_importances, inner_model, is_tree, outputs_of
+from qed.report.svg import coloured, picture
 from qed.report.words import score_words
-from qed.selection.comparing.comparison import Comparison, Entry
+from qed.selection.comparing.leaderboard import Comparison, Entry
 from qed.selection.metrics.classification import confusion_matrix
 
 MOST_BARS = 15
@@ -26,22 +27,34 @@ class Picture:
     title: str
     svg: Markup
     says: str
+    is_wide: bool = False  # whether it takes the width of the page
 
 
 def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Picture]:
     """Draw all pictures for the best model."""
     label, sign = score_words(comparison.scoring)
+    if comparison.task == "clustering":
+        return [_clusters(comparison), *_cluster_path(comparison.best)]
     found = [*_answers(comparison, diagnosis), *_path(comparison.best, label, sign)]
     if diagnosis.curve is not None:
         found.append(_learning(diagnosis.curve, label, sign))
-    return [*found, *coefficients(comparison.best.model)]
+    return [*found, *coefficients(comparison.best.model), *_tree(comparison.best.model)]
+
+
+def _tree(model: Any) -> Iterator[Picture]:
+    """Draw the tree, where the model is one."""
+    if not is_tree(model):
+        return
+    svg = Markup(coloured(plots.export_svg(model)))
+    words = (
+        "From the left: the column that is asked about, and on each way out the values that take it; a line is as thick as the share "
+        "of the rows on it. Boxes with a broken edge ask on."
+    )
+    yield Picture("The tree", svg, words, is_wide=True)
 
 
 def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     """Draw what the model says for rows it has not seen, beside the truth."""
-    if comparison.task == "clustering":
-        yield _clusters(comparison)
-        return
     y, predicted = comparison.rows.array().y, diagnosis.predicted
     if comparison.task == "classification":
         yield _confusion(y, predicted)
@@ -67,13 +80,36 @@ def _confusion(y: np.ndarray, predicted: np.ndarray | None) -> Picture:
 
 def _clusters(comparison: Comparison) -> Picture:
     model = comparison.best.model
-    X, inner = model.encoded(comparison.rows).array().X, model.model_
-    draw = partial(plots.clusters, X, inner.labels_, inner.cluster_centers_)
-    *most, last = [str(size) for size in np.bincount(inner.labels_)]
+    X, labels = model.encoded(comparison.rows).array().X, model.predict(comparison.rows)
+    X = X.toarray() if hasattr(X, "toarray") else X
+    share = shares_of_variance(X)[:2].sum()
+    draw = partial(plots.clusters, X, labels, centers_of(model.model_))
     words = (
-        f"The rows, seen from the two directions in which they differ most: {', '.join(most)} and {last} to a cluster."
+        f"The rows, seen from the two directions in which they differ most; these hold {100 * share:.0f} % of the variance, so clusters "
+        "that lie over one another here may be apart in the others."
     )
     return Picture("Clusters", picture("clusters", "rows coloured by cluster", draw), words)
+
+
+def _cluster_path(entry: Entry) -> Iterator[Picture]:
+    """Draw the silhouette by the number of clusters, and what the model itself is chosen by."""
+    path, known = entry.path, by_count(entry)
+    if path is None or len(known) < 3:
+        return
+    counts, places = [count for count, _ in known], [place for _, place in known]
+    named = {"xlabel": "number of clusters", "chosen": int(path.counts[entry.chosen])}
+    draw = partial(plots.validation_curve, counts, entry.scores[places], ylabel="silhouette", **named)
+    words = (
+        "The silhouette of rows held out, for every number of clusters that was tried; the band is one standard error."
+    )
+    yield Picture("Silhouette", picture("silhouette", "silhouette against the number of clusters", draw), words)
+    if not path.criterion:
+        return
+    draw = partial(plots.validation_curve, counts, path.values[places, None], ylabel=path.criterion, **named)
+    title = "Elbow" if path.criterion == "inertia" else path.criterion
+    says = f"It falls with every further cluster; where it stops falling fast is its elbow. {second_opinion(entry)}"
+    words = says if title == "Elbow" else second_opinion(entry)
+    yield Picture(title, picture("criterion", f"{path.criterion} against the number of clusters", draw), words)
 
 
 def _path(entry: Entry, label: str, sign: int) -> Iterator[Picture]:
@@ -113,7 +149,7 @@ def _importances(effects: list[Effect]) -> Picture:
 def coefficients(model: Any) -> Iterator[Picture]:
     """Draw the coefficients: as bars for one output, as a grid of bars for a few classes; or the importances of columns."""
     effects = effects_of(model)[:MOST_BARS]
-    if not effects or hasattr(inner_model(model), "cluster_centers_"):
+    if not effects or centers_of(inner_model(model)) is not None:
         return
     if has_importances(inner_model(model)):
         yield _importances(effects)

@@ -16,15 +16,17 @@ import pyarrow as pa
 
 import qed
 from qed.base.saving.replacing import replacing
+from qed.report.clusters import choice_words, cluster_headline, describe_clusters, verdict_words
 from qed.report.columns import describe_columns
 from qed.report.data import Data
 from qed.report.diagnosis import diagnose
-from qed.report.explanation import decisions_of, effects_of, inference_of, inner_model, outputs_of
+from qed.report.explanation import decisions_of, inference_of, inner_model, rules_of
 from qed.report.figures import figures
 from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
-from qed.selection.comparing.comparison import Comparison, Entry
+from qed.selection.comparing.leaderboard import Comparison, Entry
 
-MOST_COLUMNS, MOST_CENTERS = 100, 20
+MOST_COLUMNS, MOST_TYPICAL_COLUMNS, MOST_RULES = 100, 8, 16
+LONGEST_CELL = 40
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "scikit-learn")
 
 
@@ -91,7 +93,11 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %"}
+    environment.filters |= {
+        "number": number,
+        "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %",
+        "cell": _cell,
+    }
     diagnosis = diagnose(comparison)
     tell(0.6, "drawing pictures")
     best = comparison.best.model
@@ -106,8 +112,12 @@ def render(
         figures=figures(comparison, diagnosis),
         no_curve=diagnosis.missing,
         inference=inference_of(inner_model(best)),
-        centers=effects_of(best)[:MOST_CENTERS] if comparison.task == "clustering" else [],
-        cluster_names=outputs_of(best),
+        rules=rules_of(best, MOST_RULES),
+        clusters=describe_clusters(comparison) if comparison.task == "clustering" else [],
+        explained=[*choice_words(comparison.best), verdict_words(comparison)]
+        if comparison.task == "clustering"
+        else [],
+        typical_columns=data.table.column_names[:MOST_TYPICAL_COLUMNS],
         columns=describe_columns(table)[:MOST_COLUMNS],
         n_more_columns=max(0, table.num_columns - MOST_COLUMNS),
         n_missing=sum(table.column(name).null_count for name in table.column_names),
@@ -124,9 +134,7 @@ def headline(data: Data, comparison: Comparison) -> str:
     best = comparison.best
     score, error = best.score, best.standard_error
     if comparison.task == "clustering":
-        return (
-            f"{best.name} finds {best.setting['n_clusters']} clusters, with a silhouette of {plus_minus(score, error)}."
-        )
+        return cluster_headline(comparison)
     unseen = "rows it has not seen"
     if comparison.scoring in ("accuracy", "r2"):
         percent = f"{plus_minus(100 * score, 100 * error)} %"
@@ -135,6 +143,14 @@ def headline(data: Data, comparison: Comparison) -> str:
         return f"{best.name} explains {percent} of the variance of {data.target} in {unseen}."
     words, sign = score_words(comparison.scoring)
     return f"{best.name} predicts {data.target} with a {words} of {plus_minus(sign * score, error)} in {unseen}."
+
+
+def _cell(value: object) -> str:
+    """Write a value of the table: nothing for a hole, a number in few digits, and not the whole of a long text."""
+    if value is None or isinstance(value, float):
+        return "" if value is None else number(value)
+    text = str(value)
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
 
 
 def _lines(comparison: Comparison) -> list[Line]:

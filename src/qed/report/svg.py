@@ -58,11 +58,17 @@ def picture(name: str, alt: str, draw: Callable[..., object], width: float = 5.4
     return Markup(_cleaned(stream.getvalue(), name, alt))
 
 
+def coloured(text: str) -> str:
+    """Give a picture the colours of the page."""
+    for color, variable in VARIABLES.items():
+        text = text.replace(color, variable)
+    return text
+
+
 def _cleaned(text: str, name: str, alt: str) -> str:
     text = NEEDLESS.sub("", PRELUDE.sub("", text, count=1))
     text = HEIGHT.sub(r"\1", SIZE.sub(r"\1\2>", text, count=1), count=1)
-    for color, variable in VARIABLES.items():
-        text = text.replace(color, variable)
+    text = coloured(text)
     used = {found.group(2) for found in REFERENCE.finditer(text)}
     text = NAME.sub(lambda found: f' id="{name}-{found.group(1)}"' if found.group(1) in used else "", text)
     text = REFERENCE.sub(rf"\1#{name}-\2", text)

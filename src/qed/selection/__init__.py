@@ -6,7 +6,8 @@ __getattr__, __dir__, __all__ = room(
     __name__,
     {
         "diagnosis.bias_variance": ["BiasVariance", "bias_variance", "bootstrap_bias_variance"],
-        "comparing.comparison": ["Comparison", "compare"],
+        "comparing.comparison": ["compare"],
+        "comparing.leaderboard": ["Comparison"],
         "cross_validate": ["CrossValidation", "cross_val_predict", "cross_val_score", "cross_validate"],
         "diagnosis.curves": ["LearningCurve", "ValidationCurve", "learning_curve", "validation_curve"],
         "diagnosis.fit_diagnosis": ["FitDiagnosis", "diagnose_fit"],

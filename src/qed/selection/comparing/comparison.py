@@ -3,20 +3,20 @@
 Every fold encodes its own training rows and nothing else (:mod:`qed.selection.comparing.encoding`), once for all models, and each model
 then scores all its settings on the encoded rows in whatever way is cheapest for it. So the scores are those of fitting every setting of
 every `TableModel` anew, at a fraction of the price. The score of a model is that of its best setting, averaged over the folds; as it was
-chosen for being best, it is a little too good, the more so the more settings there were and the fewer rows.
+chosen for being best, it is a little too good, the more so the more settings there were and the fewer rows. Without a target rows are
+grouped instead (:mod:`qed.selection.comparing.grouping`).
 """
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from qed.base.errors import InputError, ParameterError, QedError
+from qed.base.errors import InputError, ParameterError
 from qed.base.models.roles import Transformer
 from qed.base.models.searching import fit_known
 from qed.base.sources.open import rows as rows_of
@@ -25,91 +25,23 @@ from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.contenders import WORDS, Contender, Encoding, contenders
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
+from qed.selection.comparing.grouping import Grouping
+from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
+from qed.selection.comparing.running import Running
 from qed.selection.comparing.table_model import told_of_levels
 from qed.selection.comparing.task import check_task
-from qed.selection.metrics.silhouette import centre_silhouette
 from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
 from qed.selection.searching.candidates import fresh
 from qed.selection.searching.search import Search
 from qed.selection.splitting.splits import KFold, StratifiedKFold
 
-Progress = Callable[[float, str], None]
-SCORING = {"regression": "r2", "classification": "accuracy", "clustering": "silhouette"}
+SCORING = {"regression": "r2", "classification": "accuracy"}
+OUT_OF_BAG = (
+    "judged out of bag, each row by the members that have not seen it, after one fit to all rows and one encoding of them; "
+    "such a score is a little lower than that of folds."
+)
 # What all fits of one model may take together.
 MOST_SECONDS = 180.0
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One line of the leaderboard."""
-
-    name: str  # the model
-    contender: Contender  # the unfitted model with the settings it could choose from
-    scores: np.ndarray  # (n_settings, n_folds): the score of each setting on each fold, greater being better
-    chosen: int = 0  # the number of the best setting
-    model: Any = None  # fitted to all rows with the chosen setting; None when that was not possible
-    seconds: float = 0.0  # how long that fit took, encoding included
-    notes: tuple[str, ...] = ()  # what models had to say during their fits
-    failure: str = ""  # why there is no model, if there is none
-
-    @property
-    def score(self) -> float:
-        """The mean score of the chosen setting over the folds."""
-        return float(self.scores[self.chosen].mean())
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of that mean."""
-        each = self.scores[self.chosen]
-        return float(each.std(ddof=1) / np.sqrt(len(each))) if len(each) > 1 else float("nan")
-
-    @property
-    def setting(self) -> dict[str, Any]:
-        """The chosen parameters."""
-        return self.contender.candidates[self.chosen]
-
-    @property
-    def choice(self) -> dict[str, Any]:
-        """Those of them that could have been others."""
-        return {name: value for name, value in self.setting.items() if len(self.contender.grid[name]) > 1}
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """What came of comparing models.
-
-    Attributes
-    ----------
-    task, why : str
-        What was to be done, and how that was decided.
-    scoring : str
-        The name of the score.
-    entries : list of Entry
-        The leaderboard, the best first.
-    rows : Rows
-        The table that was learned from, with its target.
-    folds : ndarray of shape (n,)
-        The fold that held out each row.
-    seed : int
-        The seed of the folds and of the models.
-    """
-
-    task: str
-    why: str
-    scoring: str
-    entries: list[Entry]
-    rows: Rows
-    folds: np.ndarray
-    seed: int
-
-    @property
-    def best(self) -> Entry:
-        """The first line."""
-        return self.entries[0]
-
-    @property
-    def n_folds(self) -> int:
-        return int(self.folds.max()) + 1
 
 
 def compare(
@@ -121,6 +53,7 @@ def compare(
     scoring: str | None = None,
     positive: object = None,
     seed: int = 0,
+    out_of_bag: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
     """Cross-validate every model for a task on a table, and fit each with its best setting.
@@ -136,12 +69,15 @@ def compare(
     cv : int, default=5
         The number of folds, drawn at random, with the classes in equal shares.
     scoring : str, optional
-        The name of a scorer; R², accuracy or the silhouette when not given.
+        The name of a scorer; R² or accuracy when not given. Clusters are always scored by their silhouette.
     positive : label, optional
         The positive one of two classes, for scores such as f1, precision or recall; when not given it is 1, or the greater one
         where 1 is no label.
     seed : int, default=0
         The seed of the folds and of models that draw.
+    out_of_bag : bool, default=False
+        Whether models whose members draw their rows, such as forests, are judged by the members that have not seen a row: one fit in the
+        place of one for each fold, with a score that is a little too low. Where folds would take too long, they are in any case.
     progress : callable, optional
         Called with the share that is done and a few words.
 
@@ -160,10 +96,16 @@ def compare(
     """
     table, y = _opened(X, y)
     task, why = check_task(task, y, (table.target_names or ("y",))[0])
-    folds = _folds(task, cv, seed, table.count(), y)
+    folds, tell = _folds(task, cv, seed, table.count(), y), progress or _silent
+    if task == "clustering":
+        _refuse_what_judges_targets(scoring, positive, out_of_bag)
+        grouping = Grouping(table, folds, seed, progress=tell)
+        entries = grouping.leaderboard()
+        reference = grouping.reference(entries[0])
+        return Comparison(task, why, "silhouette", entries, table, folds, seed, reference)
     scorer, scoring = _scorer(task, scoring)
     scorer = _with_positive(scorer, positive, y)
-    run = _Run(task, table, y, folds, scorer, progress or _silent)
+    run = _Run(task, table, y, folds, scorer, out_of_bag, progress=tell)
     return Comparison(task, why, scoring, run.leaderboard(seed), table, folds, seed)
 
 
@@ -178,11 +120,16 @@ def _opened(X: Any, y: Any) -> tuple[ArrayRows, np.ndarray | None]:
     return found, block.y
 
 
-def _scorer(task: str, scoring: str | None) -> tuple[Callable[..., float], str]:
-    if task == "clustering":
-        if scoring not in (None, "silhouette"):
-            raise InputError(f"Clusters are scored by their silhouette, not by {scoring!r}: leave the scoring out.")
-        return centre_silhouette, "silhouette"
+def _refuse_what_judges_targets(scoring: str | None, positive: object, out_of_bag: bool) -> None:
+    if scoring not in (None, "silhouette"):
+        raise InputError(f"Clusters are scored by their silhouette, not by {scoring!r}: leave the scoring out.")
+    if positive is not None:
+        raise ParameterError("Clusters have no positive class: leave it out.")
+    if out_of_bag:
+        raise ParameterError("Clusters are not judged out of bag: there is no target to judge by.")
+
+
+def _scorer(task: str, scoring: str | None) -> tuple[Scorer, str]:
     name = scoring or SCORING[task]
     scorer = get_scorer(name)
     fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
@@ -191,12 +138,8 @@ def _scorer(task: str, scoring: str | None) -> tuple[Callable[..., float], str]:
     return scorer, name
 
 
-def _with_positive(scorer: Callable[..., float], positive: object, y: np.ndarray | None) -> Callable[..., float]:
+def _with_positive(scorer: Scorer, positive: object, y: np.ndarray | None) -> Scorer:
     """Give a scorer with its positive class: the one named, as it is or as text, or else 1, or the greater where that is no label."""
-    if not isinstance(scorer, Scorer):
-        if positive is None:
-            return scorer
-        raise ParameterError("Clusters have no positive class: leave it out.")
     if positive is None and not scorer.has_positive:
         return scorer
     labels = [] if y is None else np.unique(y).tolist()
@@ -224,7 +167,7 @@ def _folds(task: str, cv: int, seed: int, n: int, y: np.ndarray | None) -> np.nd
 
 
 @dataclass
-class _Run:
+class _Run(Running):
     """One comparison under way."""
 
     task: str
@@ -232,12 +175,9 @@ class _Run:
     y: np.ndarray | None
     folds: np.ndarray
     scorer: Callable[..., float]
-    progress: Progress
-    notes: dict[str, list[str]] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
+    prefers_bags: bool = False
+    bagged: set[str] = field(default_factory=set)
     known: dict[str, Known] = field(default_factory=dict)
-    done: int = 0
-    total: int = 1
 
     def leaderboard(self, seed: int) -> list[Entry]:
         """Score and fit all models."""
@@ -269,10 +209,13 @@ class _Run:
         return list(groups.values())
 
     def _refuse_what_is_too_dear(self, one: Contender, n: int, p: int, n_classes: int) -> None:
-        """Leave out a model whose fits would take too long together, with its reason."""
+        """Leave out a model whose fits would take too long together, with its reason; one that needs no folds is judged without."""
         fits, columns = one.n_fits * (int(self.folds.max()) + 1) + 1, monomial_count(p, one.degree) - 1
         seconds = fits * one.model._seconds_on(n, columns, n_classes)
-        if seconds > MOST_SECONDS:
+        has_bags = hasattr(one.model, "_search_out_of_bag")
+        if has_bags and (self.prefers_bags or seconds > MOST_SECONDS >= seconds * (one.n_fits + 1) / fits):
+            self.bagged.add(one.name)
+        elif seconds > MOST_SECONDS:
             self.failures[one.name] = (
                 f"left out: {fits} fits to {n:,} rows, {columns:,} columns and {n_classes:,} classes could take {seconds / 60:,.0f} minutes"
             )
@@ -289,23 +232,25 @@ class _Run:
         n_folds = int(self.folds.max()) + 1
         scores = {one.name: np.full((len(one.candidates), n_folds), np.nan) for one in group}
         for fold in range(n_folds):
-            with self._caught("encoding"):
+            with self.caught("encoding"):
                 _, *rest = group[0].table_model()._unfitted()
                 fitted = encoder.fitted(fold)
                 Z = encoder.encode(fitted, rest, fold)
             for one in group:
-                self._report(f"{one.name}, fold {fold + 1} of {n_folds}")
-                if one.name in self.failures:
+                self.report(f"{one.name}, fold {fold + 1} of {n_folds}")
+                if one.name in self.failures or one.name in self.bagged:
                     continue
-                with self._caught(one.name):
+                with self.caught(one.name):
                     model = told_of_levels(fresh(one.model), fitted)
-                    scores[one.name][:, fold] = scores_of(model, one.grid, Z, self.y, self.folds == fold, self.scorer)
+                    scores[one.name][:, fold] = scores_of(model, one.grid, Z, self.y, self.folds, self.scorer, fold)[
+                        :, 0
+                    ]
         return scores
 
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
         """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
         began = time.perf_counter()
-        with self._caught("encoding"):
+        with self.caught("encoding"):
             changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None))
             encoded = rows.cached()
         seconds = time.perf_counter() - began
@@ -314,42 +259,27 @@ class _Run:
     def _entry(
         self, one: Contender, scores: np.ndarray, changes: list[Transformer], encoded: Rows, seconds: float
     ) -> Entry:
-        self._report(f"{one.name}, all rows")
+        self.report(f"{one.name}, all rows")
+        if one.name in self.bagged:
+            with self.caught(one.name):
+                model = told_of_levels(fresh(one.model), changes[0])
+                scores = scores_of(model, one.grid, encoded.array().X, self.y, self.folds, self.scorer, "oob")
         mean = scores.mean(axis=1)
         if np.isnan(mean).all() and one.name not in self.failures:
             self.failures[one.name] = "its score is not defined on these folds"
         if one.name in self.failures:
-            return Entry(one.name, one, scores, notes=self._notes(one), failure=self.failures[one.name])
+            return Entry(one.name, one, scores, notes=self.notes_on(one), failure=self.failures[one.name])
         chosen = int(np.nanargmax(mean))
         model = one.table_model(one.candidates[chosen])
         began = time.perf_counter()
-        with self._caught(one.name):
+        with self.caught(one.name):
             fit_known(model, self.table, (deepcopy(changes), encoded))
         seconds += time.perf_counter() - began
         failure = self.failures.get(one.name, "")
-        return Entry(one.name, one, scores, chosen, None if failure else model, seconds, self._notes(one), failure)
-
-    def _notes(self, one: Contender) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.notes.get("encoding", ()), *self.notes.get(one.name, ())]))
-
-    def _report(self, words: str) -> None:
-        self.progress(self.done / self.total, words)
-        self.done += 1
-
-    @contextmanager
-    def _caught(self, name: str) -> Iterator[None]:
-        """Keep what a fit warns of for the leaderboard, and what goes wrong in one model from ending the others."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                yield
-            except Exception as error:
-                # Whatever goes wrong in one model, the others are still to be compared.
-                if name == "encoding":
-                    raise
-                kind = "" if isinstance(error, QedError) else f"{type(error).__name__}: "
-                self.failures[name] = kind + " ".join(str(error).split())
-        self.notes.setdefault(name, []).extend(str(warning.message) for warning in caught)
+        bagged = one.name in self.bagged
+        notes = (*self.notes_on(one), *([f"{one.name}: {OUT_OF_BAG}"] if bagged else []))
+        name = f"{one.name} (out of bag)" if bagged else one.name
+        return Entry(name, one, scores, chosen, None if failure else model, seconds, notes, failure, bagged)
 
 
 def scores_of(
@@ -357,13 +287,16 @@ def scores_of(
     grid: dict[str, list[Any]],
     Z: np.ndarray,
     y: np.ndarray | None,
-    held_out: np.ndarray,
+    folds: np.ndarray,
     scorer: Callable[..., float],
+    which: int | str,
 ) -> np.ndarray:
-    """Score every setting of a model on the rows held out, after fitting it to the others.
+    """Score every setting of a model on the rows of one of the folds, after fitting it to the others, or on all folds out of bag ("oob").
 
     It is a search with one fold, so that a model which can tell the scores of all its settings at once does.
     """
-    split = (np.flatnonzero(~held_out), np.flatnonzero(held_out))
-    search = Search(model, grid, cv=[split], scoring=scorer, refit=False).fit(Z, y)
-    return np.asarray(search.cv_results_["split0_test_score"])
+    cv = which if isinstance(which, str) else [(np.flatnonzero(folds != which), np.flatnonzero(folds == which))]
+    groups = folds if isinstance(which, str) else None
+    search = Search(model, grid, cv=cv, scoring=scorer, refit=False).fit(Z, y, groups=groups)
+    found = [search.cv_results_[f"split{k}_test_score"] for k in range(search.n_splits_)]
+    return np.stack(found, axis=1)

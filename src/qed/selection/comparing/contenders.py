@@ -120,7 +120,8 @@ def _precedence(contender: Contender) -> tuple[int, bool, bool, bool]:
     Plain columns come first, then what has probabilities, then what has no settings, then what does not need all rows at once.
     """
     model = contender.model
-    return contender.degree, not hasattr(model, "predict_proba"), bool(contender.grid), model.passes == "in memory"
+    holds = model.passes in ("as codes", "in memory")
+    return contender.degree, not hasattr(model, "predict_proba"), bool(contender.grid), holds
 
 
 def _kinds(task: str) -> list[Any]:

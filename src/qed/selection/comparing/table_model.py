@@ -22,12 +22,13 @@ from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.parameters import Parameter, anything, boolean, choice, integer
 from qed.base.models.problem import Problem, TableProblem
 from qed.base.models.proof import FOLLOWING, SAME_DATA, difference_from, examine
-from qed.base.models.roles import Transformer
+from qed.base.models.roles import Clusterer, Transformer
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.maps.polynomial import PolynomialFeatures
 from qed.features.scaling.standard_scaler import StandardScaler
 from qed.features.stream import changed
+from qed.features.tables.columns import LevelColumn
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.searching.candidates import fresh
 
@@ -39,10 +40,11 @@ def what_suits(model: Any, degree: int = 1) -> tuple[dict[str, Any], bool]:
     >>> what_suits(qed.Ridge()), what_suits(qed.DecisionTreeRegressor())
     (({}, True), ({'impute': None, 'coded': True, 'min_frequency': 1, 'max_levels': 254, 'max_terms': 50}, False))
     """
-    if degree > 1 or not model.__sklearn_tags__().input_tags.allow_nan:
+    # Distances between rows need numbers on one scale, also where the model could do with holes.
+    if degree > 1 or isinstance(model, Clusterer) or not model.__sklearn_tags__().input_tags.allow_nan:
         return {}, True
     # As many levels as there are bins, the rarest of them together: each costs no column.
-    most = getattr(model, "max_bins", 255) - 1
+    most = (getattr(model, "max_bins", None) or 255) - 1
     return {"impute": None, "coded": True, "min_frequency": 1, "max_levels": most, "max_terms": 50}, False
 
 
@@ -256,6 +258,18 @@ class TableModel(Estimator):
     def decision_function(self) -> Callable[[Any], np.ndarray]:
         """Score the classes, ``decision_function(X)``, where the model does."""
         return self._passed_on("decision_function")
+
+    def _column_words(self) -> tuple[dict[str, list[str]], list[str]]:
+        """Say what the numbers of each column of levels stand for, and which columns had holes in the fit, by their encoded names."""
+        encoder, names = self.changes_[0], iter(self.model_.feature_names_in_)
+        levels, holed = {}, []
+        for column in getattr(encoder, "columns_", ()):
+            own = [next(names) for _ in column.labels("")]
+            if isinstance(column, LevelColumn) and column.coded:
+                levels[own[0]] = [str(label) for label in column.slots().labels]
+            if "stay so" in encoder.decisions_[column.place].rpartition(": ")[2]:
+                holed += own
+        return levels, holed
 
     def _passed_on(self, method: str) -> Callable[[Any], np.ndarray]:
         if not hasattr(self.model, method):

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from qed.base.engine import work
-from qed.base.errors import FitFailedWarning, InputError, QedError
+from qed.base.errors import FitFailedWarning, InputError, NotAvailableError, QedError
 from qed.base.models.checks import is_finite, refuse_missing
 from qed.base.models.estimator import Estimator, OnePass
 from qed.base.models.parameters import check_parameters
@@ -100,6 +100,11 @@ def evaluate(
         question, answer = _ask(model, data, candidates, folds, scorers, how)
     cheap = answer.scores if answer is not None else {}
     left = {name: scorer for name, scorer in scorers.items() if name not in cheap}
+    if folds.out_of_bag and left:
+        raise NotAvailableError(
+            f"{type(model).__name__} can not be judged out of bag by {', '.join(left)}: that takes an ensemble whose members each draw "
+            "their rows, and a score of predictions or probabilities. Use folds, such as cv=5."
+        )
     if answer is None or left:
         plain = _Plain(model, data, candidates, folds, left, how, question).evaluation()
         if answer is None:
@@ -138,12 +143,17 @@ def _ask(
         question = Question(rows, candidates, models, folds, scorers, how.train_scores)
         for made in models:
             check_parameters(made, made.parameters)
-        answer = None if how.keep_models else probe._search(question)
+        asked = getattr(probe, "_search_out_of_bag", _none) if folds.out_of_bag else probe._search
+        answer = None if how.keep_models else asked(question)
         return question, None if answer is None else check_answer(model, answer, question)
     except QedError:
         if how.error_score == "raise":
             raise
         return question, None
+
+
+def _none(question: Question[Any]) -> None:
+    """Answer nothing, as a model does that has no bags."""
 
 
 class _Split:

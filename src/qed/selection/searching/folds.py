@@ -23,6 +23,9 @@ from qed.selection.splitting.splits import GivenSplits, Partition, Splitting, ch
 from qed.stats.grouped import Grouped
 from qed.stats.parts import Part
 
+# Parts of the rows that are scored out of bag, for the standard error of their mean.
+PARTS = 5
+
 
 @dataclass(frozen=True, eq=False)
 class Folds:
@@ -41,6 +44,9 @@ class Folds:
     assignment: Indices | None
     pairs: tuple[tuple[Indices, Indices], ...] = ()  # the row numbers of each split, where they were given
     leave_one_out: bool = False  # whether every fold is a single row, and every row (of a weight above zero) a fold
+    out_of_bag: bool = (
+        False  # whether the parts are those of rows judged by members of an ensemble that have not seen them
+    )
 
     @classmethod
     def of(
@@ -55,7 +61,8 @@ class Folds:
     ) -> Folds:
         """Draw the splits.
 
-        A `cv` of "loo" leaves out each row in turn, those of weight zero not being there; else it is what
+        A `cv` of "loo" leaves out each row in turn, those of weight zero not being there; one of "oob" holds out nothing, and scores the
+        parts that `groups` name, or five; else it is what
         :func:`qed.selection.splitting.splits.check_cv` takes.
         """
         n = count_rows(X)
@@ -67,9 +74,13 @@ class Folds:
             present = np.ones(n, dtype=bool) if weight is None else np.asarray(weight) > 0
             assignment = np.where(present, np.cumsum(present) - 1, -1)
             return cls(n, int(present.sum()), assignment, leave_one_out=True)
-        splitter = check_cv(cv, y, classifier)
+        out_of_bag = isinstance(cv, str) and cv == "oob"
+        if out_of_bag and groups is not None:
+            part = np.unique(np.asarray(groups), return_inverse=True)[1]
+            return cls(n, int(part.max()) + 1, part, out_of_bag=True)
+        splitter = check_cv(PARTS if out_of_bag else cv, y, classifier)
         if isinstance(splitter, Partition) and groups is None:
-            return cls(n, splitter.get_n_splits(range(n)), splitter.assign(n, y))
+            return cls(n, splitter.get_n_splits(range(n)), splitter.assign(n, y), out_of_bag=out_of_bag)
         table = np.zeros((n, 1)) if isinstance(X, Rows) else X
         pairs = tuple((row_numbers(train, n), row_numbers(test, n)) for train, test in splitter.split(table, y, groups))
         return cls(n, len(pairs), fold_numbers(GivenSplits(pairs), range(n)), pairs)

@@ -36,7 +36,7 @@ class GrowingFolds:
     folds: Folds  # the splits whose training sets are cut short
     sizes: np.ndarray  # (n_sizes,): the numbers of training rows, rising
     rank: np.ndarray  # (n,): the place of each row in the order in which training sets grow
-    leave_one_out = False
+    leave_one_out = out_of_bag = False
 
     @property
     def n_splits(self) -> int:

@@ -91,9 +91,10 @@ class Search(Estimator):
         The model to search; any estimator with scikit-learn's contract.
     grid : dict of str to list, or list of such dicts
         The values to try for each parameter.
-    cv : int, None, "loo", splitter or iterable of (train, test), default=5
+    cv : int, None, "loo", "oob", splitter or iterable of (train, test), default=5
         The folds: a number of them (consecutive; stratified for classifiers), "loo" to leave out each row in turn, a splitter, or the
-        splits themselves. None means 5.
+        splits themselves. None means 5. For forests and bagging, "oob" takes none: each row is judged by the members that have not seen
+        it, after one fit to all rows, and the scores are those of five parts of the rows, or of those that `groups` in ``fit`` names.
     scoring : str, Scorer, callable, list, tuple or dict of them, or None, default=None
         What to maximise; None means the model's own ``score`` (for regressors the mean squared error when leaving one out, where R² is
         not defined). Several scorers fill a table each; so does a callable that gives a dict of several scores.

@@ -1,0 +1,44 @@
+"""A comparison under way: how far it is, what its models warn of, and which of them failed."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from qed.base.errors import QedError
+from qed.selection.comparing.contenders import Contender
+from qed.selection.comparing.leaderboard import Progress
+
+
+@dataclass(kw_only=True)
+class Running:
+    """What all comparisons keep while they run."""
+
+    progress: Progress
+    notes: dict[str, list[str]] = field(default_factory=dict)  # what was warned of, by the name of the model
+    failures: dict[str, str] = field(default_factory=dict)  # why a model can not take part, by its name
+    # How many steps are done, of how many.
+    done: int = 0
+    total: int = 1
+
+    def notes_on(self, one: Contender) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.notes.get("encoding", ()), *self.notes.get(one.name, ())]))
+
+    def report(self, words: str) -> None:
+        self.progress(self.done / self.total, words)
+        self.done += 1
+
+    @contextmanager
+    def caught(self, name: str) -> Iterator[None]:
+        """Keep what a fit warns of for the leaderboard, and what goes wrong in one model from ending the others."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                yield
+            except Exception as error:
+                # Whatever goes wrong in one model, the others are still to be compared.
+                if name == "encoding":
+                    raise
+                kind = "" if isinstance(error, QedError) else f"{type(error).__name__}: "
+                self.failures[name] = kind + " ".join(str(error).split())
+        self.notes.setdefault(name, []).extend(str(warning.message) for warning in caught)
