@@ -43,6 +43,7 @@ SHELVES = {
 PASSES = {
     "one": "in one pass",
     "two": "in two passes",
+    "as codes": "in passes, kept as codes",
     "each iteration": "once per iteration",
     "stream": "as a stream",
     "in memory": "in memory",

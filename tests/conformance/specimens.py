@@ -29,6 +29,7 @@ REGRESSORS = [("line", qed.Ridge()), ("tree", qed.DecisionTreeRegressor(max_dept
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "RandomSearch": lambda: qed.RandomSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
+    "GaussianMixture": lambda: qed.GaussianMixture(2, random_state=0),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),
     "TableModel": lambda: qed.TableModel(qed.Ridge()),
@@ -60,7 +61,7 @@ def specimen(name: str) -> Estimator:
         return NEEDS[name]()
     model = getattr(qed, name)()
     takes = model.get_params()
-    few = {"random_state": 0, "n_clusters": 3, "n_estimators": 3 if "AdaBoost" in name else 4}
+    few = {"random_state": 0, "n_clusters": 3, "n_estimators": 3 if "AdaBoost" in name else 2}
     if "max_leaf_nodes" in takes and "learning_rate" in takes:  # boosting: as many trees as rounds
         few["max_iter"] = 10
     return model.set_params(**{name: value for name, value in few.items() if name in takes})

@@ -84,7 +84,7 @@ def test_every_parameter_has_a_rule_and_a_kind(name):
     simple = set(model.get_params(deep=False))
     assert simple == set(model.parameters), "parameters and their rules differ"
     assert all(rule.kind in ("model", "optimization") for rule in model.parameters.values())
-    assert model.passes in ("one", "two", "each iteration", "stream", "in memory")
+    assert model.passes in ("one", "two", "each iteration", "stream", "as codes", "in memory")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -82,7 +82,7 @@ def fit(name, kind, folder):
     model = specimen(name)
     table = np.round(X) if get_tags(model).input_tags.categorical else X
     few = slice(
-        400 if model.passes == "in memory" else len(X)
+        400 if model.passes in ("as codes", "in memory") else len(X)
     )  # whose work grows with the square or the cube of the rows
     target = target_for(model, NUMBER[few], LABEL[few])
     return model.fit(*source(kind, table[few], target, folder))

@@ -12,9 +12,12 @@ from tests.conformance.specimens import Line
 from tests.proof import truth
 from tests.proof import truth_of_boosting as boosting
 from tests.proof import truth_of_classes as classes
+from tests.proof import truth_of_graphs as graphs
 from tests.proof import truth_of_lines as lines
 from tests.proof import truth_of_machines as machines
+from tests.proof import truth_of_mixtures as mixtures
 from tests.proof import truth_of_neighbors as neighbors
+from tests.proof import truth_of_planes as planes
 from tests.proof import truth_of_tables as tables
 from tests.proof import truth_of_trees as trees
 
@@ -83,7 +86,21 @@ MODELS = {
         lambda: qed.GradientBoostingRegressor(max_iter=4, min_samples_leaf=2, early_stopping=False),
         boosting.rounds,
     ),
+    "PCA": (qed.PCA, planes.components),
+    "PCA, one component": (lambda: qed.PCA(1), planes.components),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
+    "KernelKMeans": (lambda: qed.KernelKMeans(2, random_state=0), graphs.means),
+    "KernelKMeans, linear": (lambda: qed.KernelKMeans(2, kernel="linear", random_state=0), graphs.means),
+    "SpectralClustering": (lambda: qed.SpectralClustering(2, random_state=0), graphs.cuts),
+    "SpectralClustering, neighbours": (
+        lambda: qed.SpectralClustering(2, affinity="nearest_neighbors", n_neighbors=2, random_state=0),
+        graphs.cuts,
+    ),
+    "GaussianMixture": (lambda: qed.GaussianMixture(2, random_state=0), mixtures.density),
+    "GaussianMixture, diagonal": (
+        lambda: qed.GaussianMixture(2, covariance_type="diag", random_state=0),
+        mixtures.density,
+    ),
     "KNeighborsClassifier": (lambda: qed.KNeighborsClassifier(2), neighbors.nearest),
     "KNeighborsRegressor": (lambda: qed.KNeighborsRegressor(2), neighbors.nearest),
     "NearestNeighbors": (lambda: qed.NearestNeighbors(n_neighbors=2), neighbors.nearest),

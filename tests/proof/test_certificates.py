@@ -89,8 +89,16 @@ def test_a_judge_knows_a_wrong_answer(name):
         model.forest_ = replace(model.forest_, value=model.forest_.value + 0.3)
     elif name == "AdaBoostClassifier":
         model.estimator_errors_ = model.estimator_errors_ + 0.3
+    elif name.startswith("PCA"):
+        model.explained_variance_ = model.explained_variance_ + 0.3
+    elif name.startswith("GaussianMixture"):
+        model.means_ = model.means_ + 0.3
     elif name == "KMeans":
         model.labels_ = 1 - model.labels_
+    elif name.startswith("KernelKMeans"):
+        model.labels_ = np.roll(model.labels_, 1)
+    elif name.startswith("SpectralClustering"):
+        model.eigenvalues_ = model.eigenvalues_ + 0.3
     else:
         attribute = next(attribute for attribute in MOVED if attribute in vars(model))
         moved = np.asarray(getattr(model, attribute))

@@ -13,7 +13,7 @@ from tests.conformance.specimens import estimators, specimen, table, target_for
 from tests.proof.mutations import changed, numbers_of, put, reshaped, some
 
 NAMES = sorted(estimators())
-X, NUMBER, LABEL = table(n=120)
+X, NUMBER, LABEL = table(n=80)
 
 
 @cache
