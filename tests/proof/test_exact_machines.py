@@ -107,8 +107,10 @@ def test_a_machine_of_all_classes_claims_no_less_than_the_truth_on_any_scale(cla
         claim = model.certificate_[GAP]
         excess, rounding = float((primal - below) / primal), claim.bound - model.tol
         assert 0 <= excess <= claim.value + rounding, (seed, excess, claim)
-        for public, exact in ((model.primal_objective_, primal), (model.dual_objective_, below)):
-            assert abs(Fraction(float(public[0])) - exact) <= Fraction(rounding) * primal, (seed, claim)
+        for name, exact in (("primal_objective_", primal), ("dual_objective_", below)):
+            # Where rounding hides too much, it is counted in the value and not in the bound.
+            stated, public = model.certificate_[name], Fraction(float(getattr(model, name)[0]))
+            assert abs(public - exact) <= Fraction(stated.value + stated.bound) * primal, (seed, stated)
         held += claim.holds
     assert 2 <= held < len(SEEDS[::2])
 

@@ -111,11 +111,13 @@ class JointTable:
         score = np.asarray(self.X @ planes[:, :-1].T) + self.one * planes[:, -1]
         margin = 1.0 + score - score[places][:, None]
         margin[places] = 0.0
-        pulls, length = multipliers[places], np.linalg.norm(planes, axis=1).max()
+        pulls, lengths = multipliers[places], np.sqrt(self.squares)
         half, other = (planes**2).sum() / 2, (own**2).sum() / 2
-        # A sum of p products is off by p last digits of what it adds up, at most, whether it is a score or a plane.
-        size = 1 + 2 * max(1.0, self.X.shape[1] / 64) * np.sqrt(self.squares) * length
-        reach = float(self.cost @ size + pulls @ size + half + other)
+        # A score is a sum of p products, and is off by p last digits of what it adds up, at most; a plane of the multipliers is one of n.
+        # That plane may be far longer than the given one, where a fit ends early.
+        scores = 1 + 2 * max(1.0, self.X.shape[1] / 64) * lengths * np.linalg.norm(planes, axis=1).max()
+        sums = 1 + 2 * max(1.0, len(self.codes) / 64) * lengths * np.linalg.norm(own, axis=1).max()
+        reach = float(self.cost @ scores + pulls @ sums + half + other)
         primal, dual = half + self.cost @ margin.max(axis=1), pulls.sum() - other
         return Proven(planes, float(primal), float(dual), 64 * EPS * reach)
 
