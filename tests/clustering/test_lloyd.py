@@ -141,7 +141,7 @@ class TestSeedingIsPartOfTheFit:
             if len(seen) == 3:
                 signal.raise_signal(signal.SIGINT)
 
-        with qed.watch(call=third), pytest.warns(ConvergenceWarning, match="means of their rows"):
+        with qed.watch(call=third), pytest.warns(ConvergenceWarning, match="no cluster is empty"):
             part.fit(self.X)
         assert part.ending_.reason is Reason.INTERRUPTED and all(step.prepares for step in seen)
         assert part.cluster_centers_.shape == (9, 3) and len(np.unique(part.cluster_centers_, axis=0)) == 3

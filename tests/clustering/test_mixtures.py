@@ -172,3 +172,20 @@ def test_the_path_rises_and_bic_finds_the_clusters():
         assert path.best().bic(X) == pytest.approx(path.bic.min(), rel=1e-9)
         assert path.models[0].aic(X) == pytest.approx(path.aic[0], rel=1e-9)
     assert qed.mixture_path(X, range(1, 6), random_state=0).best().n_components == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_outlier_scores_are_distances_of_mahalanobis_from_the_likeliest(kind):
+    X = np.vstack([blobs(6), [[40.0] * blobs(6).shape[1]]])
+    model = qed.GaussianMixture(3, covariance_type=kind, random_state=0).fit(X[:-1])
+    scores, labels, p = model.outlier_scores(X), model.predict(X), X.shape[1]
+    for row, label, score in zip(X, labels, scores):
+        full = {"full": lambda c: c, "tied": lambda c: c, "diag": np.diag, "spherical": lambda c: c * np.eye(p)}[kind]
+        own = full(model.covariances_ if kind == "tied" else model.covariances_[label])
+        away = row - model.means_[label]
+        # Logarithms of densities are subtracted, so a score near zero has half of the digits.
+        assert score**2 == pytest.approx(away @ np.linalg.solve(own, away) / p, rel=1e-8, abs=1e-10)
+    assert scores.argmax() == len(X) - 1 and scores[:-1].mean() == pytest.approx(1, abs=0.2)
+    holed = X.copy()
+    holed[:, 0] = np.nan
+    assert np.isfinite(model.outlier_scores(holed)).all()

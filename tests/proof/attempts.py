@@ -11,6 +11,7 @@ from qed.base.errors import InputError
 from tests.conformance.specimens import Line
 from tests.proof import truth
 from tests.proof import truth_of_boosting as boosting
+from tests.proof import truth_of_centres as centres
 from tests.proof import truth_of_classes as classes
 from tests.proof import truth_of_graphs as graphs
 from tests.proof import truth_of_lines as lines
@@ -89,6 +90,9 @@ MODELS = {
     "PCA": (qed.PCA, planes.components),
     "PCA, one component": (lambda: qed.PCA(1), planes.components),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
+    "KMedians": (lambda: qed.KMedians(2, random_state=0), centres.medians),
+    "SoftKMeans": (lambda: qed.SoftKMeans(2, random_state=0), centres.shares),
+    "SoftKMeans, given hardness": (lambda: qed.SoftKMeans(2, beta=1.5, random_state=0), centres.shares),
     "KernelKMeans": (lambda: qed.KernelKMeans(2, random_state=0), graphs.means),
     "KernelKMeans, linear": (lambda: qed.KernelKMeans(2, kernel="linear", random_state=0), graphs.means),
     "SpectralClustering": (lambda: qed.SpectralClustering(2, random_state=0), graphs.cuts),

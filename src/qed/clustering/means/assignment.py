@@ -103,12 +103,16 @@ class Assignment:
     labels: tuple[np.ndarray, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, block: Block, centers: np.ndarray) -> Assignment:
-        """Look at the rows of a block for the first time."""
+    def of(cls, block: Block, centers: np.ndarray, before: np.ndarray | None = None) -> Assignment:
+        """Look at the rows of a block for the first time; those that have had labels `before` stay with them at a tie."""
         n, parts = len(block), []
         for one in centers:
-            labels = np.full(n, -1, np.int32)
-            parts.append((*_added(block, Search.among(one), labels, np.zeros(n, np.float32)), labels))
+            if before is None:
+                labels = np.full(n, -1, np.int32)
+            else:
+                labels = before[block.start : block.start + n].astype(np.int32)
+            added = _added(block, Search.among(one), labels, np.zeros(n, np.float32), stay=before is not None)
+            parts.append((*added, labels))
         return cls._joined(centers, parts, (parts[0][2],) if len(parts) == 1 else ())
 
     @classmethod
@@ -248,7 +252,7 @@ def add_sparse(
 
 
 def refilled(rows: Rows, runs: np.ndarray, weight: np.ndarray, farthest: type[Farthest] | None = None) -> np.ndarray:
-    """Move the centre of each empty cluster to the row that is farthest from all other centres."""
+    """Move the centre of each empty cluster to the row farthest from all other centres; where none is left, to the first of them."""
     if (weight > 0).all():
         return runs
     runs = runs.copy()
@@ -256,6 +260,7 @@ def refilled(rows: Rows, runs: np.ndarray, weight: np.ndarray, farthest: type[Fa
         while not filled.all():
             square, row = rows.fold((farthest or Farthest).of, centers[filled])
             if square == 0:
+                centers[~filled] = centers[filled.argmax()]
                 break
             empty = int(filled.argmin())
             centers[empty], filled[empty] = row, True

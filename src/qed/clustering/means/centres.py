@@ -3,6 +3,8 @@
 The restarts of ``n_init`` go on side by side: one pass over the rows serves all of them, and the best is kept.
 """
 
+from __future__ import annotations
+
 import math
 import warnings
 from collections.abc import Generator, Mapping
@@ -11,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import Attributes, floats, integers
+from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, anything, choice, integer, random_state
@@ -148,6 +151,32 @@ class AroundCentres(Clusterer, Transformer, Iterative):
         self._check_fitted()
         name = type(self).__name__.lower()
         return np.array([f"{name}{k}" for k in range(len(self.cluster_centers_))], dtype=object)
+
+
+def empty_claims(centers: np.ndarray, weight: np.ndarray, cost: float) -> list[Claim]:
+    """Claim of clusters without rows that there is no row left for them; they lie where the first one that has rows does."""
+    filled = weight > 0
+    if filled.all():
+        return []
+    away = float(np.abs(centers[~filled] - centers[filled.argmax()]).max())
+    return [
+        Claim(
+            "no cluster is empty while rows lie off the centres (empty ones)", float((~filled).sum()) * (cost > 0), 0.0
+        ),
+        Claim("empty clusters lie with the first that is not (difference)", away if cost == 0 else 0.0, 0.0),
+    ]
+
+
+def say_empty(model: AroundCentres, weight: np.ndarray, cost: float) -> None:
+    """Warn of clusters that have no rows since there are too few different ones; of rows that were drawn that has been said before."""
+    empty, k = int((weight == 0).sum()), len(weight)
+    if empty and cost == 0 and not (isinstance(model.init, str) and model.init in ("k-means++", "random")):
+        warnings.warn(
+            f"{type(model).__name__}: {empty} of the n_clusters={k} clusters have no rows, since only {k - empty} differ. "
+            f"Ask for n_clusters={k - empty}.",
+            DegenerateWarning,
+            stacklevel=level_of_user(),
+        )
 
 
 def excess_of(problem: ClusterProblem, centers: np.ndarray, labels: Any, nearest: np.ndarray) -> float:

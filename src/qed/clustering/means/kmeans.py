@@ -31,9 +31,9 @@ from qed.base.random import Seed
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.rows import Rows
 from qed.clustering.means.assignment import Assignment, Memory, refilled
-from qed.clustering.means.centres import AroundCentres, excess_of
+from qed.clustering.means.centres import AroundCentres, empty_claims, excess_of, say_empty
 from qed.clustering.means.distances import rounding_of
-from qed.clustering.means.problem import ClusterProblem
+from qed.clustering.means.problem import ClusterProblem, Found
 
 
 @takes("verbose", "copy_x", algorithm=one_of("lloyd", "elkan", instead="both find the same clusters"))
@@ -166,10 +166,15 @@ class KMeans(AroundCentres):
             if problem.found(following).off <= self.tol * problem.variance:
                 centers = following
         self.cluster_centers_ = centers.astype(problem.rows.dtype)
-        found = problem.found(self.cluster_centers_)
-        self.labels_ = found.labels if labels is None else labels[step.best].copy()
+        self.labels_ = problem.found(self.cluster_centers_).labels if labels is None else labels[step.best].copy()
+        found = self._found(problem)
         self.inertia_ = found.inertia
         self.cluster_spread_ = np.sqrt(found.assignment.spread[0])
+        say_empty(self, found.assignment.weight[0], self.inertia_)
+
+    def _found(self, problem: ClusterProblem) -> Found:
+        """Say what the rows have to say of the centres; those that may stay at a tie have their labels."""
+        return problem.found(self.cluster_centers_, np.asarray(self.labels_) if self.ties == "stay" else None)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Give minus the objective on `X`: larger is better.
@@ -184,7 +189,7 @@ class KMeans(AroundCentres):
         return -float(rows.fold(Assignment.of, self.cluster_centers_[None].astype(np.float64)).inertia[0])
 
     def _prove(self, problem: ClusterProblem) -> list[Claim]:
-        found, variance, tol = problem.found(self.cluster_centers_), problem.variance, self.tol
+        found, variance, tol = self._found(problem), problem.variance, self.tol
         rounding = 16 * float(np.finfo(self.cluster_centers_.dtype).eps)
         claims = [
             Claim.within(
@@ -204,6 +209,7 @@ class KMeans(AroundCentres):
                 1e-10,
             ),
             restated("cluster_spread_", self.cluster_spread_, np.sqrt(found.assignment.spread[0])),
+            *empty_claims(self.cluster_centers_, found.assignment.weight[0], found.inertia),
         ]
         if found.least is not None:
             share = ratio(found.least, found.inertia)

@@ -3,10 +3,10 @@ r"""k-medians: centres that lie close to all rows, by the sum of absolute differ
 .. math:: \min_{c_1, \dots, c_k}\ \sum_i w_i \min_j \|x_i - c_j\|_1.
 
 Every row goes to its nearest centre in that distance, then every centre to the median of its rows, column by column, which makes the sum of
-absolute differences least: as much weight on either side, :math:`|W_{<} - W_{>}| \le W_{=}`, or zero in the subdifferential. Neither
-half of a step raises the objective, and there are finitely many partitions, so it ends at a *fixed point* where both hold. A few rows far
-out hardly move a median, however far they are. The medians are exact for rows of any source (:mod:`qed.stats.medians`). A pass costs
-:math:`O(nkp)`.
+absolute differences least: as much weight on either side, :math:`|W_{<} - W_{>}| \le W_{=}`, or zero in the subdifferential. Where a whole
+interval does, its middle is taken. Neither half of a step raises the objective, and there are finitely many partitions, so it ends at a
+*fixed point* where both hold. A few rows far out hardly move a median, however far they are. The medians are exact for rows of any source
+(:mod:`qed.stats.medians`). A pass costs :math:`O(nkp)`.
 
 Bradley, Mangasarian and Street (1997), Clustering via concave minimization.
 """
@@ -24,13 +24,13 @@ from qed.base.certificate import Claim
 from qed.base.models.checks import complete
 from qed.base.models.parameters import Parameter, integer, number
 from qed.base.models.proof import restated
-from qed.base.numbers import ratio
+from qed.base.numbers import EPS, TINY, ratio
 from qed.base.random import Seed
-from qed.base.running.steps import Rule, Step
+from qed.base.running.steps import Reason, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.clustering.means.assignment import Farthest, refilled
-from qed.clustering.means.centres import AroundCentres
+from qed.clustering.means.centres import AroundCentres, empty_claims, say_empty
 from qed.clustering.means.cityblock import city_distances, nearest_by_city
 from qed.clustering.means.distances import rounding_of
 from qed.clustering.means.problem import ClusterProblem
@@ -56,7 +56,7 @@ class KMedians(AroundCentres):
         The most iterations.
     tol : float, default=0
         The fit ends when in no cluster and column more than this share of the weight lies too far on one side of the centre. Zero asks for
-        the very medians, which are found after finitely many iterations.
+        the very medians, in the middle of all that are, which are found after finitely many iterations.
     random_state : None, int or NumPy generator
         The seed.
 
@@ -130,10 +130,11 @@ class KMedians(AroundCentres):
             for run in np.flatnonzero(off > self.tol):
                 found = rows.fold(Sides.of, runs[run])
                 inertia[run], off[run] = found.cost.sum(), found.off
-                if off[run] > self.tol:
-                    following[run] = refilled(rows, _medians(rows, found)[None], found.weight[None], FarthestByCity)[0]
-                    if np.array_equal(following[run], runs[run]):
-                        off[run] = 0.0  # the rest is what rounding does to a sum of weights
+                if self.tol > 0 and off[run] <= self.tol:
+                    continue
+                following[run] = self._middles(problem, found)
+                # Medians that are not the middle ones are moved there; of others, the rest is what rounding does to sums of weights.
+                off[run] = 0.0 if np.array_equal(following[run], runs[run]) else max(off[run], TINY)
             best = int(inertia.argmin())
             step = Step(inertia[best], gap=float(off.max()), centers=runs[best], best=best)
             step.state.update(following=following, inertia=inertia.copy(), off=off.copy())
@@ -145,10 +146,16 @@ class KMedians(AroundCentres):
         found = self._sides(problem)
         self.labels_ = np.concatenate(found.labels)
         self.inertia_, self.cluster_spread_ = float(found.cost.sum()), found.spread
+        say_empty(self, found.weight, self.inertia_)
 
     def _sides(self, problem: ClusterProblem) -> Sides:
         found: Sides = problem.rows.fold(Sides.of, self.cluster_centers_.astype(np.float64))
         return found
+
+    def _middles(self, problem: ClusterProblem, found: Sides) -> np.ndarray:
+        """Give the medians of all clusters as the dtype of the rows has them; an empty one moves to the row farthest from all others."""
+        medians = _medians(problem.rows, found).astype(problem.rows.dtype).astype(np.float64)
+        return refilled(problem.rows, medians[None], found.weight[None], FarthestByCity)[0]
 
     def _nearest(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         return nearest_by_city(X, self.cluster_centers_)
@@ -185,6 +192,7 @@ class KMedians(AroundCentres):
                 lost,
             ),
             restated("cluster_spread_", self.cluster_spread_, found.spread),
+            *empty_claims(self.cluster_centers_, found.weight, total),
         ]
         if hasattr(self, "ending_"):
             cost = np.array([record["objective"] for record in self.ending_.trace if record["number"] >= 0])
@@ -193,6 +201,13 @@ class KMedians(AroundCentres):
             says = "the objective never rose (largest rise, relative)"
             claims.append(Claim.within(says, ratio(rise, total), 0.0, ratio(moved, total) if rise > 0 else 0.0))
         return claims
+
+    def _restate(self, problem: ClusterProblem) -> list[Claim]:
+        """Where the very medians were asked for, centres are in the middle of those that there are."""
+        if self.tol > 0 or (hasattr(self, "ending_") and self.ending_.reason is not Reason.CERTIFIED):
+            return []
+        middles = self._middles(problem, self._sides(problem))
+        return [restated("cluster_centers_", self.cluster_centers_, middles, slack=4 * EPS)]
 
 
 @dataclass(frozen=True)

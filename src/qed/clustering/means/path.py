@@ -4,14 +4,15 @@ The centres of :math:`k` clusters and one more, drawn as k-means++ draws it, beg
 row's distance and Lloyd's steps raise no objective, so :math:`F_{k+1} \le F_k` for certain, and fits are short. Four rules read it:
 
 - the *elbow*: where the objective lies farthest below the chord from the first number to the last;
-- the *silhouette* :math:`(b - a)/b` by the distances :math:`a` and :math:`b` from the nearest centre and the next, on average: the largest;
+- the *silhouette* :math:`(b - a)/b` by the distances :math:`a` and :math:`b` from the nearest centre and the next, zero of a row that is
+  alone in its cluster, on average: the largest;
 - *AIC* :math:`2m - 2\log L` and *BIC* :math:`m \log n - 2\log L`: the least.
 
 k-means has no likelihood of its own. That of round clusters of one variance :math:`s^2 = F_k/(np)` is taken, each row in its cluster,
 
 .. math:: \log L = \sum_c n_c \log\frac{n_c}{n} - \frac{np}2\bigl(\log(2\pi s^2) + 1\bigr), \qquad m = kp + (k - 1) + 1.
 
-Where the objective is zero there is no such likelihood, and that number is not chosen. Pelleg and Moore (2000), X-means.
+Where the objective is zero but for rounding there is no such likelihood, and that number is not chosen. Pelleg and Moore (2000), X-means.
 """
 
 from __future__ import annotations
@@ -143,9 +144,10 @@ def kmeans_path(
         models.append(KMeans(k, init=start, n_init=1, max_iter=max_iter, tol=tol).fit(rows))
     weight, p = float(problem.summary.weight[0]), rows.n_features
     inertia = np.array([model.inertia_ for model in models])
-    likelihood = np.array([_likelihood(rows, model, weight) for model in models])
+    shares = [rows.fold(_weights, model) for model in models]
+    likelihood = np.array([_likelihood(share / weight, model, weight) for share, model in zip(shares, models)])
     free = numbers * (p + 1.0)
-    silhouette = np.array([_silhouette(rows, model, weight) for model in models])
+    silhouette = np.array([_silhouette(rows, model, share) / weight for share, model in zip(shares, models)])
     aic, bic = 2 * free - 2 * likelihood, free * np.log(weight) - 2 * likelihood
     told = _proven(models, inertia, rounding_of(p + problem.summary.count))
     return KMeansPath(numbers, tuple(models), inertia, silhouette, aic, bic, told)
@@ -162,13 +164,14 @@ def _proven(models: list[KMeans], inertia: np.ndarray, rounding: float) -> Certi
     )
 
 
-def _likelihood(rows: Rows, model: KMeans, weight: float) -> float:
+def _likelihood(shares: np.ndarray, model: KMeans, weight: float) -> float:
     """Give the log-likelihood of round clusters of one variance, each row in its own; minus infinity where they have no variance."""
-    if model.inertia_ == 0:
+    # Rows that all lie on centres cost no more than the rounding of these.
+    size = weight * float((model.cluster_centers_.astype(np.float64) ** 2).sum(axis=1).max())
+    if model.inertia_ <= (16 * float(np.finfo(model.cluster_centers_.dtype).eps)) ** 2 * size:
         return -np.inf
-    shares: np.ndarray = rows.fold(_weights, model) / weight
     entropy = float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
-    p = rows.n_features
+    p = model.cluster_centers_.shape[1]
     return weight * (entropy - p / 2 * (np.log(2 * np.pi * model.inertia_ / (weight * p)) + 1))
 
 
@@ -176,14 +179,19 @@ def _weights(block: Block, model: KMeans) -> np.ndarray:
     return np.bincount(model._assign(block), block.weights, len(model.cluster_centers_))
 
 
-def _silhouette(rows: Rows, model: KMeans, weight: float) -> float:
-    return float(rows.fold(_silhouettes, model.cluster_centers_)) / weight if len(model.cluster_centers_) > 1 else 0.0
+def _silhouette(rows: Rows, model: KMeans, weight: np.ndarray) -> float:
+    return float(rows.fold(_silhouettes, model.cluster_centers_, weight)) if len(weight) > 1 else 0.0
 
 
-def _silhouettes(block: Block, centers: np.ndarray) -> float:
-    """Give the weighted sum of the silhouettes of a block's rows."""
+def _silhouettes(block: Block, centers: np.ndarray, weight: np.ndarray) -> float:
+    """Give the weighted sum of the silhouettes of a block's rows, in clusters that weigh so much."""
     total, step = 0.0, max(64, CHUNK // len(centers))
     for start in range(0, len(block), step):
-        near = np.sqrt(np.partition(squares(block.X[start : start + step], centers), 1, axis=1)[:, :2])
-        total += float(block.weights[start : start + step] @ ratio(near[:, 1] - near[:, 0], near[:, 1]))
+        own = block.weights[start : start + step]
+        square = squares(block.X[start : start + step], centers)
+        whole = weight[square.argmin(axis=1)]
+        # One row that weighs more stands for several that are equal.
+        alone = (whole <= 1) & (own >= whole)
+        near = np.sqrt(np.partition(square, 1, axis=1)[:, :2])
+        total += float(np.where(alone, 0.0, own) @ ratio(near[:, 1] - near[:, 0], near[:, 1]))
     return total

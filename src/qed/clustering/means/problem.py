@@ -62,10 +62,19 @@ class ClusterProblem(RowsProblem):
             reach = (np.maximum(abs(low - centers), abs(high - centers)) ** 2).sum(axis=1).max(initial=0.0)
         return 2 * rounding_of(self.rows.n_features) * float(reach)
 
-    def found(self, centers: np.ndarray) -> Found:
-        """Say what the rows have to say of centres, in one pass; the last answer is remembered."""
-        if self._last is None or not np.array_equal(self._last.assignment.centers[0], centers):
-            self._last = self.rows.fold(Found.of, np.asarray(centers, dtype=np.float64))
+    def found(self, centers: np.ndarray, before: np.ndarray | None = None) -> Found:
+        """Say what the rows have to say of centres, in one pass; the last answer is remembered.
+
+        Rows that have had labels `before` stay with them where another centre is as near.
+        """
+        if before is not None and not _are_labels(before, len(centers), self.rows.known_count()):
+            before = None
+        if (
+            self._last is None
+            or not np.array_equal(self._last.assignment.centers[0], centers)
+            or (before is not None and not np.array_equal(self._last.labels, before))
+        ):
+            self._last = self.rows.fold(Found.of, np.asarray(centers, dtype=np.float64), before)
         assert self._last is not None
         return self._last
 
@@ -78,11 +87,12 @@ class Found:
     scatter: Moments | None
 
     @classmethod
-    def of(cls, block: Block, centers: np.ndarray) -> Found:
+    def of(cls, block: Block, centers: np.ndarray, before: np.ndarray | None = None) -> Found:
         k, p = centers.shape
         # With that many columns, the scatter takes no longer than a few passes of Lloyd's algorithm.
         cheap = k - 1 < p <= max(32, 4 * k)
-        return cls(Assignment.of(block, centers[None]), Moments.of_features(block, compiled=False) if cheap else None)
+        assignment = Assignment.of(block, centers[None], before)
+        return cls(assignment, Moments.of_features(block, compiled=False) if cheap else None)
 
     def __add__(self, other: Found) -> Found:
         both = None if self.scatter is None or other.scatter is None else self.scatter + other.scatter
@@ -114,6 +124,12 @@ class Found:
         value = np.linalg.eigvalsh(np.nan_to_num(self.scatter.xx))  # a column whose squares vanish adds nothing
         least = float(value[: len(value) - (self.assignment.weight.shape[1] - 1)].sum())
         return least if least > 1e-12 * float(value[-1]) else 0.0
+
+
+def _are_labels(labels: np.ndarray, k: int, count: int | None) -> bool:
+    """Say whether there is one of k labels for each row."""
+    right = labels.dtype.kind == "i" and labels.shape == (count,)
+    return right and (not len(labels) or bool(0 <= labels.min() <= labels.max() < k))
 
 
 def _by_rows(rows: Rows) -> Rows:

@@ -26,13 +26,14 @@ TOLERANCE = 1e-9
 def roots_claim(mixture: Mixture) -> Claim:
     """Claim that the roots are those of the covariances: what is whitened by them has the identity as its covariance."""
     if is_diagonal(mixture.kind):
-        off = np.abs(mixture.roots**2 * mixture.covariances - 1)
+        off, diagonal = np.abs(mixture.roots**2 * mixture.covariances - 1), mixture.roots
     else:
         white = np.swapaxes(mixture.roots, -1, -2) @ mixture.covariances @ mixture.roots
-        off = np.abs(white - np.eye(mixture.p))
+        off, diagonal = np.abs(white - np.eye(mixture.p)), np.diagonal(mixture.roots, axis1=-2, axis2=-1)
     rounding = 8 * mixture.p * EPS * mixture.condition
     says = "covariances are positive definite, and have these precisions (off the identity, at most)"
-    return Claim.within(says, float(off.max()), TOLERANCE, rounding)
+    # Of the two signs of each column the positive one is meant: that of the logarithm of the determinant.
+    return Claim.within(says, float(off.max()) if (diagonal > 0).all() else np.inf, TOLERANCE, rounding)
 
 
 def likelihood_claim(said: float, found: Shares, rounding: float) -> Claim:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,35 @@ class MixtureDensity(Estimator):
 
     def _log_densities(self, block: Block) -> np.ndarray:
         return shared(log_joint(np.asarray(block.X), self._mixture()).T, hard=False)[1].astype(block.X.dtype)
+
+    def _outlying(self, block: Block) -> np.ndarray:
+        X, mixture = np.asarray(block.X), self._mixture()
+        present = ~np.isnan(X)
+        whole = log_joint(X, mixture)
+        best = whole.argmax(axis=1)
+        # At its mean the density of a component is what it is less half of the squared distance.
+        tops = log_joint(np.where(present, 0.0, np.nan), _about_zero(mixture))
+        alone = tops[np.arange(len(X)), best] - whole[np.arange(len(X)), best]
+        columns = np.maximum(present.sum(axis=1), 1)
+        return np.sqrt(np.maximum(2 * alone, 0.0) / columns).astype(block.X.dtype)
+
+    def outlier_scores(self, X: Any) -> np.ndarray:
+        """Say how badly each row fits into its likeliest component: its distance from the mean, in standard deviations of the component.
+
+        The root of the squared distance of Mahalanobis over the number of columns: one is usual, three is far out. Other than the density
+        of :meth:`score_samples` it does not depend on how rare or how wide the component is.
+
+        Parameters
+        ----------
+        X : array-like, frame, path, Dask collection or Rows
+            The rows; of one that lacks columns, those count that it has.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The scores, zero or more.
+        """
+        return np.asarray(self._apply(self._outlying, X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Tell the likeliest component of every row.
@@ -190,6 +220,11 @@ class MixtureDensity(Estimator):
             raise ParameterError(f"{type(self).__name__}: there is no column {column}, there are {p}.")
         variances = matrices(self.covariances_, self.covariance_type, k, p)[:, column, column]
         return LineMixture(self.weights_, self.means_[:, column], variances)
+
+
+def _about_zero(mixture: Mixture) -> Mixture:
+    """Give the mixture with all means at zero."""
+    return replace(mixture, means=np.zeros_like(mixture.means))
 
 
 def _log_likelihood(block: Block, mixture: Mixture) -> np.ndarray:
