@@ -2,4 +2,11 @@
 
 from qed.base.lazy import room
 
-__getattr__, __dir__, __all__ = room(__name__, {"pca": ["PCA"]})
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "kernel_pca": ["KernelPCA"],
+        "pca": ["PCA"],
+        "views": ["deflation", "rayleigh_quotient", "stored"],
+    },
+)
