@@ -174,7 +174,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
             )
 
     def _most(self, problem: SpreadProblem) -> int:
-        return min(problem.statistic.count, self.n_features_in_)
+        return min(problem.statistic.count, problem.spread.width)
 
     def _solve(self, problem: SpreadProblem) -> None:
         seen, spread, asked = problem.statistic, problem.spread, self.n_components
@@ -234,7 +234,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         """Give what components are divided by."""
         if not self.whiten:
             return np.ones(self.n_components_)
-        varies = self.explained_variance_ > self.n_features_in_ * EPS * self.explained_variance_.max(initial=0.0)
+        varies = self.explained_variance_ > len(self.mean_) * EPS * self.explained_variance_.max(initial=0.0)
         if not varies.all():
             raise DegenerateError(
                 f"PCA can not whiten {self.n_components_} components: rows vary along {int(varies.sum())} of them only. "
@@ -248,7 +248,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def _scores(self, X: Any) -> np.ndarray:
         """Give the components of some rows in double precision."""
-        turn = (self.components_ / self._scales()[:, None]).T
+        turn, X = (self.components_ / self._scales()[:, None]).T, self._seen(X)
         if is_sparse(X):
             return np.asarray(X @ turn - self.mean_ @ turn)
         return np.asarray((X - self.mean_) @ turn)
@@ -283,7 +283,14 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         """
         self._check_fitted()
         rows = complete(self._open(X, None, sample_weight, reset=False), self, once=True)
-        return float(rows.fold(_distances, self.mean_, self.components_))
+        return float(rows.fold(self._distances))
+
+    def _distances(self, block: Block) -> np.ndarray:
+        """Add up the squared distances of rows from the plane."""
+        X = self._seen(block.X)
+        away = (X.toarray() if is_sparse(X) else X) - self.mean_
+        away = away - (away @ self.components_.T) @ self.components_
+        return np.asarray(block.weights @ (away**2).sum(axis=1))
 
     def storage(self, n_rows: int | None = None) -> tuple[int, int]:
         """Count the numbers that rows are made of, and those that their mean, the components and their scores are made of.
@@ -382,11 +389,3 @@ def enough_for(values: np.ndarray, total: float, share: float) -> int:
     """
     reached = np.cumsum(values) >= share * total * (1 - 4 * len(values) * EPS)
     return int(np.argmax(reached)) + 1 if reached.any() else len(values)
-
-
-def _distances(block: Block, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """Add up the squared distances of rows from the plane."""
-    X = block.X.toarray() if is_sparse(block.X) else block.X
-    away = X - mean
-    away = away - (away @ components.T) @ components
-    return np.asarray(block.weights @ (away**2).sum(axis=1))
