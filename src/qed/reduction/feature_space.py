@@ -17,6 +17,7 @@ import numpy as np
 
 from qed.base.attributes import floats, of
 from qed.base.errors import ParameterError
+from qed.base.models.checks import is_finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import boolean, choice, integer, number
 from qed.base.saving.known import savable
@@ -32,18 +33,18 @@ from qed.stats.moments import Moments
 
 @savable
 @dataclass(frozen=True)
-class Mapped:
+class MappedRows:
     """What is known of the columns of a table, and the moments of the features made of them."""
 
     attributes: ClassVar = {"columns": of(Summary), "features": of(Moments)}
     columns: Summary
     features: Moments
 
-    def __add__(self, other: Mapped) -> Mapped:
-        return Mapped(self.columns + other.columns, self.features + other.features)
+    def __add__(self, other: MappedRows) -> MappedRows:
+        return MappedRows(self.columns + other.columns, self.features + other.features)
 
-    def __sub__(self, other: Mapped) -> Mapped:
-        return Mapped(self.columns - other.columns, self.features - other.features)
+    def __sub__(self, other: MappedRows) -> MappedRows:
+        return MappedRows(self.columns - other.columns, self.features - other.features)
 
     @property
     def weight(self) -> float:
@@ -65,7 +66,7 @@ class Mapped:
         """By how much the squares that went in exceed those that are left, in the column that lost most."""
         return float(max(self.columns.loss, self.features.loss))
 
-    def apart(self, other: Mapped) -> float:
+    def apart(self, other: MappedRows) -> float:
         """Give the largest difference from other such statistics, in units of what rounding can do."""
         return max(self.columns.apart(other.columns), self.features.apart(other.features))
 
@@ -117,7 +118,7 @@ class FeatureSpacePCA(PCA):
         The number of rows.
     certificate_ : Certificate
         As of `PCA`, in the features.
-    statistic_ : Mapped
+    statistic_ : MappedRows
         What the model remembers of its rows.
 
     See Also
@@ -159,15 +160,28 @@ class FeatureSpacePCA(PCA):
         coef0: float = 1.0,
         whiten: bool = False,
     ) -> None:
-        super().__init__(n_components, whiten=whiten)
+        self.n_components = n_components
+        self.whiten = whiten
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
 
-    def _statistic(self, block: Block) -> Mapped:  # type: ignore[override]
+    def _statistic(self, block: Block) -> MappedRows:  # type: ignore[override]
         kernel = as_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        return Mapped(Summary.of(block), Moments.of_features(features_of(block, kernel)))
+        seen = Summary.of(block)
+        if not seen.is_finite:
+            # Rows with holes have no features; that they are there, the summary tells.
+            return MappedRows(seen, Moments.empty(int(kernel.n_features(block.X.shape[1]) or 0)))
+        return MappedRows(seen, Moments.of_features(features_of(block, kernel)))
+
+    @property
+    def _is_sketched(self) -> bool:
+        return False
+
+    def _fill(self, X: np.ndarray, out: np.ndarray) -> bool:
+        # Holes are told by the model and not by the kernel.
+        return is_finite(X) and super()._fill(X, out)
 
     def _seen(self, X: Any) -> Any:
         return as_kernel(self.kernel, self.gamma, self.degree, self.coef0).features(X)

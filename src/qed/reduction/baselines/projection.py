@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from qed.base.attributes import floats, integers, maybe
+from qed.base.attributes import floats, integers, maybe, size
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.checks import overflowed, refuse_missing
@@ -95,8 +95,8 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
     """A projection on random directions."""
 
     attributes: ClassVar = {
+        "n_components_": size("directions", low=1),
         "components_": floats("directions", "features"),
-        "n_components_": integers(low=1),
         "seed_": integers(),
         "distortion_": floats(low=0),
         "inverse_components_": maybe(floats("features", "directions")),

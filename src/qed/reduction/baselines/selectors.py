@@ -165,8 +165,8 @@ class TopVariance(ColumnSelector):
     def _prove(self, problem: StatisticProblem) -> list[Claim]:
         seen, support = problem.statistic, np.asarray(self.support_)
         kept, left = seen.variance[support], seen.variance[~support]
-        most = float(left.max(initial=0.0))
-        over = max(most - float(kept.min(initial=np.inf)), 0.0) if len(kept) else np.inf
+        most = float(left.max(initial=0.0)) or float(kept.max(initial=0.0))
+        over = max(float(left.max(initial=0.0)) - float(kept.min(initial=np.inf)), 0.0) if len(kept) else np.inf
         lost = float((seen.lost / np.maximum(seen.weight, TINY)).max(initial=0.0))
         rounding = lost / max(most, TINY) + 8 * EPS
         return [
@@ -227,6 +227,12 @@ class RandomColumns(ColumnSelector):
         wanted[self._choose(np.zeros(len(self.support_)))] = True
         others = float((wanted != self.support_).sum())
         return [*super()._prove(problem), Claim("columns are those that the seed draws (others)", others, 0.0)]
+
+    def _restate(self, problem: StatisticProblem) -> list[Claim]:
+        given = self.random_state
+        # Few columns may be drawn by many seeds: where a number was given, it is the seed.
+        known = [restated("seed_", self.seed_, given)] if isinstance(given, int | np.integer) else []
+        return [*super()._restate(problem), *known]
 
 
 def _share(variances: np.ndarray, support: np.ndarray) -> float:

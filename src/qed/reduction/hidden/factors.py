@@ -56,7 +56,7 @@ class FactorAnalysis(HiddenNormal, Iterative):
         The most steps.
     noise_variance_init : array-like of shape (p,), optional
         Where noise begins; by default at half of each column's variance.
-    noise_floor : float, default=1e-6
+    noise_floor : float, default=1e-5
         No column has less noise than such a share of its variance.
     rotation : {"varimax", "quartimax"}, optional
         Turn the factors so that each touches few columns. The likelihood is the same.
@@ -71,6 +71,8 @@ class FactorAnalysis(HiddenNormal, Iterative):
         The mean of the rows.
     log_likelihood_ : float
         The mean log-likelihood of the rows.
+    n_components_ : int
+        How many factors there are.
     floored_ : int
         How many columns have no more noise than the floor: Heywood cases.
     n_iter_ : int
@@ -115,7 +117,7 @@ class FactorAnalysis(HiddenNormal, Iterative):
         tol: float = 1e-6,
         max_iter: int = 1000,
         noise_variance_init: Any = None,
-        noise_floor: float = 1e-6,
+        noise_floor: float = 1e-5,
         rotation: str | None = None,
     ) -> None:
         self.n_components = n_components
@@ -161,7 +163,7 @@ class FactorAnalysis(HiddenNormal, Iterative):
         loadings = found.loadings() * deviation
         if self.rotation is not None:
             loadings = rotated(loadings, ROTATIONS[self.rotation])
-        self.components_ = turned_up(loadings)
+        self.components_, self.n_components_ = turned_up(loadings), problem.k
         self.log_likelihood_ = self._likelihood_of(problem.covariance)
         self.floored_ = problem.on_floor(self.noise_variance_)
 
@@ -205,7 +207,8 @@ class FactorAnalysis(HiddenNormal, Iterative):
         if hasattr(self, "ending_"):
             cost = np.array([record["objective"] for record in self.ending_.trace])
             fall = float(np.diff(cost).max(initial=0.0))
-            allowed = 16 * p * EPS * (1 + float(np.abs(cost).max(initial=0.0)))
+            # Small eigenvalues beside large ones, which are one over the least noise, are rounded like these.
+            allowed = 16 * p * EPS * (float(np.abs(cost).max(initial=0.0)) + 1 / self.noise_floor)
             claims.append(Claim("the likelihood never fell (largest fall of the mean)", fall, allowed))
         return claims
 
@@ -219,6 +222,7 @@ class FactorAnalysis(HiddenNormal, Iterative):
         claims = [
             restated("mean_", self.mean_, seen.x_mean, scale=np.abs(seen.x_mean) + deviation),
             restated("log_likelihood_", self.log_likelihood_, now, scale=abs(now) + 1.0),
+            restated("n_components_", self.n_components_, problem.k),
             restated("floored_", self.floored_, problem.on_floor(self.noise_variance_)),
             # Half the derivative by the noise of a column, times its noise, is what its variance misses.
             Claim(

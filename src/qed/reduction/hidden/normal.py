@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import Attributes, floats
+from qed.base.attributes import Attributes, floats, size
 from qed.base.errors import InputError
 from qed.base.models.checks import complete
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
@@ -26,7 +26,12 @@ from qed.base.sources.block import Block
 class HiddenNormal(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignore[misc]
     """A model whose rows are ``mean_ + z @ components_`` and noise."""
 
-    attributes: ClassVar[Attributes] = {"components_": floats("factors", "features"), "mean_": floats("features")}
+    attributes: ClassVar[Attributes] = {
+        "n_components_": size("factors"),
+        "components_": floats("factors", "features"),
+        "mean_": floats("features"),
+    }
+    n_components_: int
     components_: np.ndarray
     mean_: np.ndarray
 

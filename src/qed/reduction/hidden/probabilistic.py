@@ -88,7 +88,6 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
         "explained_variance_": floats("factors", low=0),
         "noise_variance_": floats(above=0),
         "log_likelihood_": floats(),
-        "n_components_": size("factors"),
         "n_samples_": size("rows"),
     }
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
@@ -125,6 +124,10 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
     def _solve(self, problem: SpreadProblem) -> None:
         seen, spread, most = problem.statistic, problem.spread, self._most()
         asked, p = self.n_components, int(self.n_features_in_)
+        if most < 1:
+            raise DegenerateError(
+                f"ProbabilisticPCA needs two columns or more, so that noise is left, but n_features = {p}. Give noise_variance."
+            )
         if asked >= 1 and (asked > most or asked > min(seen.count, p)):
             raise ParameterError(
                 f"ProbabilisticPCA: n_components={asked} must be between 1 and {min(most, seen.count)}, so that noise is left "

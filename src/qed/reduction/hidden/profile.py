@@ -6,9 +6,13 @@ With :math:`S^* = \Psi^{-1/2} S \Psi^{-1/2} = U \Lambda U^\top` the most likely 
     -2 \frac{\partial \ell}{\partial \log \psi_j} = \sum_{m > k} (1 - \lambda_m)\, u_{jm}^2 .
 
 EM keeps the loadings and puts :math:`\psi_j \leftarrow S_{jj} - (\Lambda\Lambda^\top)_{jj}`, that is
-:math:`\psi_j (1 - g_j)` with that gradient g: never less likely, and slow near the end. There the matrix of second derivatives is about
-:math:`\Phi \circ \Phi` with :math:`\Phi = I - U_k U_k^\top` (Jöreskog, 1967), which gives a step of Newton's. Of both steps the likelier
-one is made, so the likelihood never falls.
+:math:`\psi_j (1 - g_j)` with that gradient g: never less likely, and slow near the end. So a step of Newton's is tried, too: with
+:math:`c_{mn} = u_{im} u_{jm} u_{in} u_{jn}` twice the second derivatives are
+
+.. math:: \sum_{m, n > k} \tfrac12 (\lambda_m + \lambda_n)\, c_{mn} +
+    \sum_{m > k} \sum_{n \le k} (1 - \lambda_m) \frac{\lambda_n + \lambda_m}{\lambda_n - \lambda_m}\, c_{mn},
+
+by the derivatives of eigenvectors. Of both steps the likelier one is made, so the likelihood never falls.
 """
 
 from __future__ import annotations
@@ -18,6 +22,10 @@ from functools import cached_property
 import numpy as np
 
 from qed.base.engine import one_blas_thread
+from qed.base.numbers import EPS
+
+# What parts of a step of Newton's are tried, and how far the logarithm of a column's noise may move at once.
+LENGTHS, LONGEST = (1.0, 0.3, 0.1), 8.0
 
 
 class Profile:
@@ -74,25 +82,46 @@ class Profile:
         """Make a step of EM."""
         return Profile(self.R, np.clip(self.noise * (1 - self.slope), floor, 1.0), self.k)
 
-    def newton(self, floor: float) -> Profile:
-        """Make a step of Newton's in the logarithms of the noise that is free to move."""
-        free = ~((self.noise <= floor * (1 + 1e-9)) & (self.slope > 0))
-        rest = self.vectors[:, ~self.taken]
-        curved = (rest @ rest.T)[np.ix_(free, free)] ** 2
-        curved.flat[:: len(curved) + 1] += 1e-10
+    def curvature(self) -> np.ndarray:
+        """Twice the second derivatives of the cost by the logarithms of the noise."""
+        U, V, values = self.vectors[:, self.taken], self.vectors[:, ~self.taken], self.values[~self.taken]
+        found = (V @ V.T) * ((V * values) @ V.T)
+        for vector, value in zip(U.T, self.values[self.taken]):
+            share = (1 - values) * (value + values) / np.maximum(value - values, 1e-9 * value)
+            found += np.multiply.outer(vector, vector) * ((V * share) @ V.T)
+        return np.asarray(found)
+
+    def newton(self, floor: float, length: float = 1.0) -> Profile:
+        """Make a step of Newton's, or a part of it, in the logarithms of the noise that is free to move."""
         step = np.zeros(len(self.noise))
-        step[free] = np.linalg.solve(curved, self.slope[free])
+        step[self._free(floor)] = self._newton_step(floor)
         with np.errstate(over="ignore"):
-            moved = self.noise * np.exp(np.clip(-step, -20.0, 20.0))
+            moved = self.noise * np.exp(np.clip(-length * step, -LONGEST, LONGEST))
         return Profile(self.R, np.clip(moved, floor, 1.0), self.k)
+
+    def _free(self, floor: float) -> np.ndarray:
+        return np.asarray(~((self.noise <= floor * (1 + 1e-9)) & (self.slope > 0)))
+
+    def _newton_step(self, floor: float) -> np.ndarray:
+        """Give the step where the cost is curved up; along other directions, as long as its curvature would have it."""
+        free = self._free(floor)
+        with one_blas_thread:
+            values, vectors = np.linalg.eigh(self.curvature()[np.ix_(free, free)])
+        size = np.maximum(np.abs(values), 1e-8 * max(float(np.abs(values).max(initial=0.0)), 1e-8))
+        return np.asarray(vectors @ ((vectors.T @ self.slope[free]) / size))
 
     def following(self, floor: float) -> Profile:
         """Make the likelier of both steps; none where both are less likely, as rounding may have it at the end."""
-        tried = [self.em(floor), self.newton(floor)]
-        best = min(tried, key=lambda one: one.cost)
-        # At the end costs differ by rounding alone: then the slope tells.
+        # At the end costs differ by rounding alone, of small eigenvalues beside large ones: then the slope tells.
+        slack = 4 * len(self.noise) * EPS * (abs(self.cost) + float(self.values[0]))
+        best = self.em(floor)
+        for length in LENGTHS:
+            tried = self.newton(floor, length)
+            if tried.cost < best.cost or (tried.cost < best.cost + slack and tried.gap(floor) < best.gap(floor)):
+                best = tried
+                break
         nearer = best.gap(floor) < self.gap(floor)
-        return best if best.cost < self.cost or (best.cost == self.cost and nearer) else self
+        return best if best.cost < self.cost or (nearer and best.cost <= self.cost + slack) else self
 
 
 def rotated(loadings: np.ndarray, gamma: float, rounds: int = 500, tol: float = 1e-10) -> np.ndarray:
