@@ -29,6 +29,9 @@ REGRESSORS = [("line", qed.Ridge()), ("tree", qed.DecisionTreeRegressor(max_dept
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "RandomSearch": lambda: qed.RandomSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
+    "FactorAnalysis": lambda: qed.FactorAnalysis(1),
+    "GaussianRandomProjection": lambda: qed.GaussianRandomProjection(3, random_state=0),
+    "SparseRandomProjection": lambda: qed.SparseRandomProjection(3, density=0.5, random_state=0),
     "GaussianMixture": lambda: qed.GaussianMixture(2, random_state=0),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),

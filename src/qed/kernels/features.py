@@ -21,7 +21,7 @@ def feature_rows(source: Rows, kernel: Kernel) -> Rows:
     one = np.ones((1, source.n_features))
     made = kernel.features(as_csr(one) if source.is_sparse else one)
     return source.through(
-        _features,
+        features_of,
         kernel,
         n_features=made.shape[1],
         feature_names=None,
@@ -30,7 +30,7 @@ def feature_rows(source: Rows, kernel: Kernel) -> Rows:
     )
 
 
-def _features(block: Block, kernel: Kernel) -> Block:
+def features_of(block: Block, kernel: Kernel) -> Block:
     """Make the features of a block. Rows of weight zero may hold anything, so another row stands in for them."""
     present, X = block.weights > 0, block.X
     if not present.any():

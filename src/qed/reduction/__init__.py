@@ -2,4 +2,24 @@
 
 from qed.base.lazy import room
 
-__getattr__, __dir__, __all__ = room(__name__, {"pca": ["PCA"]})
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "baselines.projection": [
+            "GaussianRandomProjection",
+            "SparseRandomProjection",
+            "johnson_lindenstrauss_min_dim",
+            "random_directions",
+        ],
+        "baselines.selectors": ["RandomColumns", "TopVariance"],
+        "feature_space": ["FeatureSpacePCA"],
+        "hidden.factors": ["FactorAnalysis"],
+        "hidden.probabilistic": ["ProbabilisticPCA"],
+        "kernel_pca": ["KernelPCA"],
+        "pca": ["PCA"],
+        "pairs.cca": ["CCA"],
+        "pairs.latent": ["SharedLatent"],
+        "pairs.whitening": ["pearson", "whitening_matrix"],
+        "views": ["deflation", "rayleigh_quotient", "stored"],
+    },
+)

@@ -10,6 +10,8 @@ Tipping and Bishop (1999), Probabilistic principal component analysis.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from qed.base.errors import DegenerateError
@@ -37,7 +39,11 @@ class NormalRows(Estimator):
         X : array-like, frame, path, Dask collection or Rows
             The rows.
         """
-        return np.asarray(self._apply(_likelihoods, X, self.mean_, self.components_, *self._density()))
+        return np.asarray(self._apply(self._likelihoods, X, *self._density()))
+
+    def _seen(self, X: Any) -> Any:
+        """Give the columns that are spread along components: those of the table, unless features are made of them."""
+        return X
 
     def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
         """Give the mean log-likelihood of rows; see `score_samples`.
@@ -53,19 +59,19 @@ class NormalRows(Estimator):
         """
         self._check_fitted()
         rows = complete(self._open(X, None, sample_weight, reset=False), self, once=True)
-        total, weight = rows.fold(_likelihood, self.mean_, self.components_, *self._density())
+        total, weight = rows.fold(self._likelihood, *self._density())
         return float(total / weight)
 
     def _density(self) -> tuple[np.ndarray, float]:
         """Give the variances of the probabilistic view, that of the noise last, and what all densities have in common."""
         self._check_fitted()
-        left = self.n_features_in_ - self.n_components_
+        left = len(self.mean_) - self.n_components_
         variances = np.append(self.explained_variance_, [self.noise_variance_] * (left > 0))
         if not (variances > 0).all():
             raise DegenerateError(
                 "PCA has no likelihood where some variance is zero: rows off the plane would be impossible. Give a smaller n_components."
             )
-        level = float(np.log(self.explained_variance_).sum() + self.n_features_in_ * np.log(2 * np.pi))
+        level = float(np.log(self.explained_variance_).sum() + len(self.mean_) * np.log(2 * np.pi))
         return variances, level + (left * float(np.log(self.noise_variance_)) if left else 0.0)
 
     def get_covariance(self) -> np.ndarray:
@@ -80,23 +86,16 @@ class NormalRows(Estimator):
         """Give the inverse of the covariance of the probabilistic view, of shape (p, p)."""
         return np.asarray(np.linalg.inv(self.get_covariance()))
 
+    def _likelihoods(self, block: Block, variances: np.ndarray, level: float) -> np.ndarray:
+        """Give the logarithm of the density of each row: squares along components, and of what is left, over their variances."""
+        X, components = self._seen(block.X), self.components_
+        away, k = (X.toarray() if is_sparse(X) else X) - self.mean_, len(components)
+        scores = away @ components.T
+        found = level + (scores**2 / variances[:k]).sum(axis=1)
+        if len(variances) > k:
+            found = found + ((away - scores @ components) ** 2).sum(axis=1) / variances[k]
+        return np.asarray(-found / 2)
 
-def _likelihoods(
-    block: Block, mean: np.ndarray, components: np.ndarray, variances: np.ndarray, level: float
-) -> np.ndarray:
-    """Give the logarithm of the density of each row: squares along components, and of what is left, over their variances."""
-    X = block.X.toarray() if is_sparse(block.X) else block.X
-    away, k = X - mean, len(components)
-    scores = away @ components.T
-    found = level + (scores**2 / variances[:k]).sum(axis=1)
-    if len(variances) > k:
-        found = found + ((away - scores @ components) ** 2).sum(axis=1) / variances[k]
-    return np.asarray(-found / 2)
-
-
-def _likelihood(
-    block: Block, mean: np.ndarray, components: np.ndarray, variances: np.ndarray, level: float
-) -> np.ndarray:
-    """Add up the log-likelihoods of rows, and their weights."""
-    each = _likelihoods(block, mean, components, variances, level)
-    return np.array([block.weights @ each, block.weights.sum()])
+    def _likelihood(self, block: Block, variances: np.ndarray, level: float) -> np.ndarray:
+        """Add up the log-likelihoods of rows, and their weights."""
+        return np.array([block.weights @ self._likelihoods(block, variances, level), block.weights.sum()])

@@ -18,36 +18,38 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from qed.base.attributes import floats, size
-from qed.base.certificate import MOST_ROUNDING, Claim
+from qed.base.attributes import floats, maybe, size
+from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError, ParameterError
 from qed.base.models.checks import complete, overflowed
 from qed.base.models.estimator import OnePass
 from qed.base.models.fingerprint import Fingerprint
-from qed.base.models.parameters import boolean, choice, integer, number
+from qed.base.models.parameters import boolean, choice, integer, number, random_state
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated, whole
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin
 from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS
+from qed.base.random import Seed, seed_of
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
+from qed.reduction.claims import TOLERANCE, Plane
 from qed.reduction.likelihood import NormalRows
 from qed.reduction.spread import Spread, SpreadOfRows, spread_of
+from qed.reduction.views import stored
 from qed.stats.kept import KeptRows, keep_features
 from qed.stats.moments import Moments
 
-TOLERANCE = 1e-9
-SOLVERS = {
-    "svd_solver": one_of("auto", "full", "covariance_eigh", "arpack", "randomized"),
-    "iterated_power": way(integer(0) | choice("auto"), "auto", CLOSED),
-    "n_oversamples": way(integer(1), 10, CLOSED),
-    "power_iteration_normalizer": one_of("auto", "QR", "LU", "none"),
-}
+# How often images of random directions are taken by default: more often where few directions are wanted, as scikit-learn has it.
+OFTEN, SELDOM, FEW = 7, 4, 0.1
 
 
-@takes("copy", "random_state", tol=way(number(0), 0.0, CLOSED), **SOLVERS)
+@takes(
+    "copy",
+    tol=way(number(0), 0.0, CLOSED),
+    power_iteration_normalizer=one_of("auto", "QR", "LU", "none", instead="directions are made orthonormal by QR"),
+)
 class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # type: ignore[misc]
     """Principal component analysis: turn the axes, and keep those along which rows vary.
 
@@ -58,6 +60,15 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         have 95 % of it. None keeps all there are, the lesser of the numbers of rows and columns.
     whiten : bool, default=False
         Divide components by their standard deviations, so that all vary alike and the covariance is the identity.
+    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
+        "randomized" finds about the components, from the images of a few random directions, and tells in ``error_`` how good they are.
+        With all others the way is chosen by the shape of the table, and the answer is exact.
+    iterated_power : int or "auto", default="auto"
+        How often images of the random directions are taken again: 7 times where few are wanted, else 4.
+    n_oversamples : int, default=10
+        How many random directions there are beyond those wanted.
+    random_state : None, int or NumPy generator
+        Draws the random directions.
 
     Attributes
     ----------
@@ -75,6 +86,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         The mean variance of the directions left out: that of the noise in the probabilistic view.
     n_components_ : int
         How many components there are.
+    error_ : float
+        With "randomized": by how much rows are farther from the plane than from the nearest, in squares and at most, relative to all
+        variance. It is proven, and there for this solver alone.
     n_samples_ : int
         The number of rows.
     certificate_ : Certificate
@@ -110,17 +124,35 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         "noise_variance_": floats(low=0),
         "n_components_": size("outputs"),
         "n_samples_": size("rows"),
+        "error_": maybe(floats(low=0)),
     }
     sparse: ClassVar[bool] = True
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar = {
         "n_components": integer(1, kind="model") | number(0, 1, above=True) | choice(None),
         "whiten": boolean(),
+        "svd_solver": choice("auto", "full", "covariance_eigh", "arpack", "randomized"),
+        "iterated_power": integer(0) | choice("auto"),
+        "n_oversamples": integer(1),
+        "random_state": random_state(),
     }
 
-    def __init__(self, n_components: float | None = 0.95, *, whiten: bool = False) -> None:
+    def __init__(
+        self,
+        n_components: float | None = 0.95,
+        *,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        random_state: Seed = None,
+    ) -> None:
         self.n_components = n_components
         self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.random_state = random_state
 
     def _statistic(self, block: Block) -> Moments | KeptRows:
         return keep_features(block)
@@ -142,7 +174,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
             )
 
     def _most(self, problem: SpreadProblem) -> int:
-        return min(problem.statistic.count, self.n_features_in_)
+        return min(problem.statistic.count, problem.spread.width)
 
     def _solve(self, problem: SpreadProblem) -> None:
         seen, spread, asked = problem.statistic, problem.spread, self.n_components
@@ -151,12 +183,32 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
             raise ParameterError(
                 f"PCA: n_components={asked} must be between 1 and min(n_samples, n_features)={most}. Ask for fewer, or for None."
             )
-        values, vectors = spread.leading(int(asked) if counted and asked is not None else most)
+        values, vectors = self._leading(spread, int(asked) if counted and asked is not None else most)
         kept = len(values) if counted else enough_for(values, spread.total, float(asked))  # type: ignore[arg-type]
         self.components_, self.n_components_, self.n_samples_ = vectors[:kept], kept, int(seen.count)
         self.mean_ = np.array(seen.x_mean)
         self.explained_variance_ = values[:kept] / (seen.weight - 1)
         self._follow(problem)
+        if self._is_sketched:
+            self.error_ = Plane(spread, self.components_, values[:kept]).excess()
+
+    @property
+    def _is_sketched(self) -> bool:
+        return self.svd_solver == "randomized" and self.n_components is not None
+
+    def _leading(self, spread: Spread, wanted: int) -> tuple[np.ndarray, np.ndarray]:
+        """Give eigenvalues and directions, all digits of them or about."""
+        if not self._is_sketched:
+            return spread.leading(wanted)
+        if self.n_components is not None and self.n_components < 1:
+            raise ParameterError(
+                f"PCA: n_components={self.n_components} is a share of the variance, for which all components are needed. "
+                "Give a number of them, or svd_solver='auto'."
+            )
+        rounds = self.iterated_power
+        if not isinstance(rounds, int | np.integer):
+            rounds = OFTEN if wanted < FEW * min(spread.width, len(spread.matrix)) else SELDOM
+        return spread.sketched(wanted, self.n_oversamples, int(rounds), seed_of(self.random_state))
 
     def _follow(self, problem: SpreadProblem) -> None:
         """Set what follows from the variances."""
@@ -182,7 +234,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         """Give what components are divided by."""
         if not self.whiten:
             return np.ones(self.n_components_)
-        varies = self.explained_variance_ > self.n_features_in_ * EPS * self.explained_variance_.max(initial=0.0)
+        varies = self.explained_variance_ > len(self.mean_) * EPS * self.explained_variance_.max(initial=0.0)
         if not varies.all():
             raise DegenerateError(
                 f"PCA can not whiten {self.n_components_} components: rows vary along {int(varies.sum())} of them only. "
@@ -196,7 +248,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def _scores(self, X: Any) -> np.ndarray:
         """Give the components of some rows in double precision."""
-        turn = (self.components_ / self._scales()[:, None]).T
+        turn, X = (self.components_ / self._scales()[:, None]).T, self._seen(X)
         if is_sparse(X):
             return np.asarray(X @ turn - self.mean_ @ turn)
         return np.asarray((X - self.mean_) @ turn)
@@ -231,44 +283,60 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         """
         self._check_fitted()
         rows = complete(self._open(X, None, sample_weight, reset=False), self, once=True)
-        return float(rows.fold(_distances, self.mean_, self.components_))
+        return float(rows.fold(self._distances))
+
+    def _distances(self, block: Block) -> np.ndarray:
+        """Add up the squared distances of rows from the plane."""
+        X = self._seen(block.X)
+        away = (X.toarray() if is_sparse(X) else X) - self.mean_
+        away = away - (away @ self.components_.T) @ self.components_
+        return np.asarray(block.weights @ (away**2).sum(axis=1))
+
+    def storage(self, n_rows: int | None = None) -> tuple[int, int]:
+        """Count the numbers that rows are made of, and those that their mean, the components and their scores are made of.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            The number of rows; by default those of the fit.
+
+        Returns
+        -------
+        before, after : int
+            Keeping components pays where the second is less.
+        """
+        self._check_fitted()
+        n, p, k = self.n_samples_ if n_rows is None else int(n_rows), len(self.mean_), int(self.n_components_)
+        return stored(n, p), stored(n, p, k) + p
 
     def _prove(self, problem: SpreadProblem) -> list[Claim]:
         V, spread, freedom = self.components_, problem.spread, problem.statistic.weight - 1
         values = np.atleast_1d(self.explained_variance_) * freedom
         if damage := whole(len(V), self.n_components_, V, values, self.mean_):
             return damage
-        k, largest = len(V), max(float(values.max(initial=0.0)), np.finfo(float).tiny)
-        skew = float(np.abs(V @ V.T - np.eye(k)).max(initial=0.0))
-        image = spread.applied(V)
-        # In units of the largest, since squares of squares may leave the range of numbers.
-        away = float(np.linalg.norm(image / largest - values[:, None] / largest * V)) * largest
-        rounding = min((spread.noise + 4 * (V.shape[1] + k) * EPS * spread.total) / largest, MOST_ROUNDING)
-        claims = [
-            Claim("components are orthonormal (products off, at most)", skew, TOLERANCE + 4 * V.shape[1] * EPS),
-            Claim(
-                "components are eigenvectors (residual, relative)", away / largest + rounding, TOLERANCE + 2 * rounding
-            ),
-        ]
-        if k < self._most(problem):
-            claims.append(self._claim_of_least(spread, values, away + rounding * largest, rounding))
+        plane = Plane(spread, V, values)
+        if self._is_sketched:
+            return self._claims_of_sketch(plane)
+        claims = plane.claims()
+        if len(V) < self._most(problem):
+            claims.append(plane.claim_of_least())
         return claims
 
-    def _claim_of_least(self, spread: Spread, values: np.ndarray, away: float, rounding: float) -> Claim:
-        r"""Claim that no plane is nearer to the rows.
-
-        Without what couples the plane to the rest, at most `away`, the matrix falls into two parts. If the second has no eigenvalue above
-        :math:`\lambda_k + \tau`, the k largest of both exceed those of the first by :math:`k \tau` and what was left out.
-        """
-        k, largest, total = len(values), float(values[0]), spread.total or 1.0
-        slack = TOLERANCE * largest + 2 * away
-        # Rows that are all alike lie in every plane.
-        beyond = spread.total > 0 and spread.exceeds(float(values[-1]) + slack, self.components_)
-        return Claim(
-            "reconstruction error above the least possible, at most (relative to all variance)",
-            np.inf if beyond else k * (slack + 4 * away) / total,
-            8 * k * (TOLERANCE + rounding),
-        )
+    def _claims_of_sketch(self, plane: Plane) -> list[Claim]:
+        """Claim what is true of directions that are about right: their variances, and how far they are from the best."""
+        V, size = self.components_, plane.largest
+        inner = V @ plane.spread.applied(V).T
+        off = float(np.abs(inner - np.diag(plane.values)).max(initial=0.0)) / size
+        rounding = 2 * plane.rounding
+        return [
+            plane.claim_of_angles("components", TOLERANCE + 4 * V.shape[1] * EPS),
+            Claim("components are uncorrelated, with these variances (off, relative)", off, TOLERANCE + rounding),
+            Claim(
+                "reconstruction error above the least possible, at most, but for error_ (relative to all variance)",
+                abs(plane.excess() - float(self.error_)),
+                TOLERANCE * max(float(self.error_), len(V) * TOLERANCE) + rounding,
+            ),
+        ]
 
     def _restate(self, problem: SpreadProblem) -> list[Claim]:
         seen, spread = problem.statistic, problem.spread
@@ -321,11 +389,3 @@ def enough_for(values: np.ndarray, total: float, share: float) -> int:
     """
     reached = np.cumsum(values) >= share * total * (1 - 4 * len(values) * EPS)
     return int(np.argmax(reached)) + 1 if reached.any() else len(values)
-
-
-def _distances(block: Block, mean: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """Add up the squared distances of rows from the plane."""
-    X = block.X.toarray() if is_sparse(block.X) else block.X
-    away = X - mean
-    away = away - (away @ components.T) @ components
-    return np.asarray(block.weights @ (away**2).sum(axis=1))

@@ -14,11 +14,14 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh, lapack
+from scipy.linalg import eigh
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
+from qed.base.random import generator
+from qed.linalg.cholesky import factor_in_place
 from qed.linalg.design import DenseDesign, SparseDesign
+from qed.linalg.leading import leading_vectors
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 
@@ -52,20 +55,65 @@ class Spread(ABC):
     def leading(self, wanted: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Give as many eigenvalues as are wanted, or all, the largest first, and the directions, of shape (k, p)."""
         size = len(self.matrix)
-        few = wanted is not None and wanted <= FEW * size
-        with one_blas_thread:
-            values, vectors = eigh(
-                self.matrix, subset_by_index=(size - wanted, size - 1) if few and wanted else None, check_finite=False
-            )
-        values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
+        if wanted is not None and (vectors := leading_vectors(self.matrix, wanted)) is not None:
+            values = np.einsum("ij,ij->j", vectors, self.matrix @ vectors)
+        else:
+            few = wanted is not None and wanted <= FEW * size
+            with one_blas_thread:
+                values, vectors = eigh(
+                    self.matrix,
+                    subset_by_index=(size - wanted, size - 1) if few and wanted else None,
+                    check_finite=False,
+                )
+            values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
         return np.maximum(values, 0.0), _turned(self._directions(vectors))
 
-    def exceeds(self, level: float, directions: np.ndarray) -> bool:
-        """Say whether some direction orthogonal to those given has squares above a level."""
-        left = -self._without(directions)
-        left.flat[:: len(left) + 1] += level
+    def sketched(self, wanted: int, more: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Give about the same, from the images of a few random directions: no matrix is made where rows are fewer than columns.
+
+        Parameters
+        ----------
+        wanted : int
+            How many.
+        more : int
+            With how many directions more the work is done.
+        rounds : int
+            How often their images are taken again: each time smaller eigenvalues lose a share of their part.
+        seed : int
+            What the directions are drawn with.
+        """
+        width = min(wanted + more, self.width)
+        found = generator(seed, "directions").standard_normal((width, self.width))
         with one_blas_thread:
-            return bool(lapack.dpotrf(left, lower=1, clean=0, overwrite_a=1)[1] != 0)
+            for _ in range(rounds + 1):
+                found = np.linalg.qr(self.applied(np.linalg.qr(found.T)[0].T).T)[0].T
+            values, turn = np.linalg.eigh(found @ self.applied(found).T)
+            basis = np.linalg.qr((turn[:, ::-1][:, :wanted].T @ found).T)[0].T
+        return np.maximum(values[::-1][:wanted], 0.0), _turned(basis)
+
+    @property
+    def width(self) -> int:
+        """The number of entries of a direction: p."""
+        return len(self.matrix)
+
+    @property
+    def lost(self) -> float:
+        """What rounding can do to the levels of `exceeds`, as a share of them."""
+        return 2.0 * self._size * (self._size + 1) * EPS
+
+    @property
+    def _size(self) -> int:
+        return len(self.matrix)
+
+    def exceeds(self, level: float, directions: np.ndarray) -> bool:
+        """Say whether some direction orthogonal to those given may have squares above a level; if not, that is proven.
+
+        A factor is that of a matrix off by n + 1 roundings of the roots of its diagonal in each entry, which is taken off the level.
+        """
+        left = np.ascontiguousarray(-self._without(directions))
+        left.flat[:: len(left) + 1] += level * (1 - self.lost)
+        # It is symmetric but for rounding, so that turned it is the same in the order that factors want.
+        return not factor_in_place(left.T)
 
 
 class SpreadOfColumns(Spread):
@@ -104,6 +152,15 @@ class SpreadOfRows(Spread):
             self.total if isinstance(design, DenseDesign) else self.total + kept.weight * float((kept.x_mean**2).sum())
         )
         self.noise = (kept.count + kept.n_features + 8) * EPS * size
+        self._count, self._width = kept.count, kept.n_features
+
+    @property
+    def width(self) -> int:
+        return self._width
+
+    @property
+    def _size(self) -> int:
+        return self._count
 
     @cached_property
     def matrix(self) -> np.ndarray:

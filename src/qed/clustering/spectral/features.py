@@ -11,7 +11,7 @@ from their middle, and far ones lose no digits.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,11 @@ import numpy as np
 from qed.base.errors import InputError
 from qed.base.numbers import EPS, TINY
 from qed.base.random import generator
-from qed.base.sources.block import is_sparse
 from qed.base.sources.rows import Rows
 from qed.clustering.means.hashing import hashes
-from qed.kernels.gram.compared import ComparedRows
-from qed.kernels.linear import Linear
-from qed.kernels.similarity import Similarity
-from qed.linalg.sharing import finish, spans
+from qed.kernels.gram.compared import ComparedRows, from_middle
+from qed.linalg.leading import times
 
-# Rows of the matrix that a thread multiplies at a time.
-STRIP = 256
 # From so many rows on the whole spectrum takes longer than the clusters do.
 MOST_FOR_SPECTRUM = 1500
 
@@ -114,20 +109,6 @@ class FeatureSpace(ComparedRows):
         """Give the squared distances of all rows from one of them; what is below rounding is zero."""
         square = self.diagonal - 2 * self.K[row] + self.diagonal[row]
         return np.where(square > 16 * EPS * (np.abs(self.diagonal) + abs(self.diagonal[row])), square, 0.0)
-
-
-def times(K: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Multiply a matrix with some columns, strip by strip on all threads."""
-    out = np.empty((len(K), right.shape[1]))
-    finish(partial(np.matmul, K[strip], right, out=out[strip]) for strip in spans(len(K), STRIP))
-    return out
-
-
-def from_middle(similarity: Similarity, X: Any, kept: Any) -> Any:
-    """Take dense rows from the middle of those kept, where the kernel is linear; else as they are."""
-    if not isinstance(similarity.kernel, Linear) or is_sparse(X) or is_sparse(kept):
-        return X
-    return X - np.asarray(kept, dtype=np.float64).mean(axis=0)
 
 
 def enough_rows(count: int, k: int) -> None:

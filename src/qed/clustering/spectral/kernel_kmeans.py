@@ -35,8 +35,8 @@ from qed.base.random import Seed, seed_of
 from qed.base.running.steps import Rule, Step
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
-from qed.clustering.spectral.features import FeatureSpace, draw, from_middle
-from qed.kernels.gram.compared import WIDTH_PARAMETERS, WithWidth
+from qed.clustering.spectral.features import FeatureSpace, draw
+from qed.kernels.gram.compared import WIDTH_PARAMETERS, WithWidth, from_middle
 from qed.kernels.gram.sums import combined
 
 

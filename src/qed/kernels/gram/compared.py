@@ -13,6 +13,7 @@ from qed.base.models.problem import RowsProblem
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.inputs import as_double
+from qed.kernels.linear import Linear
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.kernels.similarity import Similarity, WithKernel
 
@@ -73,3 +74,10 @@ class ComparedRows(RowsProblem):
         self.similarity = model._similarity_with(self.gamma)
         self.given = given if weight is None else self.similarity.chosen(given, self.present)
         self.X = as_double(self.given)
+
+
+def from_middle(similarity: Similarity, X: Any, kept: Any) -> Any:
+    """Take dense rows from the middle of those kept, where the kernel is linear and only differences count; else as they are."""
+    if not isinstance(similarity.kernel, Linear) or is_sparse(X) or is_sparse(kept):
+        return X
+    return X - np.asarray(kept, dtype=np.float64).mean(axis=0)

@@ -1,0 +1,1 @@
+"""Rows as the work of a few hidden numbers, and of noise."""

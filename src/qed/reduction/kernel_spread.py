@@ -1,0 +1,80 @@
+r"""How rows are spread in the features of a kernel: the centred Gram matrix has the eigenvalues of the scatter there.
+
+.. math:: M = D^{1/2} (K - \theta \mathbf 1^\top - \mathbf 1 \theta^\top + \rho\, \mathbf 1 \mathbf 1^\top) D^{1/2}, \qquad
+    \theta = \frac{K w}{W}, \qquad \rho = \frac{w^\top \theta}{W}, \qquad D = \operatorname{diag}(w).
+
+A row of weight two is the row twice. Scores do not depend on where the zero of the features is, so the rows of a linear kernel are taken
+from their middle, and far ones lose no digits.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from qed.base.errors import InputError
+from qed.base.numbers import EPS, TINY
+from qed.kernels.gram.compared import ComparedRows, from_middle
+from qed.linalg.leading import times
+from qed.reduction.spread import Spread
+
+
+class SpreadOfSimilarities(Spread):
+    """The scatter of rows in the features of a kernel, by their centred similarities."""
+
+    def __init__(self, matrix: np.ndarray, noise: float) -> None:
+        self._matrix, self.noise = matrix, noise
+        self.total = float(np.trace(matrix))
+
+    @property
+    def matrix(self) -> np.ndarray:
+        return self._matrix
+
+    def applied(self, directions: np.ndarray) -> np.ndarray:
+        return times(self._matrix, np.ascontiguousarray(directions.T)).T
+
+    def _directions(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors.T
+
+    def _without(self, directions: np.ndarray) -> np.ndarray:
+        image = self.applied(directions)
+        inner = image @ directions.T
+        # (I - P) M (I - P) = M - V'H - H'V with H = V M - (V M V') V / 2.
+        half = image - inner @ directions / 2
+        left = np.hstack([directions.T, half.T])
+        return self._matrix - left @ np.vstack([half, directions])
+
+
+class SimilarRows(ComparedRows):
+    """Rows in memory, and their centred Gram matrix."""
+
+    @cached_property
+    def offset_of_rows(self) -> np.ndarray:
+        """The mean similarity of each row that counts to all of them."""
+        return np.asarray(self._gram @ self.weight / self.weight.sum())
+
+    @cached_property
+    def _gram(self) -> np.ndarray:
+        K = self.similarity.gram(from_middle(self.similarity, self.X, self.X))
+        if (self.summary.high > self.summary.low).any() and np.abs(K).max(initial=0.0) < TINY / EPS:
+            raise InputError(
+                "The similarities of these rows vanish, and how they are spread with them: multiply the columns by 1e150."
+            )
+        return K
+
+    @cached_property
+    def spread(self) -> SpreadOfSimilarities:
+        """Say how the rows that count are spread in the features."""
+        K, means = self._gram, self.offset_of_rows
+        size, total = float(np.abs(K).max(initial=0.0)), float(self.weight.sum())
+        level = float(means @ self.weight) / total
+        del self._gram  # it is overwritten
+        K -= means
+        K -= (means - level)[:, None]
+        if (self.weight != 1).any():
+            root = np.sqrt(self.weight)
+            K *= root
+            K *= root[:, None]
+        # Entries are sums of n similarities, and so off by that many roundings; the matrix by no more than all weight times that.
+        return SpreadOfSimilarities(K, (2 * len(K) + 8) * EPS * size * total)

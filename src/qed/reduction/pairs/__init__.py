@@ -1,0 +1,1 @@
+"""Two tables about the same rows, and what they share."""
