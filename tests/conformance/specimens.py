@@ -32,6 +32,7 @@ NEEDS = {
     "GaussianMixture": lambda: qed.GaussianMixture(2, random_state=0),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),
+    "Conformal": lambda: qed.Conformal(qed.Ridge()),
     "TableModel": lambda: qed.TableModel(qed.Ridge()),
     "BaggingClassifier": lambda: qed.BaggingClassifier(qed.DecisionTreeClassifier(max_depth=2), 2, random_state=0),
     "BaggingRegressor": lambda: qed.BaggingRegressor(qed.DecisionTreeRegressor(max_depth=2), 2, random_state=0),

@@ -48,6 +48,8 @@ __getattr__, __dir__, __all__ = room(
         "diagnosis.polynomial_experiment": ["polynomial_experiment"],
         "scoring": ["Scorer", "get_scorer", "get_scorer_names", "make_scorer"],
         "searching.random_search": ["RandomSearch"],
+        "guarantees.conformal": ["Conformal"],
+        "guarantees.coverage": ["Coverage"],
         "searching.search": ["Search"],
         "metrics.silhouette": ["centre_silhouette"],
         "metrics.top_k": ["top_k_accuracy_score"],
