@@ -47,6 +47,8 @@ __getattr__, __dir__, __all__ = room(
         "metrics.report": ["ClassificationReport", "classification_report"],
         "diagnosis.polynomial_experiment": ["polynomial_experiment"],
         "scoring": ["Scorer", "get_scorer", "get_scorer_names", "make_scorer"],
+        "nested": ["NestedCrossValidation", "nested_cross_validate"],
+        "searching.halving": ["HalvingSearch"],
         "searching.random_search": ["RandomSearch"],
         "guarantees.conformal": ["Conformal"],
         "guarantees.coverage": ["Coverage"],

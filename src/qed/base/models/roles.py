@@ -38,6 +38,7 @@ __all__ = [
     "OneToOneFeatureMixin",
     "Regressor",
     "Transformer",
+    "available_if",
     "usual_score",
 ]
 

@@ -4,7 +4,8 @@ With the leverage :math:`h_i` of a row (:mod:`qed.optim.least_squares.leave_one_
 
 .. math:: w_{-i} = w - \frac{s_i\, e_i}{1 - s_i h_i} (S_{xx} + \alpha I)^{-1} (x_i - \bar x), \qquad e_i = y_i - \hat y(x_i),
 
-and the constant changes by the same multiple of :math:`1/W - \bar x^\top (S_{xx} + \alpha I)^{-1} (x_i - \bar x)`. So n more models cost :math:`O(np^2)`, about as much as the first. A row whose leverage is so near to one that digits would be lost is
+and the constant changes by the same multiple of :math:`1/W - \bar x^\top (S_{xx} + \alpha I)^{-1} (x_i - \bar x)`.
+So n more models cost :math:`O(np^2)`, about as much as the first. A row whose leverage is so near to one that digits would be lost is
 fitted without, once more.
 """
 

@@ -18,7 +18,6 @@ from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from qed.base.attributes import each, floats, having, integers, labels, maybe, model, nothing, one_of, text
 from qed.base.certificate import Claim
@@ -28,6 +27,7 @@ from qed.base.models.composed import is_model, takes_missing, takes_sparse
 from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer, number, random_state
 from qed.base.models.problem import Problem
+from qed.base.models.roles import available_if
 from qed.base.random import Seed
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
