@@ -150,7 +150,7 @@ def check(name, sources, folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = specimen(name).fit(data, target_for(specimen(name), NUMBER, LABEL))
-    who = f"(Ridge|{name})" if name in SEARCHES else name
+    who = f"(Ridge|{name})" if name in (*SEARCHES, "Conformal") else name
     for number, (kind, bad, y, weight, words) in enumerate(cases(name)):
         doors = [door for door in DOORS if door == "certify" or hasattr(fitted, door)]
         doors = [door for door in doors if "X" in kind.split() or door not in ("predict", "transform")]

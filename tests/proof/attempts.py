@@ -142,7 +142,9 @@ WITHOUT = {
     "RandomForestClassifier": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeClassifier",
     "RandomForestRegressor": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeRegressor",
     "FeatureMap": "a user's own function: nothing is claimed but that rows keep their features in other company",
+    "Conformal": "the certificate is that of the model inside, and ranks counted in tests/selection/test_conformal.py",
     "Search": "the certificate is that of the model inside",
+    "HalvingSearch": "the certificate is that of the model inside",
     "RandomSearch": "the certificate is that of the model inside",
     "TableModel": "the certificates are those of the encoder, the scaler and the model inside",
 }

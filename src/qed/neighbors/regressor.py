@@ -20,6 +20,8 @@ from qed.base.models.checks import finite
 from qed.base.models.roles import Regressor
 from qed.base.models.ways import takes
 from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.neighbors.left_out import LeftOutNeighbors, left_out_neighbors
 from qed.neighbors.model import NEIGHBOR_WAYS
 from qed.neighbors.problem import KeptProblem
 from qed.neighbors.voting import NEIGHBOR_GRID, Heard, Voting
@@ -118,6 +120,9 @@ class KNeighborsRegressor(Regressor, Voting):
         block = finite(self._open(X, reset=False), self).array()
         heard = self._heard(block.X)
         return heard.number, _to_one(heard)
+
+    def _without_each(self, rows: Rows) -> LeftOutNeighbors | None:
+        return left_out_neighbors(self)
 
     def _answers(self, heard: Heard) -> dict[str, np.ndarray]:
         return {"predict": np.einsum("mk,mk...->m...", _to_one(heard), self.y_fit_[heard.number])}

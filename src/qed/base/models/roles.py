@@ -26,6 +26,7 @@ from qed.base.attributes import Attributes, labels
 from qed.base.errors import InputError, NotAvailableError, ParameterError
 from qed.base.models.checks import complete
 from qed.base.models.estimator import Estimator, OnePass
+from qed.base.models.leaving_out import LeftOut
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
@@ -37,6 +38,7 @@ __all__ = [
     "OneToOneFeatureMixin",
     "Regressor",
     "Transformer",
+    "available_if",
     "usual_score",
 ]
 
@@ -53,6 +55,10 @@ class Regressor(RegressorMixin, Estimator):
     def _predicted_shape(self) -> tuple[int, ...]:
         """Give the shape of what is predicted for one row: empty for a number, ``(q,)`` for several."""
         return np.shape(getattr(self, "coef_", 0.0))[:-1]
+
+    def _without_each(self, rows: Rows) -> LeftOut | None:
+        """Give the models that leave out each row of the fit in turn, where they follow from this one; see `LeftOut`."""
+        return None
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target.

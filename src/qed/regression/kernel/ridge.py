@@ -26,11 +26,13 @@ from qed.base.models.parameters import Parameter, choice, number, numbers
 from qed.base.models.searching import Answer, Question
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.kernel import Kernel
 from qed.kernels.names import KERNEL_PARAMETERS, as_kernel
 from qed.linalg.definite import Dual, solve_dual
 from qed.regression.kernel.evidence import dual_claims, slope_claim
+from qed.regression.kernel.left_out import LeftOutKernels, left_out_kernels
 from qed.regression.kernel.model import KernelModel, KernelProblem, columns
 from qed.regression.kernel.primal import Primal, primal_claims, solve_primal
 from qed.regression.kernel.scores import kernel_search
@@ -192,6 +194,10 @@ class KernelRidge(KernelModel):
 
     def _search(self, question: Question[Self]) -> Answer | None:
         return kernel_search(self, question)
+
+    def _without_each(self, rows: Rows) -> LeftOutKernels | None:
+        problem = self._problem(rows)
+        return left_out_kernels(self._similarity, problem, float(self._alphas(problem.Y.shape[1])[0]))
 
     def _disagreement(self) -> str:
         if self.form_ == "dual":

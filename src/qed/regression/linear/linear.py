@@ -14,6 +14,7 @@ from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.optim.least_squares.evidence import Evidence, about_zero
+from qed.optim.least_squares.left_out_planes import LeftOutPlanes, left_out_planes
 from qed.optim.least_squares.problem import LeastSquaresProblem, LinearProblem
 from qed.optim.least_squares.search import linear_search
 from qed.stats.kept import KeptRows
@@ -108,6 +109,14 @@ class LinearModel(LinearPredictor, OnePass):
 
     def _search(self, question: Question[Self]) -> Answer | None:
         return linear_search(self, question)
+
+    def _without_each(self, rows: Rows) -> LeftOutPlanes | None:
+        penalties = self._penalties(rows.n_targets)
+        if penalties is None or np.ndim(self.coef_) > 1:
+            return None
+        coef, intercept = self._columns()
+        given = float(intercept[0]), float(penalties[0])
+        return left_out_planes(rows, coef[:, 0], *given, centered=bool(self.fit_intercept))
 
     def _centered(self, moments: Moments) -> Moments:
         """Give the moments about the means, or about zero when there is no intercept."""

@@ -13,6 +13,7 @@ from qed.base.certificate import Claim
 from qed.base.models.proof import restated
 from qed.base.models.scoring import Scores
 from qed.base.numbers import EPS
+from qed.selection.searching.choosing import Rule, chosen_by
 from qed.selection.searching.results import Column, parameter_columns, ranks
 
 
@@ -25,6 +26,7 @@ class Searched(Protocol):
     best_index_: int
     best_params_: dict[str, object]
     refit: object
+    rule: Rule
 
 
 def table_claims(search: Searched) -> list[Claim]:
@@ -77,11 +79,15 @@ def _best_claims(search: Searched, table: Mapping[str, Column], names: list[str]
     name = search.refit if isinstance(search.refit, str) else "score"
     if callable(search.refit) or name not in names:
         return claims
-    better = float(table[f"rank_test_{name}"][place] - table[f"rank_test_{name}"].min())
+    if search.rule == "best":
+        better = float(table[f"rank_test_{name}"][place] - table[f"rank_test_{name}"].min())
+        taken = Claim("rows of the table that are better than the best", better, 0.0)
+    else:
+        taken = Claim("the rule chooses another row", float(chosen_by(search.rule, table, name) != place), 0.0)
     told = {"best_score_": f"mean_test_{name}", "standard_error_": f"standard_error_test_{name}"}
     return [
         *claims,
-        Claim("rows of the table that are better than the best", better, 0.0),
+        taken,
         *(restated(own, getattr(search, own), table[column][place], slack=0.0) for own, column in told.items()),
     ]
 

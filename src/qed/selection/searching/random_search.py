@@ -19,6 +19,7 @@ from qed.base.models.parameters import Parameter, anything, integer, random_stat
 from qed.base.models.ways import also_called, takes
 from qed.base.random import Seed, generator, seed_of
 from qed.selection.searching.candidates import Grid, candidates_of
+from qed.selection.searching.choosing import Rule
 from qed.selection.searching.fits import ErrorScore
 from qed.selection.searching.scorers import ScoringLike
 from qed.selection.searching.search import Search
@@ -42,7 +43,7 @@ class RandomSearch(Search):
         ``scipy.stats``. Where all are lists, no setting is drawn twice.
     n_iter : int, default=10
         How many settings are drawn.
-    cv, scoring, refit, cheap, error_score, return_train_score
+    cv, scoring, refit, cheap, error_score, return_train_score, rule
         As in `Search`.
     random_state : None, int or numpy generator, default=None
         The seed of the draws.
@@ -83,6 +84,7 @@ class RandomSearch(Search):
         random_state: Seed = None,
         error_score: ErrorScore = "raise",
         return_train_score: bool = False,
+        rule: Rule = "best",
     ) -> None:
         self.model = model
         self.distributions = distributions
@@ -94,6 +96,7 @@ class RandomSearch(Search):
         self.random_state = random_state
         self.error_score = error_score
         self.return_train_score = return_train_score
+        self.rule = rule
 
     def _candidates(self) -> list[dict[str, object]]:
         return drawn(self.distributions, int(self.n_iter), seed_of(self.random_state))

@@ -36,12 +36,14 @@ from qed.base.running.changing import trying_many
 from qed.base.sources.rows import Rows
 from qed.selection.scoring import default_scorer
 from qed.selection.searching.candidates import Grid, candidates_of, fresh, made_with
+from qed.selection.searching.choosing import RULE, Rule, chosen_by
 from qed.selection.searching.claims import table_claims
+from qed.selection.searching.delegated import Delegated
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
 from qed.selection.searching.reporting import Reporter, task_inside
 from qed.selection.searching.results import results_of
 from qed.selection.searching.rules import ERROR_SCORE, REFITTING, SEARCHABLE
-from qed.selection.searching.samples import Data, Sample, draw_folds
+from qed.selection.searching.samples import Data, Sample, Splits, draw_folds
 from qed.selection.searching.scorers import CustomScorer, ScoringLike, as_given, scorers_for
 from qed.selection.splitting.splits import Splitting
 
@@ -56,28 +58,6 @@ FOR_THE_BEST = (
     *("best_index_", "best_params_", "best_score_", "standard_error_"),
     *("best_estimator_", "refit_time_", "feature_names_in_"),
 )
-
-
-class _Delegated:
-    """A method of the model that is searched: there when the model has it, and answered by the best one."""
-
-    def __init__(self, says: str) -> None:
-        self.says = says
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, search: Any, owner: type | None = None) -> Any:
-        if search is None:
-            return self
-        getattr(getattr(search, "best_estimator_", search.model), self.name)
-        name = self.name
-
-        def call(*args: Any, **options: Any) -> Any:
-            return getattr(search._best(), name)(*args, **options)
-
-        call.__name__, call.__doc__ = name, self.says
-        return call
 
 
 @also_called(estimator="model", param_grid="grid")
@@ -107,6 +87,9 @@ class Search(Estimator):
         What to do about a fit that fails: raise its error, with the candidate and the fold in the message, or give it this score.
     return_train_score : bool, default=False
         Whether to score on the training rows as well.
+    rule : {"best", "one standard error"} or mapping of str to {"more", "less"}, default="best"
+        Which candidate is taken: the one with the best mean score, or the simplest of those whose mean is at most one standard error
+        of the best one's below it. The mapping says of each parameter whether more of it is simpler; of the usual ones that is known.
 
     Attributes
     ----------
@@ -175,6 +158,7 @@ class Search(Estimator):
         "cheap": boolean(),
         "error_score": ERROR_SCORE,
         "return_train_score": boolean(),
+        "rule": RULE,
     }
 
     searches: ClassVar[bool] = True
@@ -190,6 +174,7 @@ class Search(Estimator):
         *,
         error_score: ErrorScore = "raise",
         return_train_score: bool = False,
+        rule: Rule = "best",
     ) -> None:
         self.model = model
         self.grid = grid
@@ -199,6 +184,7 @@ class Search(Estimator):
         self.cheap = cheap
         self.error_score = error_score
         self.return_train_score = return_train_score
+        self.rule = rule
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None, **params: object) -> Self:
         """Search the grid.
@@ -233,11 +219,17 @@ class Search(Estimator):
             with Reporter(self, len(candidates) * folds.n_splits) as reporter:
                 given = (bool(self.cheap), self.error_score, bool(self.return_train_score), False)
                 settings = Settings(*given, reporter.fit, reporter.score)
-                found = evaluate(self.model, data, candidates, folds, scorers, settings)
+                candidates, found = self._tried(candidates, data, folds, scorers, settings)
             self._keep(candidates, found, scorers)
             if self.refit:
                 self._fit_best(data, found)
         return self
+
+    def _tried(
+        self, candidates: list[dict[str, Any]], data: Data, folds: Splits, scorers: Mapping[str, Scoring], how: Settings
+    ) -> tuple[list[dict[str, Any]], Evaluation]:
+        """Score candidates; give those that were compared on all rows, with their scores."""
+        return candidates, evaluate(self.model, data, candidates, folds, scorers, how)
 
     def _candidates(self) -> list[dict[str, object]]:
         """Give the settings to try."""
@@ -271,7 +263,7 @@ class Search(Estimator):
         if callable(self.refit):
             self.best_index_ = _chosen(self.refit(self.cv_results_), len(candidates))
         elif decisive is not None:
-            self.best_index_ = int(self.cv_results_[f"rank_test_{decisive}"].argmin())
+            self.best_index_ = chosen_by(self.rule, self.cv_results_, decisive)
         else:
             return
         self.best_params_ = candidates[self.best_index_]
@@ -326,14 +318,14 @@ class Search(Estimator):
         score = scorer(best, X, y, **given)
         return float(score[self.refit] if isinstance(score, Mapping) else score)
 
-    predict = _Delegated("Predict with the best model.")
-    predict_proba = _Delegated("Give the probabilities of the classes, by the best model.")
-    predict_log_proba = _Delegated("Give the logarithms of the probabilities of the classes, by the best model.")
-    decision_function = _Delegated("Score the classes with the best model.")
-    score_samples = _Delegated("Score rows with the best model.")
-    transform = _Delegated("Change columns with the best model.")
-    inverse_transform = _Delegated("Undo what the best model does to columns.")
-    get_feature_names_out = _Delegated("Name the columns that the best model makes.")
+    predict = Delegated("Predict with the best model.")
+    predict_proba = Delegated("Give the probabilities of the classes, by the best model.")
+    predict_log_proba = Delegated("Give the logarithms of the probabilities of the classes, by the best model.")
+    decision_function = Delegated("Score the classes with the best model.")
+    score_samples = Delegated("Score rows with the best model.")
+    transform = Delegated("Change columns with the best model.")
+    inverse_transform = Delegated("Undo what the best model does to columns.")
+    get_feature_names_out = Delegated("Name the columns that the best model makes.")
 
     @property
     def n_features_in_(self) -> int:

@@ -1,0 +1,1 @@
+"""Guarantees for predictions."""

@@ -1,0 +1,158 @@
+r"""Successive halving: many candidates on few rows, and the better half (or third) on more of them.
+
+Round :math:`r` scores :math:`m / \eta^r` candidates on :math:`n / \eta^{R - r}` rows, so that every round costs about the same: the whole
+search costs about :math:`R + 1` fits of all candidates to the fewest rows, where a grid search fits all of them to all rows. What is given
+up is certainty: a candidate that is best on all rows may drop out on few. The last round is a plain search of those that are left, on
+all rows. Rows are drawn once, by class where there are classes, and those of a round are among those of the next.
+
+Jamieson and Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from qed.base.attributes import each, table
+from qed.base.models.parameters import Parameter, choice, integer, random_state
+from qed.base.models.scoring import Scoring
+from qed.base.models.ways import also_called, takes
+from qed.base.random import Seed, generator, seed_of
+from qed.selection.scoring import role_of
+from qed.selection.searching.candidates import Grid
+from qed.selection.searching.choosing import Rule
+from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
+from qed.selection.searching.results import ranks
+from qed.selection.searching.samples import Data, Splits, draw_folds
+from qed.selection.searching.scorers import ScoringLike
+from qed.selection.searching.search import Search
+from qed.selection.splitting.holdout import take_rows
+from qed.selection.splitting.splits import Splitting
+from qed.stats.parts import Part
+
+
+@also_called(estimator="model", param_grid="grid")
+@takes("n_jobs", "verbose", "pre_dispatch")
+class HalvingSearch(Search):
+    """Search a grid by successive halving: poor candidates drop out after few rows.
+
+    Parameters
+    ----------
+    model, grid
+        As in `Search`.
+    factor : int, default=3
+        One of so many candidates is kept after each round, and the next has so many times as many rows.
+    min_rows : "auto" or int, default="auto"
+        How many rows the first round has at least. With as many as there are, there is one round: a plain search.
+    cv : int, default=5
+        The number of folds.
+    scoring, refit, cheap, error_score, return_train_score, rule
+        As in `Search`.
+    random_state : None, int or numpy generator, default=0
+        The seed of the draw of rows.
+
+    Attributes
+    ----------
+    rounds_ : list of dict
+        What every round before the last did: its number of rows, its candidates and their mean scores, by the scorer that decides.
+    best_params_, best_score_, best_estimator_, cv_results_, how_, certificate_
+        And all others, as in `Search`; the table is that of the last round, on all rows.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("diabetes").Xy()
+    >>> grid = {"max_depth": range(1, 10)}
+    >>> search = qed.HalvingSearch(qed.DecisionTreeRegressor(), grid, random_state=0).fit(X, y)
+    >>> [(one["rows"], len(one["params"])) for one in search.rounds_], len(search.cv_results_["params"])
+    ([(49, 9), (147, 3)], 1)
+    """
+
+    attributes: ClassVar = {"rounds_": each(table())}
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        **Search.parameters,
+        "factor": integer(2),
+        "min_rows": integer(2) | choice("auto"),
+        "cv": integer(2),
+        "random_state": random_state(),
+    }
+
+    def __init__(
+        self,
+        model: Any,
+        grid: Grid,
+        *,
+        factor: int = 3,
+        min_rows: int | str = "auto",
+        cv: Splitting = 5,
+        scoring: ScoringLike = None,
+        refit: bool | str | Callable[[dict[str, Any]], int] = True,
+        cheap: bool = True,
+        random_state: Seed = 0,
+        error_score: ErrorScore = "raise",
+        return_train_score: bool = False,
+        rule: Rule = "best",
+    ) -> None:
+        self.model = model
+        self.grid = grid
+        self.factor = factor
+        self.min_rows = min_rows
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.cheap = cheap
+        self.random_state = random_state
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.rule = rule
+
+    def _tried(
+        self, candidates: list[dict[str, Any]], data: Data, folds: Splits, scorers: Mapping[str, Scoring], how: Settings
+    ) -> tuple[list[dict[str, Any]], Evaluation]:
+        n, order = len(data), _order(self.model, data, seed_of(self.random_state))
+        self.rounds_: list[dict[str, Any]] = []
+        for rows in self._sizes(n, len(candidates), data):
+            part = _some(self.model, data, order[:rows])
+            found = evaluate(self.model, part, candidates, draw_folds(self.model, self.cv, part), scorers, how)
+            name = self._decisive(list(found.scores)) or next(iter(found.scores))
+            mean = found.scores[name].mean
+            self.rounds_.append({"rows": int(rows), "params": candidates, "mean_test_score": mean})
+            kept = max(1, math.ceil(len(candidates) / self.factor))
+            # In the order of the grid, so that of equals the first one stays first.
+            better = np.sort(np.argsort(ranks(mean), kind="stable")[:kept])
+            candidates = [candidates[place] for place in better]
+        return candidates, evaluate(self.model, data, candidates, folds, scorers, how)
+
+    def _sizes(self, n: int, candidates: int, data: Data) -> list[int]:
+        """Give the numbers of rows of all rounds before the last."""
+        classes = len(np.unique(np.asarray(data.y))) if role_of(self.model) == "classifier" else 1
+        fewest = 2 * int(self.cv) * classes if self.min_rows == "auto" else int(self.min_rows)
+        wanted = math.ceil(math.log(max(candidates, 1), self.factor) - 1e-9)
+        possible = math.floor(math.log(max(n / fewest, 1), self.factor) + 1e-9)
+        return [n // self.factor**left for left in range(min(wanted, possible), 0, -1)]
+
+
+def _order(model: Any, data: Data, seed: int) -> np.ndarray:
+    """Give all rows in the order in which rounds take them: at random, each class in its share."""
+    order = generator(seed, "halving").permutation(len(data))
+    if role_of(model) != "classifier" or np.ndim(data.y) != 1:
+        return order
+    _, codes = np.unique(np.asarray(data.y)[order], return_inverse=True)
+    place = np.empty(len(order))
+    for code in range(codes.max() + 1):
+        mine = np.flatnonzero(codes == code)
+        place[mine] = (np.arange(len(mine)) + 0.5) / len(mine)
+    return np.asarray(order[np.argsort(place, kind="stable")])
+
+
+def _some(model: Any, data: Data, chosen: np.ndarray) -> Data:
+    """Give some of the rows, in their own order."""
+    chosen = np.sort(chosen)
+    if data.streamed:
+        inside = np.zeros(len(data), dtype=bool)
+        inside[chosen] = True
+        return Data(model, Part(data.X, inside), params=data.params)
+    y = None if data.y is None else take_rows(data.y, chosen)
+    params = {name: data._own(value, chosen) for name, value in data.params.items()}
+    return Data(model, take_rows(data.X, chosen), y, None if data.weight is None else data.weight[chosen], params)
