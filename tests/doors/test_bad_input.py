@@ -102,7 +102,7 @@ def test_requests_that_the_model_can_not_fulfil(run, tmp_path, model):
     path = written(tmp_path, "new.csv", "area\n1\n")
     assert "gives no probabilities" in run.refused("predict", model, path, "--proba")
     assert "has no column 'id' to keep" in run.refused("predict", model, path, "--keep", "id")
-    assert "must end in one of" in run.refused("predict", model, path, "-o", tmp_path / "out.xlsx")
+    assert "must end in one of" in run.refused("predict", model, path, "-o", tmp_path / "out.docx")
     assert "no folder" in run.refused("predict", model, path, "-o", tmp_path / "nowhere" / "out.csv")
     assert "has no rows" in run.refused("predict", model, written(tmp_path, "none.csv", "area\n"))
 

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import NotAvailableError, QedError
-from qed.base.models.out_of_bag import predicted_out_of_bag
 from qed.selection.comparing.leaderboard import Comparison
-from qed.selection.cross_validate import cross_val_predict
 from qed.selection.diagnosis.curves import LearningCurve, learning_curve
 
 MOST_ROWS, MOST_WORK = 200_000, 5e8
@@ -30,17 +28,13 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     """Look closer at the best model of a comparison, on the same folds."""
     if comparison.task == "clustering":
         return Diagnosis()
+    if comparison.forward:
+        return Diagnosis(missing="left out: rows are judged in the order of time")
     block = comparison.rows.array()
     model = comparison.best.contender.table_model(comparison.best.setting)
-    folds = comparison.folds
-    pairs = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(comparison.n_folds)]
+    folds, pairs, predicted = comparison.folds, comparison.pairs, comparison.predicted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if comparison.best.out_of_bag:
-            best = comparison.best.model
-            predicted = predicted_out_of_bag(best.model_, best.encoded(comparison.rows))
-        else:
-            predicted = cross_val_predict(model, block.X, block.y, cv=pairs)
         if len(folds) > MOST_ROWS:
             return Diagnosis(predicted, None, f"left out: it would take long for more than {MOST_ROWS:,} rows")
         try:

@@ -27,11 +27,13 @@ import pyarrow as pa
 from qed.base.errors import InputError
 from qed.base.sources.block import Block, Piece
 from qed.base.sources.facts import Facts
+from qed.base.sources.formats.dialect import Dialect
+from qed.base.sources.formats.whole import WHOLE
 from qed.base.sources.frames import check_lengths, read_target, read_weight
 from qed.base.sources.layout import Layout, did_you_mean, plan, refuse_twice
 from qed.base.sources.npy import open_npy
 from qed.base.sources.paths import find_files, suffix_of
-from qed.base.sources.readers import ArrowReader, CsvReader, ParquetReader, Reader
+from qed.base.sources.readers import ArrowReader, CsvReader, ParquetReader, Reader, WholeReader
 from qed.base.sources.rows import Rows, kept
 from qed.base.sources.spill import cache_folder
 
@@ -43,6 +45,8 @@ READERS: dict[str, type[Reader]] = {
     ".tsv": CsvReader,
     ".feather": ArrowReader,
     ".arrow": ArrowReader,
+    ".txt": CsvReader,
+    **dict.fromkeys(WHOLE, WholeReader),
 }
 
 
@@ -54,8 +58,13 @@ def open_files(
     weight: Any = None,
     columns: Sequence[str] | None = None,
     size: int | None = None,
+    dialect: Dialect | None = None,
+    texts: Sequence[str] = (),
 ) -> Rows:
     """Make `Rows` of files; see :func:`qed.base.sources.open.rows`.
+
+    The dialect says how files of separated values are written, as far as that is not to be found out; the columns named in `texts` are read
+    as text, whatever they look like.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +85,7 @@ def open_files(
         target, y = y, None
     name = weight if isinstance(weight, str) else None
     wanted = None if columns is None else [*columns, *([target] if isinstance(target, str) else target or []), name]
-    readers = [READERS[suffix_of(path)](path) for path in found]
+    readers = [READERS[suffix_of(path)](path, dialect, texts) for path in found]
     layout = Layout.of(agreed_schema(readers, wanted), target=target, weight=name, columns=columns)
     names = layout.targets
     if y is not None:

@@ -17,6 +17,7 @@ import numpy as np
 from qed.base.errors import InputError
 from qed.base.sources.cluster import open_dask
 from qed.base.sources.files import open_files
+from qed.base.sources.formats.dialect import Dialect
 from qed.base.sources.rows import Rows
 from qed.base.sources.tables import open_table
 
@@ -29,6 +30,9 @@ def rows(
     sample_weight: Any = None,
     columns: Sequence[str] | None = None,
     block_size: int | None = None,
+    encoding: str | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
 ) -> Rows:
     """Make `Rows` of any source of data.
 
@@ -36,7 +40,8 @@ def rows(
     ----------
     X : array-like, sparse matrix, frame, path, or Dask collection
         An ndarray, a SciPy sparse matrix, a pandas or polars frame, an Arrow table or anything that streams Arrow; the path of
-        ``.csv``, ``.parquet`` or ``.npy`` files (``*`` is allowed, as is a list of paths); a Dask array or frame.
+        ``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather``, ``.jsonl``, ``.xlsx`` or ``.npy`` files (``*`` is allowed, as is a list of
+        paths); a Dask array or frame.
     y : array-like or str, optional
         The target, when it is not a column of `X`; or the name of its column.
     target : str or list of str, optional
@@ -47,6 +52,8 @@ def rows(
         The columns to use as features; the default is all the others.
     block_size : int, optional
         Rows per block. Models do not depend on it but for rounding.
+    encoding, sep, decimal : str, optional
+        How ``.csv`` and ``.txt`` files are written, such as "latin-1", ";" and ","; found by looking when not given.
 
     Returns
     -------
@@ -71,7 +78,13 @@ def rows(
         opener = open_files if is_path(X) else open_dask if is_dask(X) else open_table
     if isinstance(y, str) and opener is not open_files:
         target, y = y, None
-    return opener(X, y, target=target, weight=sample_weight, columns=columns, size=block_size)
+    given = {"target": target, "weight": sample_weight, "columns": columns, "size": block_size}
+    written = Dialect.of(encoding, sep, decimal)
+    if opener is open_files:
+        return open_files(X, y, **given, dialect=written)  # type: ignore[arg-type]
+    if written != Dialect():
+        raise InputError("encoding=, sep= and decimal= say how a file is written: give the path of one.")
+    return opener(X, y, **given)
 
 
 def is_path(X: object) -> bool:

@@ -25,7 +25,7 @@ def suffix_of(path: str) -> str:
     ('.csv', '.parquet')
     """
     endings = [ending.lower() for ending in Path(path).suffixes]
-    if len(endings) > 1 and endings[-1] in PACKED and endings[-2] in {".csv", ".tsv"}:
+    if len(endings) > 1 and endings[-1] in PACKED and endings[-2] in {".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"}:
         return endings[-2]
     return endings[-1] if endings else ""
 
@@ -45,7 +45,8 @@ def find_files(paths: Any, known: Iterable[str]) -> list[str]:
                 "convert it, or read it yourself and give the table."
             )
     kinds = {suffix_of(path) for path in found}
-    if len(kinds) > 1 and not (kinds <= {".parquet", ".pq"} or kinds <= {".feather", ".arrow"}):
+    alike = ({".parquet", ".pq"}, {".feather", ".arrow"}, {".csv", ".tsv", ".txt"}, {".json", ".jsonl", ".ndjson"})
+    if len(kinds) > 1 and not any(kinds <= some for some in alike):
         raise InputError(f"The files are of several formats ({', '.join(sorted(kinds))}): give those of one format.")
     return found
 

@@ -19,18 +19,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import types
 
 from qed.base.errors import InputError, SourceError
+from qed.base.sources.formats.dialect import Dialect, blanks_as_tabs
+from qed.base.sources.formats.whole import WHOLE
+from qed.base.sources.paths import suffix_of
 
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "#N/A", "<NA>"]
+MISSING += ["-", "--", ".", "..", "n.a.", "N.A.", "NaT", "-nan", "-NaN", "1.#QNAN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!"]
 SAMPLE_BYTES = 4 << 20
 PIECE_BYTES = 4 << 20
 BUFFER_BYTES = 1 << 20
+
+
+class UnlikeBeginningError(InputError):
+    """A value of a ``.csv`` file that is of another kind than the column was at the beginning; it knows which `column`."""
+
+    def __init__(self, words: str, column: str) -> None:
+        super().__init__(words)
+        self.column = column
 
 
 class Reader(ABC):
@@ -41,8 +52,8 @@ class Reader(ABC):
 
     knows_count = True
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, dialect: Dialect | None = None, texts: Sequence[str] = ()) -> None:
+        self.path, self._asked, self._texts = path, dialect or Dialect(), frozenset(texts)
         with reading(path):
             self.stamp = self._stamp()
         if self.stamp[0] == 0:
@@ -56,6 +67,10 @@ class Reader(ABC):
     @abstractmethod
     def count(self) -> int:
         """Count the rows."""
+
+    def says(self) -> list[str]:
+        """Say what was found about the way in which the file is written, if that is not the usual one."""
+        return []
 
     @abstractmethod
     def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
@@ -135,26 +150,25 @@ class CsvReader(Reader):
     def _sample(self) -> tuple[pa.Schema, bool]:
         """The columns as they look in the first megabytes, and whether that is all of the file."""
         with reading(self.path):
-            self._refuse_other_letters()
             found = self._open({}, SAMPLE_BYTES)
             schema = pa.schema([(str(field.name), field.type) for field in found.schema])  # names may be no text at all
             return schema, not _goes_on(found)
 
-    def _refuse_other_letters(self) -> None:
-        """Refuse a first line that is not UTF-8: the names of the columns would be lost."""
-        try:
-            self._first_line.decode()
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{self.path!r}: the names of the columns are not UTF-8 text (byte {error.start + 1} of the first line). "
-                "Save the file in UTF-8; what was written on Windows is often in 'cp1252' or 'latin-1'."
-            ) from None
+    @cached_property
+    def dialect(self) -> Dialect:
+        """How the file is written."""
+        with reading(self.path):
+            return self._asked.found(self.path)
+
+    def says(self) -> list[str]:
+        return self.dialect.says(self._asked)
 
     @cached_property
     def schema(self) -> pa.Schema:
         found, whole = self._sample
         fields = [field for j, field in enumerate(found) if j > 0 or field.name]
-        return pa.schema([pa.field(field.name, _settled(field, whole, self.path)) for field in fields])
+        kinds = [pa.string() if field.name in self._texts else _settled(field, whole, self.path) for field in fields]
+        return pa.schema([pa.field(field.name, kind) for field, kind in zip(fields, kinds)])
 
     def count(self) -> int:
         name = self.schema.names[0]
@@ -168,27 +182,40 @@ class CsvReader(Reader):
     def _open(self, kinds: dict[str, pa.DataType], size: int, names: Sequence[str] = ()) -> Any:
         from pyarrow import csv
 
+        how = self.dialect
+        blanks = how.sep == " "
+        encoding = "utf8" if blanks or how.encoding is None else how.encoding
         return csv.open_csv(
-            self.path,
-            csv.ReadOptions(use_threads=False, block_size=size),
-            csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            blanks_as_tabs(self.path, str(how.encoding)) if blanks else self.path,
+            csv.ReadOptions(use_threads=False, block_size=size, encoding=encoding),
+            csv.ParseOptions(delimiter="\t" if blanks else how.sep, newlines_in_values=True),
             csv.ConvertOptions(
-                column_types=kinds, include_columns=list(names), null_values=MISSING, strings_can_be_null=True
+                column_types=kinds,
+                include_columns=list(names),
+                null_values=MISSING,
+                strings_can_be_null=True,
+                decimal_point=how.decimal or ".",
             ),
         )
 
-    @cached_property
-    def _delimiter(self) -> str:
-        """The one of tab, comma, semicolon and bar that the first line has most often."""
-        if ".tsv" in Path(self.path).suffixes:
-            return "\t"
-        return max(",;\t|", key=self._first_line.decode(errors="replace").count)
+
+class WholeReader(Reader):
+    """A file of a format that is read at once: JSON, Excel. It is held in memory."""
 
     @cached_property
-    def _first_line(self) -> bytes:
-        with pa.input_stream(self.path) as stream:
-            line: bytes = stream.read(1 << 16).partition(b"\n")[0]
-        return line
+    def _table(self) -> pa.Table:
+        with reading(self.path):
+            return WHOLE[suffix_of(self.path)](self.path)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        return self._table.schema.remove_metadata()
+
+    def count(self) -> int:
+        return int(self._table.num_rows)
+
+    def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
+        yield from self._table.select(schema.names).replace_schema_metadata().to_batches(max_chunksize=size)
 
 
 def _goes_on(batches: pa.RecordBatchReader) -> bool:
@@ -239,9 +266,10 @@ def _translated(path: str, names: Sequence[str], words: str) -> SourceError | In
     where = f", line {row.group(1)}" if row else ""
     column = re.search(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (.+?): (.*)", words)
     if column and int(column.group(1)) < len(names):
-        return InputError(
+        return UnlikeBeginningError(
             f"{path!r}{where}: column {names[int(column.group(1))]!r} is {column.group(2)} at the beginning of the "
-            f"file, but later has an {column.group(3)}. Correct the value, leave it empty, or leave the column out."
+            f"file, but later has an {column.group(3)}. Correct the value, leave it empty, or leave the column out.",
+            names[int(column.group(1))],
         )
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", words)
     if ragged:
@@ -250,7 +278,7 @@ def _translated(path: str, names: Sequence[str], words: str) -> SourceError | In
             "Correct the row, or quote values that hold the delimiter."
         )
     if "codec can't decode" in words:
-        return InputError(f"{path!r}: the names of the columns are not UTF-8 text: save the file in UTF-8.")
+        return InputError(f"{path!r} is written in other letters: say which, such as encoding='cp1252'.")
     if "straddling object" in words:
         return InputError(f"{path!r}: a row is longer than {PIECE_BYTES >> 20} MiB. Is a closing quote missing?")
     if "Empty CSV" in words:

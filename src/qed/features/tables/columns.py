@@ -16,6 +16,7 @@ from qed.base.errors import InputError
 from qed.base.saving.known import savable
 from qed.features.tables.slots import Slots
 from qed.features.tables.values import PARTS, dates_of, documents_in, numbers_of
+from qed.features.tables.writing import WAYS
 from qed.stats.terms import WORD, Cutter, weigh
 
 OTHER = "other"
@@ -42,7 +43,7 @@ class NumberColumn:
         "kept": booleans(),
         "shift": floats(),
         "scale": floats(above=0),
-        "parsed": booleans(),
+        "written": one_of("", "number", *WAYS),
     }
     place: int
     fill: float | None  # what holes are filled with; None where they stay holes
@@ -52,7 +53,7 @@ class NumberColumn:
     # The new column is `(x - shift) / scale`.
     shift: float = 0.0
     scale: float = 1.0
-    parsed: bool = False  # whether the numbers were written as text
+    written: str = ""  # the way in which the numbers were written as text; nothing where they were numbers
 
     def labels(self, name: str) -> list[str]:
         """Name the new columns."""
@@ -60,7 +61,7 @@ class NumberColumn:
 
     def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
         """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
-        values = numbers_of(column, name, start, parse=self.parsed)
+        values = numbers_of(column, name, start, written=self.written)
         hole = np.isnan(values)
         if self.kept:
             out[:, 0] = (_without_holes(values, hole, self.fill) - self.shift) / self.scale
@@ -73,7 +74,7 @@ class NumberColumn:
 class DateColumn:
     """A column of dates: some of year, month, day of the week, day of the year and days since the first date.
 
-    >>> days = DateColumn(0, ("days",), np.array([0.0]), np.array([0.0]), np.array([1.0]), origin=1.0, parsed=True)
+    >>> days = DateColumn(0, ("days",), np.array([0.0]), np.array([0.0]), np.array([1.0]), origin=1.0, written="iso")
     >>> out = np.zeros((1, 1))
     >>> days.write(pa.array(["1970-01-04"]), out, "'when'", 0)
     >>> out
@@ -88,7 +89,7 @@ class DateColumn:
         "scale": floats("parts", above=0),
         "origin": floats(),
         "marked": booleans(),
-        "parsed": booleans(),
+        "written": one_of("", "number", *WAYS),
     }
     place: int
     parts: tuple[str, ...]  # the parts that vary
@@ -99,7 +100,7 @@ class DateColumn:
     origin: float  # the first date, in days since 1970
     # As in `NumberColumn`.
     marked: bool = False
-    parsed: bool = False
+    written: str = ""
 
     def labels(self, name: str) -> list[str]:
         """Name the new columns."""
@@ -107,7 +108,7 @@ class DateColumn:
 
     def write(self, column: pa.Array, out: np.ndarray, name: str, start: int) -> None:
         """Write the new columns into `out`, which holds zeros; `name` and `start` are for messages."""
-        found = dates_of(column, name, start, parse=self.parsed)
+        found = dates_of(column, name, start, written=self.written)
         hole = np.isnan(found[:, -1])
         found[:, -1] -= self.origin
         values = found[:, [PARTS.index(part) for part in self.parts]]
@@ -241,7 +242,7 @@ def writes_as(column: Column, other: Column, values: pa.Array) -> bool:
     """Say whether two columns make the same of some values: all that was learned is the same, but for fillings that fill no hole."""
     if type(column) is not type(other):
         return False
-    whole = values.null_count == 0 and not getattr(column, "parsed", False)
+    whole = values.null_count == 0 and not getattr(column, "written", "")
     return all(
         np.array_equal(getattr(column, field.name), getattr(other, field.name))
         for field in fields(column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from qed.base.attributes import each, integers, one_of
+from qed.base.attributes import each, integers, one_of, text
 from qed.base.errors import ParameterError
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
@@ -20,7 +20,8 @@ from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.tables.columns import WORDS
 from qed.features.tables.levels import Levels, column_of
-from qed.features.tables.values import PARTS, dates_of, documents_in, is_amount, is_date, numbers_of, reads_as_dates
+from qed.features.tables.values import PARTS, dates_of, documents_in, is_amount, is_date, numbers_of
+from qed.features.tables.writing import DATES, WAYS, how_written, way_of
 from qed.stats.terms import TermCounts
 
 MOST_LEVELS = 10_000
@@ -40,17 +41,27 @@ class Reading:
     attributes: ClassVar = {
         "kinds": each(one_of("number", "flag", "date", "levels", "text", "drop", "other")),
         "asked": each(integers()),
-        "parsed": each(integers()),
+        "written": each(each(integers() | text())),
+        "wanted": each(each(integers() | text())),
     }
     kinds: tuple[str, ...]
     asked: frozenset[int] = frozenset()  # the columns whose kind the user gave
-    parsed: frozenset[int] = frozenset()  # the columns of numbers or dates that are written as text
+    # The columns of numbers, flags or dates that are written as text, each with its way (`qed.features.tables.writing`), in their order.
+    written: tuple[tuple[int, str], ...] = ()
+    # The columns of text that were asked for as numbers or dates, as long as it is not known in which way they are written.
+    wanted: tuple[tuple[int, str], ...] = ()
 
     @classmethod
     def of(cls, schema: pa.Schema, asked: dict[int, str]) -> Reading:
-        kinds = tuple(asked.get(j, _kind(field.type)) for j, field in enumerate(schema))
-        text = {j for j, field in enumerate(schema) if _kind(field.type) == "levels"}
-        return cls(kinds, frozenset(asked), frozenset(j for j in text if kinds[j] in ("number", "date")))
+        found = [_kind(field.type) for field in schema]
+        wanted = {j: kind for j, kind in asked.items() if found[j] == "levels" and kind in ("number", "date")}
+        counted = [j for j, kind in asked.items() if found[j] in ("number", "flag") and kind == "date"]
+        kinds = tuple(kind if j in wanted else asked.get(j, kind) for j, kind in enumerate(found))
+        return cls(kinds, frozenset(asked), tuple((j, "number") for j in sorted(counted)), tuple(sorted(wanted.items())))
+
+    def way(self, place: int) -> str:
+        """Say in which way a column is written as text; nothing where it is not."""
+        return dict(self.written).get(place, "")
 
     def places(self, *kinds: str) -> list[int]:
         """Give the columns of some kinds."""
@@ -63,11 +74,15 @@ class Reading:
             numbers.index(place) if place in numbers else len(numbers) + len(PARTS) * self.places("date").index(place)
         )
 
-    def with_dates(self, places: Sequence[int], texts: Sequence[int] = ()) -> Reading:
-        """Read some columns of text as dates, and others as free text."""
-        better = {**dict.fromkeys(places, "date"), **dict.fromkeys(texts, "text")}
-        kinds = tuple(better.get(j, kind) for j, kind in enumerate(self.kinds))
-        return Reading(kinds, self.asked, self.parsed | frozenset(places))
+    def better(self, ways: Mapping[int, str], texts: Sequence[int] = ()) -> Reading:
+        """Read some columns of text as what is written there, and others as free text."""
+        known = {**{j: _kind_written(way) for j, way in ways.items()}, **dict.fromkeys(texts, "text")}
+        kinds = tuple(known.get(j, kind) for j, kind in enumerate(self.kinds))
+        return Reading(kinds, self.asked, tuple(sorted({**dict(self.written), **ways}.items())))
+
+
+def _kind_written(way: str) -> str:
+    return "flag" if way == "truth" else "date" if way in DATES else "number"
 
 
 def _kind(type: pa.DataType) -> str:
@@ -134,7 +149,7 @@ class Inspection:
     count: int  # their number
     amounts: Summary  # of the numbers and flags, and then of the parts of the dates
     levels: Levels  # of the categorical columns
-    as_dates: np.ndarray  # which of these read as dates throughout
+    written: np.ndarray  # how much of each of these can be read in each way: `qed.features.tables.writing.how_written`
     words: np.ndarray  # how many words each of these has in all rows
     texts: tuple[TermCounts, ...]  # the terms of the columns of free text
     empty: np.ndarray  # how many rows of these are missing, by weight
@@ -149,24 +164,33 @@ class Inspection:
             len(block),
             Summary.of(Block(amounts(block, reading, names), weight=block.weight)),
             Levels.of(block, places, MOST_LEVELS),
-            np.array([reads_as_dates(column_of(block.X, j)) for j in places], dtype=bool),
+            _written(block, places),
             np.array([words_in(column_of(block.X, j), block.weight) for j in places], dtype=np.float64),
             tuple(_terms(block, j, names[j]) for j in reading.places("text")),
             np.array([block.weights @ np.asarray(column_of(block.X, j).is_null()) for j in reading.places("text")]),
         )
 
     def reading(self, reading: Reading) -> Reading:
-        """Read as dates what turned out to be dates written as text, and as free text what has words and hardly a value twice."""
-        dates, texts = [], []
+        """Read as numbers and dates what turned out to be written so, and as free text what has words and hardly a value twice."""
+        ways: dict[int, str] = {}
+        texts, wanted = [], dict(reading.wanted)
         for k, j in enumerate(reading.places("levels")):
-            something = k in self.levels.full or any(value is not None for value in self.levels.values(k))
-            if not something or j in reading.asked:
+            if j in reading.asked and j not in wanted:
                 continue
-            if self.as_dates[k]:
-                dates.append(j)
-            elif self._is_free_text(k):
+            way = self._way(k, wanted.get(j))
+            if way:
+                ways[j] = way
+            elif self.written[k, -1] > 0 and self._is_free_text(k):
                 texts.append(j)
-        return reading.with_dates(dates, texts) if dates or texts else reading
+        return reading.better(ways, texts) if ways or texts else reading
+
+    def _way(self, k: int, asked: str | None) -> str:
+        """Say in which way a column is written; one that was asked for has to read most of it."""
+        if asked is None:
+            return way_of(self.written[k])
+        among = DATES if asked == "date" else ("point", "comma", "truth")
+        # Where none reads the most of it, the next look says so, with the name of the column.
+        return way_of(self.written[k], among, enough=0.5) or among[0]
 
     def _is_free_text(self, k: int) -> bool:
         """Say whether a column has so many levels that it can not be categorical, and values of several words."""
@@ -181,26 +205,33 @@ class Inspection:
             self.count + other.count,
             self.amounts + other.amounts,
             self.levels + other.levels,
-            self.as_dates & other.as_dates,
+            self.written + other.written,
             self.words + other.words,
             tuple(map(add, self.texts, other.texts)),
             self.empty + other.empty,
         )
 
 
+def _written(block: Block, places: Sequence[int]) -> np.ndarray:
+    """Weigh what can be read in each way, of columns of text."""
+    columns = [column_of(block.X, j) for j in places]
+    found = [how_written(one, block.weight) if kind_of(one.type) == "text" else np.zeros(len(WAYS) + 1) for one in columns]
+    return np.array(found).reshape(len(places), len(WAYS) + 1)
+
+
 def amounts(block: Block, reading: Reading, names: tuple[str, ...]) -> np.ndarray:
     """Give the numbers and flags of a block, and then the parts of its dates, NaN where there is none."""
     found = [np.zeros((len(block), 0))]
     for j in reading.places("number", "flag"):
-        values = numbers_of(column_of(block.X, j), names[j], block.start, parse=j in reading.parsed)
+        values = numbers_of(column_of(block.X, j), names[j], block.start, written=reading.way(j))
         found.append(values[:, None])
     for j in reading.places("date"):
-        found.append(dates_of(column_of(block.X, j), names[j], block.start, parse=j in reading.parsed))
+        found.append(dates_of(column_of(block.X, j), names[j], block.start, written=reading.way(j)))
     return np.hstack(found)
 
 
 def inspect_table(rows: Rows, reading: Reading, names: tuple[str, ...]) -> tuple[Reading, Inspection]:
-    """Look at all rows; again, at what turned out to be dates written as text, and then as dates."""
+    """Look at all rows; again, at what turned out to be numbers or dates written as text, and then as such."""
     seen = rows.fold(Inspection.of, reading, names)
     better = seen.reading(reading)
     return better, seen if better == reading else rows.fold(Inspection.of, better, names)

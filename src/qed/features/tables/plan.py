@@ -12,6 +12,7 @@ from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberC
 from qed.features.tables.inspection import FEW_ROWS, MOST_LEVELS, Inspection, Reading
 from qed.features.tables.levels import array_of
 from qed.features.tables.values import PARTS
+from qed.features.tables.writing import example_of
 from qed.stats.terms import rarity
 
 # Without their zeros, so many words of a column of free text may have a column each.
@@ -85,10 +86,12 @@ class Decider:
             return None, f"it is always {summary.low[k]:g}"
         shift, scale = self._scaling(k)
         filling = None if self.wishes.impute is None else fill
-        column = NumberColumn(place, filling, marked, not constant, shift, scale, place in self.reading.parsed)
+        column = NumberColumn(place, filling, marked, not constant, shift, scale, self.reading.way(place))
         if constant:
             return column, f"always {summary.low[k]:g} where it is there; one column says where it is missing"
         says = "yes or no, as 1 and 0" if kind == "flag" else "a number"
+        if column.written in ("point", "comma"):
+            says += f", written as text like {example_of(column.written)}"
         return column, says + self._about_holes(holes, f"{self.wishes.impute} {fill:.6g}") + self._about_scale()
 
     def _about_holes(self, holes: int, fill: str) -> str:
@@ -117,13 +120,14 @@ class Decider:
         away = np.where(varies == places[-1], origin, 0.0)
         shift = scaling[:, 0] - away if self.wishes.scale else np.zeros(len(varies))
         parts = tuple(PARTS[k - first] for k in varies)
-        parsed = place in self.reading.parsed
+        written = self.reading.way(place)
         filling = None if self.wishes.impute is None else fill - away
         marked = bool(holes) and self.wishes.indicator and filling is not None
-        column = DateColumn(place, parts, filling, shift, scaling[:, 1], origin, marked, parsed)
+        column = DateColumn(place, parts, filling, shift, scaling[:, 1], origin, marked, written)
         start = date(1970, 1, 1) + timedelta(days=int(origin // 1))
         words = ", ".join(f"days since {start}" if part == "days" else part for part in parts)
-        return column, f"a date, as {words}" + self._about_holes(holes, str(self.wishes.impute)) + self._about_scale()
+        how = f", written like {example_of(written)}" if written not in ("", "iso", "number") else ""
+        return column, f"a date{how}, as {words}" + self._about_holes(holes, str(self.wishes.impute)) + self._about_scale()
 
     def decide_levels(self, place: int, name: str) -> tuple[LevelColumn | None, str]:
         """Decide about a categorical column."""

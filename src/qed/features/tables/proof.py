@@ -151,9 +151,9 @@ def _holes(column: Column, block: Block, encoder: Any) -> np.ndarray:
     if isinstance(column, LevelColumn) and column.holes:
         return np.asarray(values.is_null())
     if isinstance(column, NumberColumn) and column.fill is None and column.kept:
-        return np.isnan(numbers_of(values, name, block.start, parse=column.parsed))
+        return np.isnan(numbers_of(values, name, block.start, written=column.written))
     if isinstance(column, DateColumn) and column.fill is None:
-        return np.isnan(dates_of(values, name, block.start, parse=column.parsed)[:, -1])
+        return np.isnan(dates_of(values, name, block.start, written=column.written)[:, -1])
     return np.zeros(len(block), dtype=bool)
 
 

@@ -7,35 +7,41 @@ chosen for being best, it is a little too good, the more so the more settings th
 grouped instead (:mod:`qed.selection.comparing.grouping`).
 """
 
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.base.errors import InputError, ParameterError
+from qed.base.errors import InputError
 from qed.base.models.roles import Transformer
 from qed.base.models.searching import fit_known
+from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
+from qed.features.tables.levels import column_of
+from qed.features.tables.values import dates_of, is_date, numbers_of
+from qed.features.tables.writing import DATES, how_written, way_of
+from qed.features.understanding.findings import Understanding
+from qed.features.understanding.look import check_names, understand
 from qed.selection.comparing.contenders import WORDS, Contender, Encoding, contenders
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
+from qed.selection.comparing.extending import MOST_ROUNDS, extended, extension, merged
+from qed.selection.comparing.folding import Folds, folds_of
 from qed.selection.comparing.grouping import Grouping
+from qed.selection.comparing.judging import Judging, judging, refuse_what_judges_targets
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
 from qed.selection.comparing.running import Running
 from qed.selection.comparing.table_model import told_of_levels
 from qed.selection.comparing.task import check_task
-from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
 from qed.selection.searching.candidates import fresh
 from qed.selection.searching.search import Search
-from qed.selection.splitting.splits import KFold, StratifiedKFold
 
-SCORING = {"regression": "r2", "classification": "accuracy"}
 OUT_OF_BAG = (
     "judged out of bag, each row by the members that have not seen it, after one fit to all rows and one encoding of them; "
     "such a score is a little lower than that of folds."
@@ -54,6 +60,11 @@ def compare(
     positive: object = None,
     seed: int = 0,
     out_of_bag: bool = False,
+    use: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    treat: Mapping[str, str] | None = None,
+    time: str | None = None,
+    group: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Cross-validate every model for a task on a table, and fit each with its best setting.
@@ -69,7 +80,8 @@ def compare(
     cv : int, default=5
         The number of folds, drawn at random, with the classes in equal shares.
     scoring : str, optional
-        The name of a scorer; R² or accuracy when not given. Clusters are always scored by their silhouette.
+        The name of a scorer, such as "rmse", "f1" or "auc". When not given, R² for numbers and accuracy for classes, but where most rows
+        are of one class the area under the ROC curve, or, of more than two classes, the log-loss. Clusters have their silhouette.
     positive : label, optional
         The positive one of two classes, for scores such as f1, precision or recall; when not given it is 1, or the greater one
         where 1 is no label.
@@ -78,6 +90,14 @@ def compare(
     out_of_bag : bool, default=False
         Whether models whose members draw their rows, such as forests, are judged by the members that have not seen a row: one fit in the
         place of one for each fold, with a score that is a little too low. Where folds would take too long, they are in any case.
+    use, drop : list of str
+        Columns to learn from, though a rule would leave them out, and columns to leave out.
+    treat : dict of str to str, optional
+        What some columns are to be read as, whatever they look like: "number", "category", "date" or "text".
+    time : str, optional
+        The column that puts the rows in order: each block of rows is then judged by models of all rows before it.
+    group : str, optional
+        The column whose equal values belong together: all rows of one are held out together. It is not learned from.
     progress : callable, optional
         Called with the share that is done and a few words.
 
@@ -96,17 +116,22 @@ def compare(
     """
     table, y = _opened(X, y)
     task, why = check_task(task, y, (table.target_names or ("y",))[0])
-    folds, tell = _folds(task, cv, seed, table.count(), y), progress or _silent
+    table, folds, seen = _prepared(table, y, task, cv, seed, _Asked(use, drop, treat or {}, time, group))
+    tell, reading = progress or _silent, reading_of(seen)
+    found = {"columns": seen, "forward": folds.forward}
     if task == "clustering":
-        _refuse_what_judges_targets(scoring, positive, out_of_bag)
-        grouping = Grouping(table, folds, seed, progress=tell)
+        refuse_what_judges_targets(scoring, positive, out_of_bag)
+        grouping = Grouping(table, folds.number, seed, reading, progress=tell)
         entries = grouping.leaderboard()
+        found["columns"] = decided(seen, entries)
         reference = grouping.reference(entries[0])
-        return Comparison(task, why, "silhouette", entries, table, folds, seed, reference)
-    scorer, scoring = _scorer(task, scoring)
-    scorer = _with_positive(scorer, positive, y)
-    run = _Run(task, table, y, folds, scorer, out_of_bag, progress=tell)
-    return Comparison(task, why, scoring, run.leaderboard(seed), table, folds, seed)
+        return Comparison(task, why, "silhouette", entries, table, folds.number, seed, reference, says=folds.says, **found)
+    assert y is not None
+    judged = judging(task, y, scoring, positive)
+    run = _Run(task, table, y, folds, judged, reading, out_of_bag, progress=tell)
+    entries = run.leaderboard(seed)
+    found |= {"others": tuple(judged.others), "says": (*judged.says, *folds.says), "columns": decided(seen, entries)}
+    return Comparison(task, why, judged.name, entries, table, folds.number, seed, **found)
 
 
 def _silent(share: float, words: str) -> None:
@@ -120,50 +145,64 @@ def _opened(X: Any, y: Any) -> tuple[ArrayRows, np.ndarray | None]:
     return found, block.y
 
 
-def _refuse_what_judges_targets(scoring: str | None, positive: object, out_of_bag: bool) -> None:
-    if scoring not in (None, "silhouette"):
-        raise InputError(f"Clusters are scored by their silhouette, not by {scoring!r}: leave the scoring out.")
-    if positive is not None:
-        raise ParameterError("Clusters have no positive class: leave it out.")
-    if out_of_bag:
-        raise ParameterError("Clusters are not judged out of bag: there is no target to judge by.")
+class _Asked(NamedTuple):
+    """What was asked of single columns."""
+
+    use: Sequence[str]
+    drop: Sequence[str]
+    treat: Mapping[str, str]
+    time: str | None
+    group: str | None
 
 
-def _scorer(task: str, scoring: str | None) -> tuple[Scorer, str]:
-    name = scoring or SCORING[task]
-    scorer = get_scorer(name)
-    fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
-    if name not in fits:
-        raise ParameterError(f"{name!r} does not score {task}: choose one of {', '.join(sorted(fits))}.")
-    return scorer, name
+def _prepared(
+    table: ArrayRows, y: np.ndarray | None, task: str, cv: int, seed: int, asked: _Asked
+) -> tuple[ArrayRows, Folds, Understanding]:
+    """Look at the columns, cut the rows into folds, and keep what is learned from."""
+    X = table.X
+    special = [name for name in (asked.time, asked.group) if name is not None]
+    check_names(special, X.column_names)
+    if len(special) == 2:
+        raise InputError("Rows can be judged in the order of time, or group by group, not both: give one of them.")
+    order, group = (None if name is None else ordered(column_of(X, name), name) for name in (asked.time, asked.group))
+    folds = folds_of(task, cv, seed, X.num_rows, y, order, group)
+    drop = [*asked.drop, *([asked.group] if asked.group and asked.group not in asked.drop else [])]
+    goal = table.target_names[0] if table.target_names else "the target"
+    asks = {"use": asked.use, "drop": drop, "treat": asked.treat, "time": asked.time}
+    seen = understand(X, y, goal, is_number=task == "regression", **asks)
+    if not seen.names:
+        raise InputError(f"No column is left to learn from. {'; '.join(one.words() for one in seen.left_out)}.")
+    kept = ArrayRows(X.select(list(seen.names)), y, None, list(seen.names), target_names=table.target_names)
+    return kept, folds, seen
 
 
-def _with_positive(scorer: Scorer, positive: object, y: np.ndarray | None) -> Scorer:
-    """Give a scorer with its positive class: the one named, as it is or as text, or else 1, or the greater where that is no label."""
-    if positive is None and not scorer.has_positive:
-        return scorer
-    labels = [] if y is None else np.unique(y).tolist()
-    if positive is None:
-        return scorer.with_positive(labels[1]) if len(labels) == 2 and 1 not in labels else scorer
-    chosen = [label for label in labels if label == positive or str(label) == str(positive)]
-    if len(labels) != 2 or not chosen:
-        words = ", ".join(map(repr, labels[:8])) + (" ..." if len(labels) > 8 else "")
-        raise ParameterError(f"The positive class must be one of two, not {positive!r}: the target has {words}.")
-    return scorer.with_positive(chosen[0])
+def ordered(column: Any, name: str) -> np.ndarray:
+    """Give numbers that put rows in the order of a column of numbers or dates, or tell apart those of other columns."""
+    if column.null_count:
+        raise InputError(f"Column {name!r} has {column.null_count} missing values: every row needs one.")
+    way = way_of(how_written(column)) if kind_of(column.type) == "text" else ""
+    if way in DATES or is_date(column.type):
+        return dates_of(column, repr(name), 0, written=way)[:, -1]
+    if way or kind_of(column.type) == "number":
+        return numbers_of(column, repr(name), 0, written=way)
+    return np.asarray(column.to_numpy(zero_copy_only=False)).astype(str)
 
 
-def _judges_numbers(scorer: Scorer) -> bool:
-    return scorer.function is not None and scorer.function.__module__.endswith("metrics.regression")
+def reading_of(seen: Understanding) -> dict[str, tuple[str, ...]]:
+    """Say what encoders are told of single columns."""
+    lists = {"number": "numeric", "category": "categorical", "date": "dates", "text": "text"}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, kind in seen.treated.items():
+        if name in seen.names:
+            found[lists[kind]] = (*found.get(lists[kind], ()), name)
+    return found
 
 
-def _folds(task: str, cv: int, seed: int, n: int, y: np.ndarray | None) -> np.ndarray:
-    if n < 4:
-        raise InputError(f"The table has {n} rows, too few to hold some out: give at least 4.")
-    # At least two rows to a fold: the score of a single one may not be defined.
-    splitter = (StratifiedKFold if task == "classification" else KFold)(min(cv, n // 2), random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return splitter.assign(n, y)
+def decided(seen: Understanding, entries: list[Entry]) -> Understanding:
+    """Add what the encoder of a model of numbers made of the columns."""
+    fitted = [one for one in entries if one.model is not None and hasattr(one.model, "changes_")]
+    usual = [one for one in fitted if one.contender.encoder.impute is not None] or fitted
+    return seen.with_decisions(usual[0].model.changes_[0].decisions_) if usual else seen
 
 
 @dataclass
@@ -172,21 +211,23 @@ class _Run(Running):
 
     task: str
     table: ArrayRows
-    y: np.ndarray | None
-    folds: np.ndarray
-    scorer: Callable[..., float]
+    y: np.ndarray
+    folds: Folds
+    judged: Judging
+    reading: Mapping[str, Any]
     prefers_bags: bool = False
     bagged: set[str] = field(default_factory=set)
     known: dict[str, Known] = field(default_factory=dict)
+    longer: dict[str, str] = field(default_factory=dict)  # which grids were continued, in words, by the name of the model
 
     def leaderboard(self, seed: int) -> list[Entry]:
         """Score and fit all models."""
         groups = self._groups(seed)
-        self.total = (int(self.folds.max()) + 2) * sum(len(group) for group in groups)
+        self.total = (self.folds.count + 1) * sum(len(group) for group in groups)
         entries: list[Entry] = []
         for group in groups:
             encoder = self._encoder(group[0].encoder)
-            entries += self._entries(group, self._scores(group, encoder), encoder)
+            entries += self._entries(*self._lengthened(group, self._scores(group, encoder), encoder), encoder)
         self.progress(1.0, "done")
         return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
 
@@ -194,13 +235,13 @@ class _Run(Running):
         """Give the models that take part, those together that see the same columns."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            encoder = self._encoder(ColumnEncoder())
+            encoder = self._encoder(ColumnEncoder(**self.reading))
             X = encoder.matrix(encoder.fitted(None))
-            wordy = self._encoder(ColumnEncoder(**WORDS)).fitted(None).sparse_output_
-        n_classes = len(set(self.y.tolist())) if self.task == "classification" and self.y is not None else 1
+            wordy = self._encoder(ColumnEncoder(**{**WORDS, **self.reading})).fitted(None).sparse_output_
+        n_classes = len(set(self.y.tolist())) if self.task == "classification" else 1
         groups: dict[Encoding, list[Contender]] = {}
         outputs = n_classes if n_classes > 2 else 1
-        for one in contenders(self.task, len(X), X.shape[1], outputs, seed, X=X, wordy=wordy):
+        for one in contenders(self.task, len(X), X.shape[1], outputs, seed, X=X, wordy=wordy, reading=self.reading):
             groups.setdefault(one.encoding, []).append(one)
         for group in groups.values():
             width = self._encoder(group[0].encoder).fitted(None)._width()
@@ -210,11 +251,13 @@ class _Run(Running):
 
     def _refuse_what_is_too_dear(self, one: Contender, n: int, p: int, n_classes: int) -> None:
         """Leave out a model whose fits would take too long together, with its reason; one that needs no folds is judged without."""
-        fits, columns = one.n_fits * (int(self.folds.max()) + 1) + 1, monomial_count(p, one.degree) - 1
+        fits, columns = one.n_fits * (self.folds.count) + 1, monomial_count(p, one.degree) - 1
         seconds = fits * one.model._seconds_on(n, columns, n_classes)
-        has_bags = hasattr(one.model, "_search_out_of_bag")
+        has_bags = hasattr(one.model, "_search_out_of_bag") and not self.folds.forward
         if has_bags and (self.prefers_bags or seconds > MOST_SECONDS >= seconds * (one.n_fits + 1) / fits):
             self.bagged.add(one.name)
+        elif self.judged.scorer.asks(one.model) is None:
+            self.failures[one.name] = f"left out: it does not give what {self.judged.name} judges"
         elif seconds > MOST_SECONDS:
             self.failures[one.name] = (
                 f"left out: {fits} fits to {n:,} rows, {columns:,} columns and {n_classes:,} classes could take {seconds / 60:,.0f} minutes"
@@ -228,9 +271,10 @@ class _Run(Running):
         return FoldEncoder(self.table, self.folds, encoder, self.known[asked])
 
     def _scores(self, group: list[Contender], encoder: FoldEncoder) -> dict[str, np.ndarray]:
-        """Score all settings of models that see the same columns, fold by fold."""
-        n_folds = int(self.folds.max()) + 1
-        scores = {one.name: np.full((len(one.candidates), n_folds), np.nan) for one in group}
+        """Give for each model a table: scorers by settings by folds. All see the same columns, which are encoded once for each fold."""
+        n_folds = self.folds.count
+        shape = len(self.judged.scorers), self.folds.count
+        scores = {one.name: np.full((shape[0], len(one.candidates), shape[1]), np.nan) for one in group}
         for fold in range(n_folds):
             with self.caught("encoding"):
                 _, *rest = group[0].table_model()._unfitted()
@@ -242,28 +286,55 @@ class _Run(Running):
                     continue
                 with self.caught(one.name):
                     model = told_of_levels(fresh(one.model), fitted)
-                    scores[one.name][:, fold] = scores_of(model, one.grid, Z, self.y, self.folds, self.scorer, fold)[
-                        :, 0
-                    ]
+                    found = scores_of(model, one.grid, Z, self.y, self.folds, self.judged, fold)
+                    scores[one.name][:, :, fold] = found[:, :, 0]
         return scores
+
+    def _lengthened(
+        self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder
+    ) -> tuple[list[Contender], dict[str, np.ndarray]]:
+        """Try further values of parameters whose best value is at an end of those that were tried."""
+        whole = {one.name: one for one in group}
+        for _ in range(MOST_ROUNDS):
+            further = {}
+            for one in whole.values():
+                if one.name in self.failures or one.name in self.bagged:
+                    continue
+                name, more = extension(one, scores[one.name][0])
+                if more:
+                    further[one.name] = (name, *extended(one, name, more))
+            if not further:
+                break
+            self.total += self.folds.count * len(further)
+            found = self._scores([part for _, part, _ in further.values()], encoder)
+            for called, (name, part, longer) in further.items():
+                if called in self.failures:
+                    # What was tried before still counts.
+                    del self.failures[called]
+                    continue
+                scores[called] = merged(longer, [(whole[called], scores[called]), (part, found[called])])
+                whole[called] = longer
+                self.longer[called] = f"{called}: the best {name} was the last one tried, so the grid was continued to {_ends(longer.grid[name])}."
+        return list(whole.values()), scores
 
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
         """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
-        began = time.perf_counter()
+        began = perf_counter()
         with self.caught("encoding"):
             changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None))
             encoded = rows.cached()
-        seconds = time.perf_counter() - began
+        seconds = perf_counter() - began
         return [self._entry(one, scores[one.name], changes, encoded, seconds) for one in group]
 
     def _entry(
-        self, one: Contender, scores: np.ndarray, changes: list[Transformer], encoded: Rows, seconds: float
+        self, one: Contender, table: np.ndarray, changes: list[Transformer], encoded: Rows, seconds: float
     ) -> Entry:
         self.report(f"{one.name}, all rows")
         if one.name in self.bagged:
             with self.caught(one.name):
                 model = told_of_levels(fresh(one.model), changes[0])
-                scores = scores_of(model, one.grid, encoded.array().X, self.y, self.folds, self.scorer, "oob")
+                table = scores_of(model, one.grid, encoded.array().X, self.y, self.folds, self.judged, "oob")
+        scores = table[0]
         mean = scores.mean(axis=1)
         if np.isnan(mean).all() and one.name not in self.failures:
             self.failures[one.name] = "its score is not defined on these folds"
@@ -271,32 +342,44 @@ class _Run(Running):
             return Entry(one.name, one, scores, notes=self.notes_on(one), failure=self.failures[one.name])
         chosen = int(np.nanargmax(mean))
         model = one.table_model(one.candidates[chosen])
-        began = time.perf_counter()
+        began = perf_counter()
         with self.caught(one.name):
             fit_known(model, self.table, (deepcopy(changes), encoded))
-        seconds += time.perf_counter() - began
+        seconds += perf_counter() - began
         failure = self.failures.get(one.name, "")
         bagged = one.name in self.bagged
         notes = (*self.notes_on(one), *([f"{one.name}: {OUT_OF_BAG}"] if bagged else []))
+        notes += (self.longer[one.name],) if one.name in self.longer else ()
+        others = {name: table[place, chosen] for place, name in enumerate(self.judged.scorers) if place > 0}
         name = f"{one.name} (out of bag)" if bagged else one.name
-        return Entry(name, one, scores, chosen, None if failure else model, seconds, notes, failure, bagged)
+        fitted = None if failure else model
+        return Entry(name, one, scores, chosen, fitted, seconds, notes, failure, bagged, others=others)
+
+
+def _ends(values: list[Any]) -> str:
+    return f"{values[0]:g} ... {values[-1]:g}"
 
 
 def scores_of(
     model: Any,
     grid: dict[str, list[Any]],
     Z: np.ndarray,
-    y: np.ndarray | None,
-    folds: np.ndarray,
-    scorer: Callable[..., float],
+    y: np.ndarray,
+    folds: Folds,
+    judged: Judging,
     which: int | str,
 ) -> np.ndarray:
     """Score every setting of a model on the rows of one of the folds, after fitting it to the others, or on all folds out of bag ("oob").
 
-    It is a search with one fold, so that a model which can tell the scores of all its settings at once does.
+    Gives scorers by settings by folds; NaN for what the model can not be asked. It is a search with one fold, so that a model which
+    can tell the scores of all its settings at once does.
     """
-    cv = which if isinstance(which, str) else [(np.flatnonzero(folds != which), np.flatnonzero(folds == which))]
-    groups = folds if isinstance(which, str) else None
-    search = Search(model, grid, cv=cv, scoring=scorer, refit=False).fit(Z, y, groups=groups)
-    found = [search.cv_results_[f"split{k}_test_score"] for k in range(search.n_splits_)]
-    return np.stack(found, axis=1)
+    bagged = isinstance(which, str)
+    cv: Any = which if bagged else [(np.flatnonzero(folds.training(which)), np.flatnonzero(folds.number == which))]
+    asked = {name: one for name, one in judged.scorers.items() if name == judged.name or one.asks(model) is not None}
+    search = Search(model, grid, cv=cv, scoring=asked, refit=False).fit(Z, y, groups=folds.number if bagged else None)
+    found = np.full((len(judged.scorers), len(search.cv_results_["params"]), search.n_splits_), np.nan)
+    for place, name in enumerate(judged.scorers):
+        if name in asked:
+            found[place] = np.stack([search.cv_results_[f"split{k}_test_{name}"] for k in range(search.n_splits_)], axis=1)
+    return found

@@ -79,12 +79,14 @@ def contenders(
     *,
     X: np.ndarray | None = None,
     wordy: bool = False,
+    reading: Mapping[str, Any] | None = None,
 ) -> list[Contender]:
     """List the models for a task, the simplest first.
 
     The size is that of the encoded table, with the number of outputs that there are coefficients for (the classes beyond
     two): products of columns are made only where coefficients stay few and fits short. `X` is the table itself; without
-    it, models for some columns only are left out. A `wordy` table is sparse, if all words of its free text have a column.
+    it, models for some columns only are left out. A `wordy` table is sparse, if all words of its free text have a column. `reading` is what
+    the encoder of every model is told of single columns.
 
     >>> [contender.name for contender in contenders("regression", 1000, 5)][:2]
     ['Mean (baseline)', 'Linear regression']
@@ -106,7 +108,8 @@ def contenders(
             if degree > 1 and n_rows * products**2 > MOST_WORK:
                 continue
             wishes, scale = what_suits(model, degree)
-            wishes, scale = {**wishes, **getattr(kind, "compare_encoder", {})}, getattr(kind, "compare_scale", scale)
+            wishes = {**wishes, **getattr(kind, "compare_encoder", {}), **(reading or {})}
+            scale = getattr(kind, "compare_scale", scale)
             if wordy and degree == 1 and getattr(kind, "compare_words", False):
                 # Zeros have to stay zeros, so only numbers and dates are scaled, by the encoder.
                 wishes, scale = {**wishes, **WORDS, "scale": scale}, False
@@ -127,10 +130,11 @@ def _precedence(contender: Contender) -> tuple[int, bool, bool, bool]:
 def _kinds(task: str) -> list[Any]:
     """Give the classes that want to take part, baselines first."""
     taking_part = [kind for kind in public_classes(ROLES[task]) if "compare_grid" in vars(kind)]
-    return sorted(taking_part, key=lambda kind: not _is_baseline(kind))
+    return sorted(taking_part, key=lambda kind: not is_baseline(kind))
 
 
-def _is_baseline(kind: Any) -> bool:
+def is_baseline(kind: Any) -> bool:
+    """Say whether a class of models only guesses."""
     tags = kind().__sklearn_tags__()
     return not kind.compare_grid and any(
         part is not None and part.poor_score for part in (tags.regressor_tags, tags.classifier_tags)

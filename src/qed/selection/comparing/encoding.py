@@ -7,6 +7,8 @@ anew.
 """
 
 from functools import partial
+from itertools import accumulate
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -17,16 +19,17 @@ from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.stream import changed
 from qed.features.tables.encoder import ColumnEncoder
 from qed.features.tables.inspection import Inspection, Reading
+from qed.selection.comparing.folding import Folds
 from qed.stats.grouped import Grouped
 from qed.stats.parts import Part
 
 Known = list[tuple[Reading, Inspection]]
 
 
-def inspect_folds(table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -> Known:
+def inspect_folds(table: ArrayRows, folds: Folds, encoder: ColumnEncoder) -> Known:
     """Learn all that encoders want to know of each training set, and last of all rows.
 
-    `folds` has the fold that holds out each row. The encoder says what the columns are to be read as; it is not fitted.
+    The encoder says what the columns are to be read as; it is not fitted.
     """
     probe = ColumnEncoder(**encoder.get_params())
     rows = probe._open(table, reset=True)
@@ -34,7 +37,10 @@ def inspect_folds(table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder) -
 
     def inspected(reading: Reading) -> list[Inspection]:
         inspect = partial(Inspection.of, reading=reading, names=probe._quoted())
-        parts: Grouped = rows.fold(Grouped.of, folds, int(folds.max()) + 1, inspect)
+        parts: Grouped = rows.fold(Grouped.of, folds.number, folds.count, inspect)
+        if folds.forward:
+            # What came before each fold; the first block is -1, and what comes last is what all rows say.
+            return list(accumulate((parts[fold] for fold in range(-1, folds.count)), add))
         return [*parts.others(), parts.total]
 
     found = inspected(first)
@@ -51,21 +57,21 @@ class FoldEncoder:
 
     >>> import qed
     >>> table = qed.rows({"age": [30.0, None, 20.0, 40.0], "pet": ["cat", "dog", "cat", "dog"]}).table()
-    >>> folds, usual = np.array([0, 0, 1, 1]), ColumnEncoder(min_frequency=1)
+    >>> folds, usual = Folds(np.array([0, 0, 1, 1])), ColumnEncoder(min_frequency=1)
     >>> encoder = FoldEncoder(table, folds, usual, inspect_folds(table, folds, usual))
     >>> encoder.matrix(encoder.fitted(0))[:2]
     array([[30.,  1.,  0.],
            [30.,  0.,  1.]])
     """
 
-    def __init__(self, table: ArrayRows, folds: np.ndarray, encoder: ColumnEncoder, known: Known) -> None:
+    def __init__(self, table: ArrayRows, folds: Folds, encoder: ColumnEncoder, known: Known) -> None:
         self.table, self.folds, self.encoder, self.known = table, folds, encoder, known
         self._last: ColumnEncoder | None = None
         self._matrix: Any = np.empty((0, 0))
 
     def fitted(self, fold: int | None) -> ColumnEncoder:
         """Give an encoder that has learned from the training rows of a fold, or with None from all rows."""
-        rows = self.table if fold is None else Part(self.table, self.folds != fold)
+        rows = self.table if fold is None else Part(self.table, self.folds.training(fold))
         made = ColumnEncoder(**self.encoder.get_params())
         fit_known(made, rows, self.known[-1 if fold is None else fold])
         return made
@@ -82,5 +88,5 @@ class FoldEncoder:
         names = encoder.get_feature_names_out().tolist()
         rows: Rows = ArrayRows(self.matrix(encoder), feature_names=names)
         for part in parts:
-            rows = changed(part.fit(Part(rows, self.folds != fold)), rows).cached()
+            rows = changed(part.fit(Part(rows, self.folds.training(fold))), rows).cached()
         return rows.array().X

@@ -19,8 +19,9 @@ Luxburg (2010), Clustering stability.
 """
 
 import time
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -62,6 +63,7 @@ class Grouping(Running):
     table: ArrayRows
     folds: np.ndarray
     seed: int
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what encoders are told of single columns
 
     def leaderboard(self) -> list[Entry]:
         """Score all clusterers and fit each with its best setting."""
@@ -79,12 +81,12 @@ class Grouping(Running):
     def _encoded(self) -> dict[Encoding, Any]:
         """Give the clusterers that take part, those together that see the same columns, with what makes these and the rows themselves."""
         with self.caught("encoding"):
-            usual = contenders("clustering", 4, 1)[0].table_model()
+            usual = contenders("clustering", 4, 1, reading=self.reading)[0].table_model()
             changes, rows = usual._encode(self.table)
             encoded = rows.cached()
         n, p = encoded.count(), encoded.n_features
         found: dict[Encoding, Any] = {}
-        for one in contenders("clustering", n, p, seed=self.seed, X=encoded.array().X):
+        for one in contenders("clustering", n, p, seed=self.seed, X=encoded.array().X, reading=self.reading):
             if one.encoding not in found:
                 parts = changes, encoded
                 if one.encoder.get_params() != usual.encoder.get_params() or one.scale != usual.scale:

@@ -1,14 +1,22 @@
 """What comes of a comparison: a line for every model, and all of them together."""
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from qed.base.models.out_of_bag import predicted_out_of_bag
 from qed.base.sources.rows import Rows
-from qed.selection.comparing.contenders import Contender
+from qed.features.understanding.findings import Understanding
+from qed.selection.comparing.contenders import Contender, is_baseline
+from qed.selection.comparing.folding import Folds
+from qed.selection.cross_validate import cross_val_predict
 
+# What tells how much there is to understand about a model, the simplest first.
+MARKS = (("coef_", 1), ("theta_", 2), ("means_", 2), ("feature_log_prob_", 2), ("tree_", 4), ("forest_", 6), ("trees_", 6))
 Progress = Callable[[float, str], None]
 
 
@@ -48,6 +56,17 @@ class Entry:
     # Whether rows were judged by members that have not seen them, and not by models of the other folds.
     out_of_bag: bool = False
     path: ClusterPath | None = None  # of a clusterer, what else is known about each of its settings
+    # The other scores of the chosen setting on each fold, by their names; NaN where a model does not give what they judge.
+    others: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the model only guesses."""
+        return is_baseline(type(self.contender.model))
+
+    def other(self, name: str) -> float:
+        """The mean of another score over the folds."""
+        return float(np.mean(self.others[name])) if name in self.others else float("nan")
 
     @property
     def score(self) -> float:
@@ -91,6 +110,14 @@ class Comparison:
         The seed of the folds and of the models.
     reference : Reference or None
         What the best clusterer makes of tables without clusters; None where there was a target.
+    columns : Understanding or None
+        Which columns are used, left out, and suspicious.
+    others : tuple of str
+        The names of other scores that each line has.
+    says : tuple of str
+        What people should know about the scores and the folds.
+    forward : bool
+        Whether folds are in the order of time, each judged by models of the rows before it.
     """
 
     task: str
@@ -101,6 +128,55 @@ class Comparison:
     folds: np.ndarray
     seed: int
     reference: Reference | None = None
+    columns: Understanding | None = None
+    others: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
+    forward: bool = False
+
+    @property
+    def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The numbers of training and held-out rows, fold after fold."""
+        return Folds(self.folds, self.forward).pairs()
+
+    @cached_property
+    def predicted(self) -> np.ndarray | None:
+        """For each row, what the best model says of it when fitted without its fold; None where not every row was held out."""
+        if self.task == "clustering" or self.forward or self.best.model is None:
+            return None
+        if self.best.out_of_bag:
+            return predicted_out_of_bag(self.best.model.model_, self.best.model.encoded(self.rows))
+        block, model = self.rows.array(), self.best.contender.table_model(self.best.setting)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.asarray(cross_val_predict(model, block.X, block.y, cv=self.pairs))
+
+    @property
+    def baseline(self) -> Entry | None:
+        """The best of the models that only guess."""
+        return next((one for one in self.entries if one.is_baseline and not one.failure), None)
+
+    @property
+    def beats_guessing(self) -> bool:
+        """Whether the best model is better than guessing, fold by fold, by more than one standard error of the difference."""
+        baseline = self.baseline
+        if self.task == "clustering" or baseline is None:
+            return True
+        difference = self.best.scores[self.best.chosen] - baseline.scores[baseline.chosen]
+        error = difference.std(ddof=1) / np.sqrt(len(difference)) if len(difference) > 1 else 0.0
+        return bool(difference.mean() > error)
+
+    @property
+    def ties(self) -> list[Entry]:
+        """The models whose score is within one standard error of the best, which is among them."""
+        if self.task == "clustering":
+            return [self.best]
+        error = self.best.standard_error if np.isfinite(self.best.standard_error) else 0.0
+        return [one for one in self.entries if not one.failure and one.score >= self.best.score - error]
+
+    @property
+    def simplest(self) -> Entry:
+        """The simplest of them."""
+        return min(self.ties, key=complexity)
 
     @property
     def best(self) -> Entry:
@@ -121,3 +197,12 @@ class Comparison:
     @property
     def n_folds(self) -> int:
         return int(self.folds.max()) + 1
+
+
+def complexity(entry: Entry) -> int:
+    """Rank a fitted model by how much there is to understand about it: coefficients, moments of classes, products, a tree, all else."""
+    if entry.is_baseline:
+        return 0
+    inner = entry.model.model_
+    rank = next((rank for name, rank in MARKS if hasattr(inner, name)), 5)
+    return rank + 2 * (entry.contender.degree - 1)

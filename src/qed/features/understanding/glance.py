@@ -1,0 +1,122 @@
+"""A table as rules see it: numbers as numbers, categories as codes, each column looked at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from qed.base.sources.layout import kind_of, values_of
+from qed.features.tables.levels import column_of
+from qed.features.tables.values import is_date
+from qed.features.tables.writing import DATES, how_written, numbers_in, way_of
+
+# Relations between columns show in so many rows.
+MOST_ROWS = 20_000
+MOST_LEVELS = 50
+
+
+@dataclass(eq=False)
+class Glance:
+    """One column.
+
+    Its `rows` are the numbers of those looked at, spread evenly over the table.
+    """
+
+    name: str
+    column: pa.Array
+    rows: np.ndarray
+
+    @cached_property
+    def is_text(self) -> bool:
+        return kind_of(self.column.type) == "text"
+
+    @cached_property
+    def way(self) -> str:
+        """In which way text is written; nothing for other columns."""
+        return way_of(how_written(self.some)) if self.is_text else ""
+
+    @cached_property
+    def some(self) -> pa.Array:
+        """The rows that are looked at."""
+        return self.column if len(self.rows) == len(self.column) else self.column.take(pa.array(self.rows))
+
+    @cached_property
+    def is_date(self) -> bool:
+        return is_date(self.column.type) or self.way in DATES
+
+    @cached_property
+    def all_numbers(self) -> np.ndarray | None:
+        """All values as numbers, NaN for holes; None where they are no numbers."""
+        return self._numbers(self.column)
+
+    @cached_property
+    def numbers(self) -> np.ndarray | None:
+        """The values of the rows that are looked at."""
+        known = "all_numbers" in vars(self)
+        if known:
+            return None if self.all_numbers is None else self.all_numbers[self.rows]
+        return self._numbers(self.some)
+
+    def _numbers(self, column: pa.Array) -> np.ndarray | None:
+        if self.is_text:
+            return numbers_in(column, self.way) if self.way in ("point", "comma", "truth") else None
+        if kind_of(column.type) != "number" or pa.types.is_null(column.type):
+            return None
+        found = np.asarray(values_of(column), dtype=np.float64)
+        return np.where(np.isinf(found), np.nan, found)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all values are there, and whole numbers."""
+        found = self.all_numbers
+        return found is not None and len(found) > 0 and bool(np.isfinite(found).all() and (found == np.floor(found)).all())
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """The number of each value among the different ones, in the rows that are looked at, with holes as one more."""
+        coded = self.some.dictionary_encode()
+        found = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+        return np.unique(found, return_inverse=True)[1]
+
+    @cached_property
+    def n_levels(self) -> int:
+        return int(self.codes.max(initial=-1)) + 1
+
+    @property
+    def is_category(self) -> bool:
+        """Whether there are few different values, and more than one."""
+        return 1 < self.n_levels <= MOST_LEVELS
+
+
+@dataclass(eq=False)
+class View:
+    """All columns, with the target."""
+
+    columns: list[Glance]
+    n_rows: int
+    target: str = "the target"
+    y: np.ndarray | None = None  # the target in the rows that are looked at, as numbers or as the codes of classes
+    is_number: bool = False  # whether the target is a number to be predicted
+    y_all: np.ndarray | None = None
+    gone: set[str] = field(default_factory=set)  # columns that a rule has left out, which the next need not look at
+
+    @classmethod
+    def of(cls, table: pa.Table, y: np.ndarray | None, target: str = "the target", *, is_number: bool = False) -> View:
+        n = table.num_rows
+        rows = np.arange(n) if n <= MOST_ROWS else np.linspace(0, n - 1, MOST_ROWS).astype(np.int64)
+        glances = [Glance(name, column_of(table, j), rows) for j, name in enumerate(table.column_names)]
+        if y is None:
+            return cls(glances, n, target)
+        if is_number:
+            every = np.asarray(y, dtype=np.float64)
+        else:
+            every = np.unique(np.asarray(y).astype(str), return_inverse=True)[1].astype(np.float64)
+        return cls(glances, n, target, every[rows], is_number, every)
+
+    @property
+    def left(self) -> list[Glance]:
+        """The columns that are still there."""
+        return [one for one in self.columns if one.name not in self.gone]
