@@ -24,6 +24,8 @@ ROOMS = (
     "ensembles",
     "clustering",
     "reduction",
+    "reinforcement",
+    "association",
     "features",
     "selection",
 )

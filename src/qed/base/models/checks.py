@@ -130,6 +130,8 @@ def complete(source: Rows, model: object, *, once: bool = False) -> Rows:
 
     They are looked for in memory at once, else, and for rows that are read `once`, whenever they are read.
     """
+    if not isinstance(source, Rows):  # a world, out of which no column comes
+        return source
     if source.is_table or (get_tags(model).input_tags.allow_nan and not getattr(model, "missing", False)):
         return source
     if isinstance(source, Checked):

@@ -21,7 +21,7 @@ def resume(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: A
     path : path
         The checkpoint, written under ``qed.watch(checkpoint=path)``. It is kept up to date while the fit goes on.
     X, y, sample_weight
-        The same data as before.
+        The same data as before; the same world, for what learns by trial.
 
     Returns
     -------
@@ -48,4 +48,6 @@ def resume(path: str | os.PathLike[str], X: Any, y: Any = None, sample_weight: A
             "qed.watch(checkpoint=...), and it goes on from there."
         )
     with watch(checkpoint=place):
+        if y is None and sample_weight is None:
+            return model.fit(X)
         return model.fit(X, y, sample_weight=sample_weight)

@@ -1,0 +1,1 @@
+"""Bandits: one state, many arms, and what not knowing them costs."""
