@@ -200,7 +200,9 @@ print("held out:", np.round(kept_out, 1))
 # decide what a curve of high degree does at the right edge. A penalty is the other way to hold the curve back, and it is chosen in the same manner.
 
 scaled = qed.StandardScaler().fit_transform(features)
-search = qed.Search(qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error").fit(scaled, food)
+search = qed.Search(qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error").fit(
+    scaled, food
+)
 print(search.how_)
 print(f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_score_):.1f} francs")
 

@@ -144,7 +144,9 @@ left.set(xlabel="penalty", ylabel="mean squared error", title="Which penalty?")
 left.legend()
 right.plot(logs, share, ".", color="grey", alpha=0.4)
 right.plot(where, curve.predict(where) + share.mean(), color="C1")
-right.set(xlabel="log income, standardised", ylabel="share of income spent on food", title="Engel's law: the share falls")
+right.set(
+    xlabel="log income, standardised", ylabel="share of income spent on food", title="Engel's law: the share falls"
+)
 plt.show()
 
 # %%

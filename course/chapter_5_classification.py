@@ -93,7 +93,13 @@ plt.show()
 
 logistic = qed.LogisticRegression(C=1.0).fit(bills, species)
 unsure = int(np.argmin(np.abs(logistic.predict_proba(bills).max(axis=1) - 0.5)))
-print("bill", bills[unsure], dict(zip(kinds, logistic.predict_proba(bills[[unsure]])[0].round(2).tolist())), "true:", species[unsure])
+print(
+    "bill",
+    bills[unsure],
+    dict(zip(kinds, logistic.predict_proba(bills[[unsure]])[0].round(2).tolist())),
+    "true:",
+    species[unsure],
+)
 
 # %%
 # A warning that a textbook can not give. The Adelie and Gentoo penguins can be separated by a line. Then larger coefficients are *always* better: the
@@ -135,7 +141,14 @@ for axes, (name, machine) in zip(panels, machines.items()):
     axes.contour(x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1)
     for label, color, marker in ((-1, "C0", "o"), (1, "C1", "s")):
         axes.plot(*pair[side == label].T, marker, color=color, markersize=3)
-    axes.plot(*machine.support_vectors_.T, "o", markersize=8, markerfacecolor="none", markeredgecolor="black", markeredgewidth=0.6)
+    axes.plot(
+        *machine.support_vectors_.T,
+        "o",
+        markersize=8,
+        markerfacecolor="none",
+        markeredgecolor="black",
+        markeredgewidth=0.6,
+    )
     axes.set(title=f"{name}: {len(machine.support_)} support vectors", xlabel="bill length (mm)", ylim=(15, 22.5))
 panels[0].set_ylabel("bill depth (mm)")
 plt.show()
@@ -161,7 +174,9 @@ figure, panels = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
 draw(panels[0], qed.KNeighborsClassifier(1).fit(bills, species), "k = 1")
 draw(panels[1], search.best_estimator_, f"k = {search.best_params_['n_neighbors']}")
 panels[2].plot(range(1, 60), 1 - search.cv_results_["mean_test_score"], ".-")
-panels[2].set(xlabel="number of neighbours", ylabel="share of errors, each row left out", title=f"{len(species)} rows, one search")
+panels[2].set(
+    xlabel="number of neighbours", ylabel="share of errors, each row left out", title=f"{len(species)} rows, one search"
+)
 panels[0].set_ylabel("bill depth (mm)")
 plt.show()
 
@@ -273,7 +288,9 @@ difference = np.abs(fewer.coef_ - machine.coef_).max()
 everyone = qed.LogisticRegression(C=10.0).fit(pair, side).coef_
 some = qed.LogisticRegression(C=10.0).fit(pair[held], side[held]).coef_
 assert difference < 1e-3 < np.abs(everyone - some).max()
-print(f"{len(held)} of {len(side)} rows; the machine moves by {difference:.1e}, logistic regression by {np.abs(everyone - some).max():.2f}")
+print(
+    f"{len(held)} of {len(side)} rows; the machine moves by {difference:.1e}, logistic regression by {np.abs(everyone - some).max():.2f}"
+)
 
 # %%
 # .. end-solution::

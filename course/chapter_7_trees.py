@@ -62,7 +62,9 @@ for name, style in (("entropy", "-"), ("gini", "--"), ("misclassification", ":")
 ends = np.array([0.1, 0.4])
 heights = qed.impurity(np.column_stack([ends, 1 - ends]), "entropy")
 axes.plot(ends, heights, "o-", color="0.4", linewidth=1)
-axes.plot([0.25, 0.25], [heights.mean(), qed.impurity([0.25, 0.75], "entropy")], color="C3", linewidth=2, label="the gain")
+axes.plot(
+    [0.25, 0.25], [heights.mean(), qed.impurity([0.25, 0.75], "entropy")], color="C3", linewidth=2, label="the gain"
+)
 axes.set(xlabel="share of one class", ylabel="impurity", title="From one node to two sides")
 axes.legend()
 plt.show()
@@ -86,7 +88,9 @@ grown = qed.DecisionTreeClassifier().fit(X_train, y_train)
 pruned = search.best_estimator_
 print(search.how_)
 for name, tree in (("grown", grown), ("pruned", pruned)):
-    print(f"{name}: {tree.get_n_leaves()} leaves, right on its rows {tree.score(X_train, y_train):.1%}, on others {tree.score(X_test, y_test):.1%}")
+    print(
+        f"{name}: {tree.get_n_leaves()} leaves, right on its rows {tree.score(X_train, y_train):.1%}, on others {tree.score(X_test, y_test):.1%}"
+    )
 
 # %%
 # The proof, and what its certificate checks
@@ -153,7 +157,9 @@ plt.show()
 #
 # The exponential loss is above the count of errors. So the share of training errors is at most :math:`\prod_m Z_m`: *a theorem with a number in it*.
 
-stumps = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0).fit(X_train, y_train)
+stumps = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0).fit(
+    X_train, y_train
+)
 bound = np.cumprod(2 * np.sqrt(stumps.estimator_errors_ * (1 - stumps.estimator_errors_)))
 on_train = 1 - np.array(list(stumps.staged_score(X_train, y_train)))
 on_test = 1 - np.array(list(stumps.staged_score(X_test, y_test)))
@@ -259,13 +265,17 @@ random = np.random.default_rng(0)
 noisy = y_train.copy()
 flipped = random.permutation(len(noisy))[: len(noisy) // 10]
 noisy[flipped] = np.where(noisy[flipped] == "benign", "malignant", "benign")
-misled = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0).fit(X_train, noisy)
+misled = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0).fit(
+    X_train, noisy
+)
 weight = row_weights(misled, noisy)
 gathered = weight[flipped].sum() / weight.sum()
 trees = qed.RandomForestClassifier(60, random_state=0).fit(X_train, noisy)
 print(f"flipped rows: {len(flipped) / len(noisy):.0%} of all, with {gathered:.0%} of the weight")
 for name, before, after in (("AdaBoost", stumps, misled), ("forest", forest, trees)):
-    print(f"{name:<10}{before.score(X_test, y_test):.1%} with true labels, {after.score(X_test, y_test):.1%} with a tenth flipped")
+    print(
+        f"{name:<10}{before.score(X_test, y_test):.1%} with true labels, {after.score(X_test, y_test):.1%} with a tenth flipped"
+    )
 assert gathered > 0.3
 
 # %%

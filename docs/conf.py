@@ -27,7 +27,9 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "course/index.rst"]
-exclude_patterns += [f"{folder}/**/*.{kind}" for folder in ("gallery", "course") for kind in ("ipynb", "zip", "codeobj.json", "py")]
+exclude_patterns += [
+    f"{folder}/**/*.{kind}" for folder in ("gallery", "course") for kind in ("ipynb", "zip", "codeobj.json", "py")
+]
 suppress_warnings = ["config.cache"]
 default_role = "autolink"
 nitpicky = False

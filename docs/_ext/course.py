@@ -61,7 +61,9 @@ class Fold(SphinxTransform):
             del home[place + 1 : ends[0] + 1]
             mark += inside
         if stray := next(iter(self.document.findall(end_solution)), None):
-            raise ValueError(f"{self.env.docname}: '{END}' without a solution before it, in {stray.parent.astext()[:60]!r}.")
+            raise ValueError(
+                f"{self.env.docname}: '{END}' without a solution before it, in {stray.parent.astext()[:60]!r}."
+            )
 
 
 def fold_notebook(notebook: dict[str, Any]) -> dict[str, Any]:
