@@ -73,4 +73,4 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf $(VENV) $(DEMO) docs/_build docs/gallery docs/api/rooms docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) docs/_build docs/gallery docs/course docs/api/rooms docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,12 +20,16 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "course",
     "house",
     "mathml",
     "rooms",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.zip", "gallery/**/*.codeobj.json", "gallery/**/*.py"]
+exclude_patterns = ["_build", "course/index.rst"]
+exclude_patterns += [
+    f"{folder}/**/*.{kind}" for folder in ("gallery", "course") for kind in ("ipynb", "zip", "codeobj.json", "py")
+]
 suppress_warnings = ["config.cache"]
 default_role = "autolink"
 nitpicky = False
@@ -62,12 +66,12 @@ html_theme_options = {
     "navigation_with_keys": False,
     "logo": {"text": "qed ∎"},
 }
-html_sidebars = {"index": [], "course": [], "changes": []}
+html_sidebars = {"index": [], "changes": []}
 
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
-    "gallery_dirs": "gallery",
-    "filename_pattern": r"plot_",
+    "examples_dirs": ["../examples", "../course"],
+    "gallery_dirs": ["gallery", "course"],
+    "filename_pattern": r"[\\/](plot|chapter)_",
     "nested_sections": False,
     "within_subsection_order": "FileNameSortKey",
     "reset_modules": ("matplotlib", "pictures.style"),

@@ -1,0 +1,300 @@
+r"""
+4. Optimisation: walking downhill
+=================================
+
+**The question.** Least squares has a formula. Most costs have none. How does one find the minimum of a function by looking only at where one stands? How fast is that? And how does one *know* that
+it is a minimum?
+
+We stand in a ravine and follow a robot. (The second half of this chapter, networks and how they are trained, comes with the networks.)
+"""
+
+import warnings
+from itertools import islice
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import qed
+from qed.optim import (
+    FiniteSum,
+    GradientDescent,
+    HeavyBall,
+    Nesterov,
+    Newton,
+    Objective,
+    StochasticGradient,
+    StrongSmoothRate,
+    certify_rate,
+    check_convexity,
+    check_strong_convexity,
+    classify,
+    minimize,
+)
+
+# %%
+# What a minimum looks like
+# -------------------------
+#
+# Where :math:`f` is smooth, a minimum has :math:`\nabla f = 0`. Not the other way round: such a *critical point* can be a minimum, a maximum or a saddle. The Hessian (the matrix of second derivatives) tells: all eigenvalues
+# positive, a minimum; all negative, a maximum; both signs, a saddle; zeros, no verdict.
+
+print(classify([0.0, 0.0], lambda w: np.array([2 * w[0], -2 * w[1]])))
+print(classify([0.0], lambda w: -4 * w**3))
+
+# %%
+# A function is *convex* if every chord lies above it: :math:`f(tu + (1 - t)v) \le t f(u) + (1 - t) f(v)`. Equivalent, for smooth functions: every tangent lies below it; the gradient is monotone; the Hessian is
+# nowhere negative. For convex functions all is well: **a critical point is a global minimum**, because the tangent there is flat and lies below. A check can *refute* convexity, with a witness. It can never prove it from samples.
+
+for name, function in (
+    ("w²", lambda w: w[0] ** 2),
+    ("w³", lambda w: w[0] ** 3),
+    ("log(1 + exp w)", lambda w: np.logaddexp(0, w[0])),
+):
+    print(f"{name:<15}{check_convexity(function, -3, 3).verdict}")
+
+# %%
+# Two numbers say more. :math:`f` is *m-strongly convex* if its curvature is everywhere at least :math:`m`, and *M-smooth* if it is at most :math:`M`. Their ratio :math:`\kappa = M/m` is the *condition number*: how long and narrow the valley is. Here is
+# a ravine with :math:`m = 1` and :math:`M = 25`:
+#
+# .. math:: f(w) = \tfrac12 (w_1^2 + 25\, w_2^2) .
+
+ravine = Objective(
+    lambda w: (w[0] ** 2 + 25 * w[1] ** 2) / 2,
+    lambda w: np.array([w[0], 25 * w[1]]),
+    lambda w: np.diag([1.0, 25.0]),
+    strong_convexity=1.0,
+    smoothness=25.0,
+)
+start = [-10.0, 1.5]
+
+# %%
+# Follow the slope
+# ----------------
+#
+# Which direction goes down fastest? Among vectors of length one, :math:`u^\top \nabla f` is least for :math:`u = -\nabla f/\|\nabla f\|`. So step against the gradient:
+#
+# .. math:: w^{t+1} = w^t - \alpha\, \nabla f(w^t) .
+#
+# How long may the step be? Smoothness says :math:`f(w - \alpha \nabla f) \le f(w) - \alpha (1 - \tfrac{\alpha M}{2}) \|\nabla f\|^2`. So :math:`f` falls whenever :math:`\alpha < 2/M`, and the bound is best at :math:`\alpha = 1/M`. On the ravine
+# :math:`2/M = 0.08`: try both sides of it.
+
+figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
+east, north = np.meshgrid(np.linspace(-11, 3, 100), np.linspace(-3.2, 3.2, 100))
+for panel, (length, verdict) in zip(panels, ((0.01, "slow"), (0.06, "good"), (0.082, "too long"))):
+    walk = np.array([step.point for step in islice(GradientDescent(length).steps(ravine, [-10.0, 1.0]), 31)])
+    panel.contour(east, north, (east**2 + 25 * north**2) / 2, levels=12, colors="grey", linewidths=0.5)
+    panel.plot(*walk.T, ".-", linewidth=1.2, markersize=5)
+    panel.set(title=f"step {length:g}: {verdict}", xlabel="w₁", xlim=(-11, 3), ylim=(-3.2, 3.2))
+panels[0].set_ylabel("w₂")
+plt.show()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    minimize(ravine, [-10.0, 1.0], method=GradientDescent(0.082))
+print(caught[0].message)
+
+# %%
+# The proof, and what its certificate checks
+# ------------------------------------------
+#
+# How fast is it? With :math:`\alpha = 1/M`, smoothness gives a decrease of at least :math:`\|\nabla f\|^2/(2M)` in each step. Strong convexity gives :math:`\|\nabla f\|^2 \ge 2m\, (f - f^*)`. Put together:
+#
+# .. math:: f(w^{t+1}) - f^* \le \left(1 - \frac{m}{M}\right) \left(f(w^t) - f^*\right) .
+#
+# The distance to the minimum shrinks by a constant factor. That is the theorem. Here is the run that it speaks of, held to its bound at every step:
+
+print(certify_rate(StrongSmoothRate(smoothness=25.0, strong_convexity=1.0), ravine, start, 0.0, times=[1, 10, 100]))
+
+# %%
+# The second inequality is worth gold on its own: :math:`f - f^* \le \|\nabla f\|^2 / (2m)`. It bounds what is missing by what can be *measured where we stand*, without knowing the minimum. That is what the certificate of a run claims.
+
+found = minimize(ravine, start, method="gradient")
+print(found)
+
+# %%
+# - *value above that at the start*: the run did not make things worse.
+# - *value above its minimum, at most*: the bound above. It can be given because the objective knows its :math:`m`.
+#
+# Without :math:`m` nothing of the kind can be claimed: the certificate then speaks about the gradient, and no more. A small gradient may be a minimum, or a plain. Here is Rosenbrock's valley, which is not convex:
+
+banana = minimize(lambda w: (1 - w[0]) ** 2 + 100 * (w[1] - w[0] ** 2) ** 2, [-1.2, 1.0], method="newton")
+print(banana.certificate)
+
+# %%
+# Momentum and curvature
+# ----------------------
+#
+# Gradient descent zigzags: across the ravine the slope is steep and changes its sign, along it the slope is gentle and does not. A *heavy ball* remembers its last step. What changes sign cancels, what does not adds up:
+#
+# .. math:: w^{t+1} = w^t - \alpha \nabla f(w^t) + \beta\, (w^t - w^{t-1}) .
+#
+# *Nesterov's* method takes the gradient where the momentum will have carried it. Both need about :math:`\sqrt\kappa` steps where gradient descent needs :math:`\kappa`. *Newton's* method uses the Hessian: it jumps to the minimum
+# of the parabola that fits best where it stands,
+#
+# .. math:: w^{t+1} = w^t - \left(\nabla^2 f(w^t)\right)^{-1} \nabla f(w^t) .
+
+methods = {
+    "gradient descent": GradientDescent(step=2 / 26),
+    "heavy ball": HeavyBall(step=1.4 / 25, momentum=0.6),
+    "Nesterov": Nesterov(),
+    "Newton": Newton(step=1.0),
+}
+runs = {name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()}
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.5, 1])
+qed.plots.descent(ravine, {name: steps[:25] for name, steps in runs.items()}, left)
+left.set_title("25 steps each")
+for (name, steps), style in zip(runs.items(), ("-", "--", "-.", ":")):
+    right.semilogy([max(step.objective, 1e-12) for step in steps], style, label=name)
+right.set(xlabel="steps", ylabel="f(w)", xlim=(-2, 80), ylim=(1e-6, 300))
+right.legend(fontsize=8)
+plt.show()
+
+# %%
+# Newton is there in one step, since the ravine *is* a parabola. In general it converges quadratically, once it is near: the number of right digits doubles. Far away it may fail. On :math:`\sqrt{w^2 + 1}`, convex and harmless,
+# the whole step goes to :math:`-w^3`: from 0.9 it converges, from 1.1 it runs away. A line search along the step, the default of `qed.optim.Newton`, cures it.
+
+hyperbola = Objective(
+    lambda w: np.sqrt(w[0] ** 2 + 1), lambda w: w / np.sqrt(w**2 + 1), lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1)
+)
+for begin in (0.9, 1.1):
+    print(
+        "whole steps: ",
+        "  ->  ".join(
+            f"{step.point[0]:.4g}" for step in islice(Newton(step=1.0, shift=0.0).steps(hyperbola, [begin]), 5)
+        ),
+    )
+print("with a search:", "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(Newton().steps(hyperbola, [1.1]), 5)))
+
+# %%
+# Some rows at a time
+# -------------------
+#
+# The costs of learning are sums over rows. The gradient of *one row*, drawn by lot, has the right mean and costs :math:`1/n` of the work. That is *stochastic gradient descent*. It does not settle: near the minimum the noise of
+# the draws is larger than the slope. Three cures: steps that shrink, *mini-batches* (the variance falls like one over their size), and the average of the last iterates.
+
+income, food = qed.data.load("engel").Xy()
+A = np.column_stack([np.ones(len(food)), (income[:, 0] - income.mean()) / income.std()])
+b = (food - food.mean()) / food.std()
+best = np.linalg.lstsq(A, b, rcond=None)[0]
+squares = FiniteSum(
+    lambda w, rows: ((A[rows] @ w - b[rows]) ** 2).mean(),
+    lambda w, rows: 2 * A[rows].T @ (A[rows] @ w - b[rows]) / len(b[rows]),
+    n=len(b),
+)
+figure, axes = plt.subplots(figsize=(7, 3.7), layout="constrained")
+for name, method, style in (
+    ("1 row", StochasticGradient(0.02, batch=1, every=1), ":"),
+    ("20 rows", StochasticGradient(0.02, batch=20, every=1), "--"),
+    ("all rows", GradientDescent(0.02), "-"),
+):
+    walk = [step.point for step in islice(method.steps(squares, [1.5, -1.0]), 300)]
+    axes.semilogy([squares.value(w) - squares.value(best) + 1e-9 for w in walk], style, label=name)
+axes.set(xlabel="steps", ylabel="excess over the minimum", title="Engel's households: gradients of some of the rows")
+axes.legend()
+plt.show()
+
+# %%
+# A problem without a formula: where is the robot?
+# ------------------------------------------------
+#
+# Three sensors measure their distances from a robot. Each distance puts it on a circle; with noise the circles do not meet in one point. Least squares again, but the unknown place sits inside a square root:
+#
+# .. math:: L(w) = \tfrac12 \sum_i \left(y_i - \|x_i - w\|\right)^2 , \qquad \nabla L = -J^\top (y - F(w)) .
+#
+# *Gauss-Newton* replaces :math:`F` by its tangent plane and solves a linear problem in each step.
+
+
+def distance(X, w):
+    """Give the distances of the sensors, rows of X, from the place w."""
+    return np.sqrt((X[:, 0] - w[0]) ** 2 + (X[:, 1] - w[1]) ** 2)
+
+
+sensors = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]])
+ranges = distance(sensors, [1.0, 1.0]) + [0.08, -0.10, 0.06]
+robot = qed.NonlinearLeastSquares(distance, {"east": 2.0, "north": 2.0}).fit(sensors, ranges)
+print(robot.coef_.round(3), bool(robot.certificate_))
+
+# %%
+# Stepping through it
+# -------------------
+#
+# Every method of `qed.optim` is a generator: ``method.steps(objective, start)`` gives step after step, with the point, the objective and the gap. What to look for, on the robot: Gauss-Newton squares its error when the circles nearly meet (small
+# residuals), and only shrinks it when they do not. Move the noise up and watch.
+
+for size in (0.0, 1.0):
+    seen = distance(sensors, [1.0, 1.0]) + size * np.array([0.4, -0.5, 0.3])
+    walk = qed.steps(qed.NonlinearLeastSquares(distance, [2.0, 2.0], method="gauss-newton"), sensors, seen)
+    places = np.array([step.point for step in islice(walk, 12)])
+    print(f"noise {size:g}:", "  ".join(f"{np.linalg.norm(place - places[-1]):.0e}" for place in places[:6]))
+
+# %%
+# Where the texts slip
+# --------------------
+#
+# - The guide prints :math:`\nabla L = J^\top (y - F)` for the robot. The sign is minus; with the printed one gradient descent climbs.
+# - A saddle is defined with :math:`\le`. With that every point would be one.
+# - Step sizes that are small "never converge", and descent "can not converge" in a ravine. Both converge, slowly, as long as :math:`\alpha < 2/M`.
+# - The line search minimises along :math:`w + \alpha u` and then goes to :math:`w - \alpha u`.
+# - :math:`\sqrt{w^2 + 1}` is called strongly convex. Its curvature has the infimum 0: it is *strictly* convex only. Exercise 2.
+# - Smoothness is defined by the largest eigenvalue of the Hessian. For functions that are not convex it is the largest *absolute* one: :math:`-5w^2` needs :math:`M = 10`.
+# - Newton's error is said to fall like :math:`e^{-e^t}`; what is proven is :math:`2^{-2^t}`.
+# - The heavy ball begins with a velocity that is used twice. It should begin at rest.
+#
+# Exercises
+# ---------
+#
+# **Exercise 1.** By the theorem, how many steps of length :math:`1/M` are enough on the ravine to shrink the excess by :math:`10^{6}`? How many does it really need? Why fewer?
+#
+# .. solution::
+#
+#    :math:`(1 - \frac1{25})^t \le 10^{-6}` gives :math:`t \ge 339`. Descent needs about half of it: on a quadratic the *distance* shrinks by :math:`1 - m/M`, so the *value*, its square, by :math:`(1 - m/M)^2`.
+
+promised = int(np.ceil(np.log(1e-6) / np.log(1 - 1 / 25)))
+walk = list(islice(GradientDescent(1 / 25).steps(ravine, start), 400))
+needed = next(step.number for step in walk if step.objective <= 1e-6 * walk[0].objective)
+print(f"promised {promised}, needed {needed}")
+assert promised == 339 and needed < promised
+assert 0.4 < needed / promised < 0.6
+
+# %%
+# .. end-solution::
+#
+# **Exercise 2.** Is :math:`\sqrt{w^2 + 1}` strongly convex? Ask `qed.optim.check_strong_convexity` with the constant 0.001, first on [-3, 3], then on the whole line. Explain the two answers.
+#
+# .. solution::
+#
+#    Its curvature is :math:`(w^2 + 1)^{-3/2}`. On [-3, 3] it is at least :math:`10^{-3/2} = 0.03`; far out it falls below every constant.
+
+
+def hyper(w):
+    """Give the square root of w² + 1."""
+    return np.sqrt(w[0] ** 2 + 1)
+
+
+near = check_strong_convexity(hyper, 1e-3, -3, 3)
+everywhere = check_strong_convexity(hyper, 1e-3, -np.inf, np.inf)
+print(near.verdict)
+print(everywhere.verdict)
+assert "not refuted" in near.verdict and "not refuted" not in everywhere.verdict
+
+# %%
+# .. end-solution::
+#
+# **Exercise 3.** Ridge regression adds :math:`\lambda\|w\|^2` to the squared error. What does that do to the condition number of :math:`X^\top X = \operatorname{diag}(1, 100)`, for :math:`\lambda` = 0, 1, 10, 100? And to the steps that descent needs?
+#
+# .. solution::
+#
+#    :math:`\kappa = (100 + \lambda)/(1 + \lambda)`: 100, 50.5, 10, 1.98. The penalty makes the problem easier to solve, besides what it does for the noise.
+
+steps = []
+for penalty in (0.0, 1.0, 10.0, 100.0):
+    hessian = 2 * np.diag([1.0 + penalty, 100.0 + penalty])
+    bowl = Objective(lambda w, H=hessian: w @ H @ w / 2, lambda w, H=hessian: H @ w)
+    walk = list(islice(GradientDescent(1 / hessian[1, 1]).steps(bowl, [1.0, 1.0]), 1000))
+    steps.append(next(step.number for step in walk if step.objective <= 1e-6 * walk[0].objective))
+    print(f"lambda {penalty:>5g}: condition {qed.optim.condition_number(hessian):6.2f}, {steps[-1]} steps")
+assert steps == sorted(steps, reverse=True)
+
+# %%
+# .. end-solution::
+#
+# You can now minimise what has no formula, and say how far from the minimum you are. The next chapter has such a cost at its heart: the likelihood of classes.
