@@ -24,6 +24,7 @@ ROOMS = (
     "ensembles",
     "clustering",
     "reduction",
+    "neural",
     "features",
     "selection",
 )
