@@ -58,7 +58,7 @@ def test_gradients_of_everything_are_those_of_central_differences(training):
 
     value, gradient = loss(None)
     step = 1e-6
-    for i in range(network.n_parameters):
+    for i in rng.choice(network.n_parameters, 40, replace=False):
         ends = []
         for sign in (1, -1):
             moved = network.vector.copy()
