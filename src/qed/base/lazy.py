@@ -26,6 +26,7 @@ ROOMS = (
     "reduction",
     "reinforcement",
     "association",
+    "neural",
     "features",
     "selection",
 )
