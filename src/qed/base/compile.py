@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 COMPILED: list[Any] = []
-# The version of Numba whose inner parts `qed.base.parts` knows.
+# The version of Numba whose inner parts `qed.base.passes` and `qed.base.parts` know.
 PARTS_KNOWN_FOR = ["0", "68"]
 # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
 SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -34,17 +34,18 @@ def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, 
         return lambda inner: kernel(inner, within=within, **options)
     if within:
         return _part(function, options)
+    settings: dict[str, Any] = {**SETTINGS, **_sooner(within=False), **options}
     try:
-        compiled = _forgiving(njit(cache=True, **SETTINGS, **options)(function))
+        compiled = _forgiving(njit(cache=True, **settings)(function))
     except RuntimeError:
-        compiled = njit(**SETTINGS, **options)(function)
+        compiled = njit(**settings)(function)
     COMPILED.append(compiled)
     return compiled
 
 
 def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Compile a function for other kernels."""
-    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, **_sooner(), **options}
+    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, **_sooner(within=True), **options}
     compiled = njit(**settings)(function)
 
     @cache
@@ -59,13 +60,14 @@ def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 @cache
-def _sooner() -> dict[str, Any]:
-    """Give what makes no machine code of parts, where Numba's inner parts are those that it was written for; else nothing."""
+def _sooner(*, within: bool) -> dict[str, Any]:
+    """Give a compiler that is faster with kernels, where Numba's inner parts are those that it was written for; else nothing."""
     if numba.__version__.split(".")[:2] != PARTS_KNOWN_FOR:
         return {}
     from qed.base.parts import PartCompiler
+    from qed.base.passes import KernelCompiler
 
-    return {"pipeline_class": PartCompiler}
+    return {"pipeline_class": PartCompiler if within else KernelCompiler}
 
 
 def _forgiving(compiled: Any) -> Any:
