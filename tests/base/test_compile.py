@@ -9,7 +9,7 @@ from numba import njit, types
 from numba.core.types.functions import BaseFunction
 
 import qed.base.compile as compile_
-from qed.base.compile import COMPILED, _sooner, interpreted, kernel
+from qed.base.compile import COMPILED, _sooner, interpreted, kernel, unless_few
 
 
 @kernel(within=True, fastmath={"reassoc", "contract"})
@@ -91,3 +91,17 @@ def test_kernels_are_plain_loops():
     house = [one for one in COMPILED if one.py_func.__module__.startswith("qed.")]
     nested = [one for one in house if any(isinstance(value, CodeType) for value in one.py_func.__code__.co_consts)]
     assert len(house) > 100 and not nested
+
+
+def test_small_tables_do_not_wait_for_a_kernel_that_was_never_compiled_until_plain_python_has_taken_as_long(
+    monkeypatch,
+):
+    one = kernel(lambda values: values[0] / 4)
+    table, few = np.array([3.0]), 10
+    assert unless_few(one, few + 1, few)(table) == 0.75 and not one.signatures
+    assert unless_few(one, compile_.MANY_MORE * few + 1, few) is one
+    monkeypatch.setattr(compile_, "PATIENCE", 0.0)
+    assert unless_few(one, few + 1, few) is one
+    monkeypatch.undo()
+    assert one(table) == 0.75
+    assert unless_few(one, few + 1, few) is one and unless_few(one, few, few) is interpreted(one)

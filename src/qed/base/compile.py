@@ -5,12 +5,13 @@ Numba refuses to make a cached function at all, and the import of qed would fail
 call would. Here the kernel then simply goes uncached. `COMPILED` remembers every kernel, so that ``qed warmup`` can say what it compiled.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, wraps
 from pickle import PickleError
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -19,6 +20,9 @@ from numba import njit
 COMPILED: list[Any] = []
 # The version of Numba whose inner parts `qed.base.passes` and `qed.base.parts` know.
 PARTS_KNOWN_FOR = ["0", "68"]
+# How many times as many values as are few do not wait for a kernel, and for how many seconds of plain Python in its stead.
+MANY_MORE, PATIENCE = 16, 2.0
+_SPENT: dict[Any, float] = {}
 # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
 SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -105,6 +109,27 @@ def interpreted(compiled: Any, *kept: Any) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         with np.errstate(all="ignore"):
             return plain(*args)
+
+    return run
+
+
+def unless_few(compiled: Any, values: int, few: int) -> Callable[..., Any]:
+    """Give a kernel for a table of some values, or as plain Python where so `few` are not worth compiling.
+
+    Up to `MANY_MORE` times as many do not wait for a kernel that was never compiled either, until plain Python has taken about as long.
+    """
+    if values <= few:
+        return interpreted(compiled)
+    if values > MANY_MORE * few or _SPENT.get(compiled, 0.0) >= PATIENCE or is_ready(compiled):
+        return cast(Callable[..., Any], compiled)
+    plain = interpreted(compiled)
+
+    def run(*args: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return plain(*args)
+        finally:
+            _SPENT[compiled] = _SPENT.get(compiled, 0.0) + time.thread_time() - began
 
     return run
 
