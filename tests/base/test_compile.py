@@ -1,11 +1,15 @@
 """Kernels: those that people call, and those that are parts of others."""
 
+import gc
+from types import CodeType
+
 import numpy as np
 import pytest
-from numba import types
+from numba import njit, types
+from numba.core.types.functions import BaseFunction
 
 import qed.base.compile as compile_
-from qed.base.compile import COMPILED, _sooner, interpreted, kernel
+from qed.base.compile import COMPILED, _sooner, interpreted, kernel, unless_few
 
 
 @kernel(within=True, fastmath={"reassoc", "contract"})
@@ -45,7 +49,9 @@ def test_no_machine_code_is_made_of_a_part(within):
     compiled = kernel(double, within=within)
     compiled.compile((types.float64,))
     (found,) = compiled.overloads.values()
-    assert found.library.codegen._engine.is_symbol_defined(found.fndesc.mangled_name) == (not (within and _sooner()))
+    assert found.library.codegen._engine.is_symbol_defined(found.fndesc.mangled_name) == (
+        not (within and _sooner(within=True))
+    )
 
 
 def test_a_part_that_is_called_from_python_is_compiled_once_more_with_a_way_in():
@@ -63,6 +69,39 @@ def test_other_versions_of_numba_compile_parts_as_they_do(monkeypatch):
     try:
         part = kernel(lambda value: value + 1.0, within=True)
         whole = kernel(lambda value: 2.0 * part(value))
-        assert _sooner() == {} and whole(3.0) == 8.0 and part(1.0) == 2.0
+        assert _sooner(within=True) == _sooner(within=False) == {} and whole(3.0) == 8.0 and part(1.0) == 2.0
     finally:
         _sooner.cache_clear()
+
+
+def test_who_compiles_elsewhere_finds_numba_as_it_was():
+    search = BaseFunction.get_call_type
+    assert kernel(lambda value: value + 1.5)(2) == 3.5
+    with pytest.raises(Exception, match="nothing"):
+        kernel(lambda value: nothing + value)(2)  # noqa: F821
+    assert BaseFunction.get_call_type is search and gc.isenabled()
+    assert njit(lambda value: value + 1.5)(2) == 3.5
+
+
+def test_kernels_are_plain_loops():
+    """They have nothing in them that the passes which are left out would have to look for."""
+    from qed.commands.warmup import models
+
+    assert list(models())
+    house = [one for one in COMPILED if one.py_func.__module__.startswith("qed.")]
+    nested = [one for one in house if any(isinstance(value, CodeType) for value in one.py_func.__code__.co_consts)]
+    assert len(house) > 100 and not nested
+
+
+def test_small_tables_do_not_wait_for_a_kernel_that_was_never_compiled_until_plain_python_has_taken_as_long(
+    monkeypatch,
+):
+    one = kernel(lambda values: values[0] / 4)
+    table, few = np.array([3.0]), 10
+    assert unless_few(one, few + 1, few)(table) == 0.75 and not one.signatures
+    assert unless_few(one, compile_.MANY_MORE * few + 1, few) is one
+    monkeypatch.setattr(compile_, "PATIENCE", 0.0)
+    assert unless_few(one, few + 1, few) is one
+    monkeypatch.undo()
+    assert one(table) == 0.75
+    assert unless_few(one, few + 1, few) is one and unless_few(one, few, few) is interpreted(one)

@@ -5,20 +5,24 @@ Numba refuses to make a cached function at all, and the import of qed would fail
 call would. Here the kernel then simply goes uncached. `COMPILED` remembers every kernel, so that ``qed warmup`` can say what it compiled.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, wraps
 from pickle import PickleError
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
 from numba import njit
 
 COMPILED: list[Any] = []
-# The version of Numba whose inner parts `qed.base.parts` knows.
+# The version of Numba whose inner parts `qed.base.passes` and `qed.base.parts` know.
 PARTS_KNOWN_FOR = ["0", "68"]
+# How many times as many values as are few do not wait for a kernel, and for how many seconds of plain Python in its stead.
+MANY_MORE, PATIENCE = 16, 2.0
+_SPENT: dict[Any, float] = {}
 # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
 SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -34,17 +38,18 @@ def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, 
         return lambda inner: kernel(inner, within=within, **options)
     if within:
         return _part(function, options)
+    settings: dict[str, Any] = {**SETTINGS, **_sooner(within=False), **options}
     try:
-        compiled = _forgiving(njit(cache=True, **SETTINGS, **options)(function))
+        compiled = _forgiving(njit(cache=True, **settings)(function))
     except RuntimeError:
-        compiled = njit(**SETTINGS, **options)(function)
+        compiled = njit(**settings)(function)
     COMPILED.append(compiled)
     return compiled
 
 
 def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Compile a function for other kernels."""
-    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, **_sooner(), **options}
+    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, **_sooner(within=True), **options}
     compiled = njit(**settings)(function)
 
     @cache
@@ -59,13 +64,14 @@ def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 @cache
-def _sooner() -> dict[str, Any]:
-    """Give what makes no machine code of parts, where Numba's inner parts are those that it was written for; else nothing."""
+def _sooner(*, within: bool) -> dict[str, Any]:
+    """Give a compiler that is faster with kernels, where Numba's inner parts are those that it was written for; else nothing."""
     if numba.__version__.split(".")[:2] != PARTS_KNOWN_FOR:
         return {}
     from qed.base.parts import PartCompiler
+    from qed.base.passes import KernelCompiler
 
-    return {"pipeline_class": PartCompiler}
+    return {"pipeline_class": PartCompiler if within else KernelCompiler}
 
 
 def _forgiving(compiled: Any) -> Any:
@@ -103,6 +109,27 @@ def interpreted(compiled: Any, *kept: Any) -> Callable[..., Any]:
     def run(*args: Any) -> Any:
         with np.errstate(all="ignore"):
             return plain(*args)
+
+    return run
+
+
+def unless_few(compiled: Any, values: int, few: int) -> Callable[..., Any]:
+    """Give a kernel for a table of some values, or as plain Python where so `few` are not worth compiling.
+
+    Up to `MANY_MORE` times as many do not wait for a kernel that was never compiled either, until plain Python has taken about as long.
+    """
+    if values <= few:
+        return interpreted(compiled)
+    if values > MANY_MORE * few or _SPENT.get(compiled, 0.0) >= PATIENCE or is_ready(compiled):
+        return cast(Callable[..., Any], compiled)
+    plain = interpreted(compiled)
+
+    def run(*args: Any) -> Any:
+        began = time.thread_time()
+        try:
+            return plain(*args)
+        finally:
+            _SPENT[compiled] = _SPENT.get(compiled, 0.0) + time.thread_time() - began
 
     return run
 

@@ -7,9 +7,10 @@ intermediate code, and make machine code of their own from it, so that of the pa
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+from qed.base.passes import KernelCompiler
 
 
 class _Part(JITCodeLibrary):
@@ -45,11 +46,7 @@ class _PartLowering(NativeLowering):
         return True
 
 
-class PartCompiler(CompilerBase):
-    """Numba's compiler with that end."""
+class PartCompiler(KernelCompiler):
+    """The compiler of kernels with that end."""
 
-    def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(_PartLowering if one is NativeLowering else one, says) for one, says in passes.passes]
-        passes.finalize()
-        return [passes]
+    instead = {**KernelCompiler.instead, NativeLowering: _PartLowering}

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from qed.base.compile import interpreted
+from qed.base.compile import is_ready, unless_few
 from qed.base.engine import work
 from qed.base.threads.team import Team, team
 from qed.trees.columns import Columns
@@ -35,8 +35,9 @@ from qed.trees.sweeping import (
 )
 
 NOTHING = np.empty(0)
-# Rows times columns below which growing is not worth compiling; rows from which a node is searched by all threads, and at least so many.
-FEW, MANY, ENOUGH = 1 << 11, 1 << 13, 1 << 10
+# Rows times columns below which growing is not worth compiling; rows from which a node is searched by all threads, and at least so many;
+# and rows below which it is not worth compiling what all threads need.
+FEW, MANY, ENOUGH, ALONE = 1 << 11, 1 << 13, 1 << 10, 1 << 15
 
 
 class Targets(NamedTuple):
@@ -126,7 +127,7 @@ def grow(columns: Columns, targets: Targets, rules: Rules) -> Grown:
     number = np.empty(n, dtype=np.int32)
     root = Stretch(0, n, 0)
     below = partial(_subtree, columns, targets, rules, number)
-    if n <= MANY or rules.tried < p:
+    if n <= MANY or rules.tried < p or (n <= ALONE and not is_ready(best_place_alone)):
         return below(root)
     # Where their keys take half the room, subtrees are grown sooner.
     fitting = 1 << max(32 - columns.label_bits - n.bit_length(), 0)
@@ -142,7 +143,7 @@ def _subtree(columns: Columns, targets: Targets, rules: Rules, number: np.ndarra
     rows, (p, n) = node.last - node.first, columns.keys.shape
     most, levels = 2 * max(rows // rules.leaf, 1) - 1, rules.depth - node.depth
     grown = Grown.room(min(most, (2 << levels) - 1) if levels < 62 else most)
-    run = interpreted(grow_below) if n * p <= FEW else grow_below
+    run = unless_few(grow_below, n * p, FEW)
     limits = (rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried, np.uint64(rules.seed))
     own, targets, node = _own(columns, targets, number, node)
     side = np.zeros(own.keys.shape[1], dtype=np.uint8)

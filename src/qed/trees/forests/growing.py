@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qed.base.compile import interpreted, kernel
+from qed.base.compile import kernel, unless_few
 from qed.trees.bins import MISSING
 from qed.trees.forests.adding import (
     NONE,
@@ -108,7 +108,9 @@ def grow_drawn(
     most = 2 * max(n // rules.leaf, 1) - 1
     room = DrawnTree.room(min(most, (2 << rules.depth) - 1) if rules.depth < 62 else most, drawn.classes)
     leaf = np.empty(drawn.codes.shape[1] if drawn.classes == 1 else 0, dtype=np.intp)
-    run = interpreted(grow_bins) if drawn.codes.size * trees <= FEW else grow_bins
+    # Trees of numbers and of places by chance ask so many questions that compiling takes no longer.
+    values, many = drawn.codes.size * trees, drawn.classes == 1 or by_chance
+    run = grow_bins if many and values > FEW else unless_few(grow_bins, values, FEW)
     limits = rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried
     bins = np.zeros(MISSING + 1, np.uint64), np.zeros(MISSING + 1, np.intp), np.zeros(4, np.uint64)
     given = drawn if by_chance else (drawn.codes, None, *drawn[2:])
