@@ -28,6 +28,17 @@ def three_groups(n=40):
     return np.concatenate([np.random.default_rng(k).standard_normal((n, 2)) + at for k, at in enumerate(CENTRES)])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_settings():
+    """Let mixtures and graphs contend with a few numbers of clusters: what they cost is no matter here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qed.GaussianMixture, "compare_grid", {"covariance_type": ["full"], "n_components": [2, 3, 4]})
+        patch.setattr(
+            qed.SpectralClustering, "compare_grid", {"affinity": ["nearest_neighbors"], "n_clusters": [2, 3, 4]}
+        )
+        yield
+
+
 @pytest.fixture(scope="module")
 def groups():
     return compare({"left": three_groups()[:, 0], "up": three_groups()[:, 1]}, cv=3)
@@ -62,6 +73,42 @@ def test_groups_that_are_there_are_found(groups):
     assert words[0].startswith("k = 3: silhouette 0.") and "next best k = " in words[0]
     assert words[-1] == "The elbow of the inertia is at k = 3."
     assert verdict_words(groups).startswith("Clusters worth the name, of strong structure: 19 tables")
+
+
+def test_means_mixtures_and_graphs_contend_and_the_simplest_wins_a_tie(groups):
+    assert [entry.name for entry in groups.entries] == ["k-means", "Gaussian mixture", "Spectral clustering"]
+    assert not any(entry.failure for entry in groups.entries)
+    assert len({round(entry.score, 12) for entry in groups.entries}) == 1
+    assert [entry.path.criterion for entry in groups.entries] == ["inertia", "BIC", ""]
+    assert [int(entry.path.counts[entry.chosen]) for entry in groups.entries] == [3, 3, 3]
+    assert all(entry.model.certificate_ for entry in groups.entries)
+    assert second_opinion(groups.entries[1]) == "The BIC is least at k = 3."
+
+
+def test_a_graph_of_many_rows_is_not_affordable():
+    names = [one.name for one in contenders.contenders("clustering", 5000, 4)]
+    assert names == ["k-means", "Gaussian mixture"]
+
+
+@pytest.mark.parametrize("kind", [qed.GaussianMixture, qed.SpectralClustering])
+def test_what_other_clusterers_find_is_reported_and_told_of_new_rows(kind, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(contenders, "_kinds", lambda task: [kind])
+    pyarrow.csv.write_csv(pa.table({"left": three_groups()[:, 0], "up": three_groups()[:, 1]}), tmp_path / "t.csv")
+    words = ("compare", tmp_path / "t.csv", "--cv", "2", "--report", tmp_path / "r.html", "--model", tmp_path / "m.qed")
+    found = run(*words)
+    assert found.exit_code == 0 and "k = 3: silhouette" in found.stdout, found.output
+    assert "finds 3 clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    (tmp_path / "new.csv").write_text("left,up\n0,0\n12,0\n0,12\n90,90\n")
+    proba = ["--proba"] if kind is qed.GaussianMixture else []
+    assert run("predict", tmp_path / "m.qed", tmp_path / "new.csv", "-o", tmp_path / "out.csv", *proba).exit_code == 0
+    out = pyarrow.csv.read_csv(tmp_path / "out.csv").to_pydict()
+    assert len(set(out["cluster"][:3])) == 3
+    if proba:
+        assert out["log_density"][3] < min(out["log_density"][:3]) - 10
+        sums = np.sum([out[f"probability_{k}"] for k in range(3)], axis=0)
+        np.testing.assert_allclose(sums, 1, atol=1e-9)
+    assert run("certify", tmp_path / "m.qed", tmp_path / "t.csv").exit_code == 0
+    assert run("explain", tmp_path / "m.qed").exit_code == 0
 
 
 def test_scores_are_those_of_fitting_everything_anew(groups):

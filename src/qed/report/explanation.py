@@ -7,7 +7,7 @@ import numpy as np
 
 from qed.base.certificate import Certificate
 from qed.base.errors import NotAvailableError
-from qed.base.models.roles import Clusterer
+from qed.base.models.roles import Grouper
 from qed.base.models.ways import ways_of
 from qed.trees.nodes import Nodes
 from qed.trees.words.drawing import export_rules, export_text
@@ -106,8 +106,8 @@ def has_importances(inner: Any) -> bool:
 
 
 def centers_of(inner: Any) -> np.ndarray | None:
-    """Give the centres of a clusterer, or the means of a mixture; None for what has neither."""
-    if not isinstance(inner, Clusterer):
+    """Give the centres of a clusterer, or the means of a mixture; None for what has neither, or centres elsewhere than among the rows."""
+    if not isinstance(inner, Grouper) or hasattr(inner, "embedding_"):
         return None
     return next((getattr(inner, name) for name in ("cluster_centers_", "means_") if hasattr(inner, name)), None)
 

@@ -34,6 +34,7 @@ __all__ = [
     "ClassNamePrefixFeaturesOutMixin",
     "Classifier",
     "Clusterer",
+    "Grouper",
     "OnePassClassifier",
     "OneToOneFeatureMixin",
     "Regressor",
@@ -277,8 +278,8 @@ class OnePassClassifier(Classifier, OnePass):
         return super().partial_fit(X, y, sample_weight)
 
 
-class Clusterer(ClusterMixin, Estimator):
-    """A model that groups rows."""
+class Grouper(Estimator):
+    """A model that tells to which group a row belongs: a cluster, or a component of a mixture."""
 
     target: ClassVar[str | None] = None
 
@@ -295,6 +296,10 @@ class Clusterer(ClusterMixin, Estimator):
             The features.
         """
         return self._apply(self._assign, X)
+
+
+class Clusterer(ClusterMixin, Grouper):
+    """A model that groups rows, and says in `labels_` how it has grouped those it was fitted to."""
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, and tell the cluster of every row.

@@ -10,7 +10,7 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.checks import complete
-from qed.base.models.estimator import Estimator
+from qed.base.models.roles import Grouper
 from qed.base.random import Seed, generator, seed_of
 from qed.base.sources.block import Block
 from qed.clustering.mixtures.holes import log_joint
@@ -20,7 +20,7 @@ from qed.clustering.mixtures.shapes import matrices, n_parameters
 from qed.clustering.mixtures.shares import shared
 
 
-class MixtureDensity(Estimator):
+class MixtureDensity(Grouper):
     """A model whose weights, means and precisions say how rows are spread."""
 
     weights_: np.ndarray

@@ -169,6 +169,12 @@ class GaussianMixture(MixtureDensity, Iterative):
         "covariance_floor": number(0, kind="model"),
     }
 
+    compare_grid: ClassVar[Mapping[str, Any]] = {
+        "covariance_type": ("full", "diag"),
+        "n_components": range(2, 11),
+    }
+    compare_name: ClassVar[str] = "Gaussian mixture"
+
     def __init__(
         self,
         n_components: int = 1,

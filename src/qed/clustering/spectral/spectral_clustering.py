@@ -126,6 +126,9 @@ class SpectralClustering(Clusterer):
     """
 
     passes: ClassVar[str] = "in memory"
+    # Neighbours reach as far as the rows lie apart, whatever the number of columns.
+    compare_grid: ClassVar[Mapping[str, Any]] = {"affinity": ("nearest_neighbors",), "n_clusters": range(2, 11)}
+    compare_most_rows: ClassVar[int] = 2000
     sparse: ClassVar[bool] = True
     attributes: ClassVar = {
         "embedding_": floats("rows", "components"),

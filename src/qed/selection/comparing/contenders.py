@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.lazy import public_classes
-from qed.base.models.roles import Classifier, Clusterer, Regressor
+from qed.base.models.roles import Classifier, Grouper, Regressor
 from qed.base.models.ways import ways_of
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.table_model import TableModel, what_suits
 from qed.selection.searching.candidates import candidates_of, made_with
 
-ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Classifier, "clustering": Clusterer}
+ROLES: Mapping[str, type[Any]] = {"regression": Regressor, "classification": Classifier, "clustering": Grouper}
 Encoding = tuple[int, bool, tuple[tuple[str, Any], ...]]
 MOST_PRODUCTS, MOST_WORK = 300, 2e9
 # What a model that wants all words of free text asks of the encoder: a sparse matrix, where less than this share of it is not zero.
@@ -117,14 +117,16 @@ def contenders(
     return sorted(found, key=_precedence)
 
 
-def _precedence(contender: Contender) -> tuple[int, bool, bool, bool]:
+def _precedence(contender: Contender) -> tuple[int, bool, bool, bool, int]:
     """Order contenders, which decides between equal scores.
 
-    Plain columns come first, then what has probabilities, then what has no settings, then what does not need all rows at once.
+    Plain columns come first, then what has probabilities, then what has no settings, then what does not need all rows at once. Of what
+    finds clusters, that comes first of which least has to be chosen.
     """
-    model = contender.model
+    model, groups = contender.model, isinstance(contender.model, Grouper)
     holds = model.passes in ("as codes", "in memory")
-    return contender.degree, not hasattr(model, "predict_proba"), bool(contender.grid), holds
+    likes = not groups and not hasattr(model, "predict_proba")
+    return contender.degree, likes, bool(contender.grid), holds, len(contender.grid) if groups else 0
 
 
 def _kinds(task: str) -> list[Any]:

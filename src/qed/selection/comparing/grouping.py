@@ -18,6 +18,7 @@ Rousseeuw (1987), Silhouettes; Tibshirani, Walther and Hastie (2001), Estimating
 Luxburg (2010), Clustering stability.
 """
 
+import re
 import time
 from collections.abc import Mapping
 from copy import deepcopy
@@ -73,6 +74,13 @@ class Grouping(Running):
         entries = [self._entry(one, *parts) for parts, group in encoded.values() for one in group]
         self.progress(1.0, "done")
         return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
+
+    def notes_on(self, one: Contender) -> tuple[str, ...]:
+        """Give what was warned of; the same words with other numbers, of another number of clusters or fold, once."""
+        found: dict[str, str] = {}
+        for note in super().notes_on(one):
+            found.setdefault(re.sub(r"\d+", "#", note), note)
+        return tuple(found.values())
 
     @property
     def _n_folds(self) -> int:

@@ -22,7 +22,7 @@ from qed.base.models.fingerprint import Fingerprint, target_sums
 from qed.base.models.parameters import Parameter, anything, boolean, choice, integer
 from qed.base.models.problem import Problem, TableProblem
 from qed.base.models.proof import FOLLOWING, SAME_DATA, difference_from, examine
-from qed.base.models.roles import Clusterer, Transformer
+from qed.base.models.roles import Grouper, Transformer
 from qed.base.sources.rows import Rows
 from qed.base.summary import Summary
 from qed.features.maps.polynomial import PolynomialFeatures
@@ -41,7 +41,7 @@ def what_suits(model: Any, degree: int = 1) -> tuple[dict[str, Any], bool]:
     (({}, True), ({'impute': None, 'coded': True, 'min_frequency': 1, 'max_levels': 254, 'max_terms': 50}, False))
     """
     # Distances between rows need numbers on one scale, also where the model could do with holes.
-    if degree > 1 or isinstance(model, Clusterer) or not model.__sklearn_tags__().input_tags.allow_nan:
+    if degree > 1 or isinstance(model, Grouper) or not model.__sklearn_tags__().input_tags.allow_nan:
         return {}, True
     # As many levels as there are bins, the rarest of them together: each costs no column.
     most = (getattr(model, "max_bins", None) or 255) - 1
