@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import ALIKE, Claim
+from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import boolean, choice, integer, number
@@ -334,14 +334,12 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
         rounding, dependent = found.rounding, found.x.rank < len(U) or found.y.rank < len(V)
         alike = ALIKE if dependent else ""
         claims = [
-            Claim.within("scores have variance one, and no correlations but those said (off)", off, TOLERANCE, rounding),
-            Claim.within("directions are stationary (residual)", away, TOLERANCE, 2 * k**0.5 * rounding),
+            _with_rounding("scores have variance one, and no correlations but those said (off)", off, rounding),
+            _with_rounding("directions are stationary (residual)", away, 2 * k**0.5 * rounding),
         ]
         if k < found.rank:
             more = max(found.beyond(U, values, V) - float(values[-1]), 0.0)
-            claims.append(
-                Claim.within(f"a pair beyond these is correlated more by, at most{alike}", more, TOLERANCE, 2 * rounding)
-            )
+            claims.append(_with_rounding(f"a pair beyond these is correlated more by, at most{alike}", more, 2 * rounding))
         return claims
 
     def _restate(self, problem: CanonicalProblem) -> list[Claim]:
@@ -407,6 +405,11 @@ class CanonicalProblem(StatisticProblem):
         found = seen.scatter / (seen.weight - 1) / scale / scale[:, None]
         p = seen.n_features
         return found[:p, :p], found[:p, p:], found[p:, p:]
+
+
+def _with_rounding(says: str, value: float, rounding: float) -> Claim:
+    """Claim that a value is next to nothing, whatever rounding did to it."""
+    return Claim(says, value + rounding, TOLERANCE + 2 * min(rounding, MOST_ROUNDING))
 
 
 def _largest(values: np.ndarray) -> float:
