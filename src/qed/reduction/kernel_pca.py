@@ -216,7 +216,9 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
         with np.errstate(divide="ignore"):
             scale = np.where(values > 0, 1 / np.sqrt(values), 0.0)
         weight = getattr(self, "weight_fit_", None)
-        return np.asarray(self.eigenvectors_ * scale if weight is None else self.eigenvectors_ * scale * weight[:, None])
+        return np.asarray(
+            self.eigenvectors_ * scale if weight is None else self.eigenvectors_ * scale * weight[:, None]
+        )
 
     def _offset(self, problem: SimilarRows) -> np.ndarray:
         return np.asarray(problem.offset_of_rows @ self._coefficients()[problem.present])
@@ -309,8 +311,17 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
             restated("gamma_", self.gamma_, problem.gamma),
             restated("weight_fit_", getattr(self, "weight_fit_", None), problem.block.weight),
             # The parts of an offset may cancel: it is as right as they are.
-            restated("offset_", self.offset_, offset, scale=np.abs(offset) + 1e-4 * (size * reach + np.sqrt(self.eigenvalues_))),
-            Claim("rows without weight have no part in eigenvectors_", float(np.abs(self.eigenvectors_[absent]).sum()), 0.0),
+            restated(
+                "offset_",
+                self.offset_,
+                offset,
+                scale=np.abs(offset) + 1e-4 * (size * reach + np.sqrt(self.eigenvalues_)),
+            ),
+            Claim(
+                "rows without weight have no part in eigenvectors_",
+                float(np.abs(self.eigenvectors_[absent]).sum()),
+                0.0,
+            ),
             Claim("X_fit_ are the rows of the table (others)", float(others), 0.0),
             self._claim_of_number(problem),
         ]

@@ -211,7 +211,9 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
         found = self._measured(problem.sample)
         claims = [
             Claim("directions differ from those that the seed draws", apart, 1e-12 * float(abs(wanted).max())),
-            Claim("distortion_ is that of the rows drawn (difference)", abs(found - self.distortion_), 1e-9 * (1 + found)),
+            Claim(
+                "distortion_ is that of the rows drawn (difference)", abs(found - self.distortion_), 1e-9 * (1 + found)
+            ),
         ]
         pairs = max(len(problem.sample.X) * (len(problem.sample.X) - 1) // 2, 1)
         if (bound := self._promised(pairs)) is not None:
@@ -392,7 +394,13 @@ class SparseRandomProjection(RandomProjection):
 
     def _project(self, X: Any) -> Any:
         found = X @ self.components_.T
-        return found.toarray() if is_sparse(found) and self.dense_output else found if is_sparse(found) else np.asarray(found)
+        return (
+            found.toarray()
+            if is_sparse(found) and self.dense_output
+            else found
+            if is_sparse(found)
+            else np.asarray(found)
+        )
 
     def _makes_sparse(self, rows: Rows) -> bool:
         return rows.is_sparse and not self.dense_output

@@ -171,7 +171,12 @@ class TopVariance(ColumnSelector):
         rounding = lost / max(most, TINY) + 8 * EPS
         return [
             *super()._prove(problem),
-            Claim.within("a column left out varies more than one kept, by at most (relative)", over / max(most, TINY), 0.0, rounding),
+            Claim.within(
+                "a column left out varies more than one kept, by at most (relative)",
+                over / max(most, TINY),
+                0.0,
+                rounding,
+            ),
         ]
 
 

@@ -205,7 +205,10 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
         return [
             restated("mean_", self.mean_, seen.x_mean, scale=np.abs(seen.x_mean) + wide),
             restated(
-                "explained_variance_", self.explained_variance_, values[:kept] / seen.weight, scale=values[0] / seen.weight
+                "explained_variance_",
+                self.explained_variance_,
+                values[:kept] / seen.weight,
+                scale=values[0] / seen.weight,
             ),
             restated("noise_variance_", self.noise_variance_, noise, scale=noise + hidden),
             restated("log_likelihood_", self.log_likelihood_, now, scale=abs(now) + blur),

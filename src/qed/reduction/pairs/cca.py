@@ -180,7 +180,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
         k = self._pairs_wanted(found)
         if k == 0:
             which = "X" if found.x.rank == 0 else "y"
-            raise DegenerateError(f"CCA: no column of {which} varies, so nothing is correlated with it. Give columns that do.")
+            raise DegenerateError(
+                f"CCA: no column of {which} varies, so nothing is correlated with it. Give columns that do."
+            )
         self._warn_of_dependent(found)
         self.x_rank_, self.y_rank_, self.n_components_ = found.x.rank, found.y.rank, k
         self.x_mean_, self.y_mean_ = np.array(seen.x_mean), np.array(seen.y_mean)
@@ -339,7 +341,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
         ]
         if k < found.rank:
             more = max(found.beyond(U, values, V) - float(values[-1]), 0.0)
-            claims.append(_with_rounding(f"a pair beyond these is correlated more by, at most{alike}", more, 2 * rounding))
+            claims.append(
+                _with_rounding(f"a pair beyond these is correlated more by, at most{alike}", more, 2 * rounding)
+            )
         return claims
 
     def _restate(self, problem: CanonicalProblem) -> list[Claim]:
