@@ -3,9 +3,9 @@ Noise on one axis: PCA and CCA
 ==============================
 
 Two instruments look at the same three quantities. The first is clean; the second adds a disturbance, thirty times as strong as what is
-measured, along one direction: :math:`Y = X + \epsilon`. *Principal components* of Y are the directions in which Y varies most, so the first is the
-disturbance, and says nothing about X. *Canonical correlations* ask what both tables share, and a disturbance that only one of them
-has is no part of it, however strong.
+measured, along one direction: :math:`Y = X + \epsilon`. *Principal components* of Y are the directions in which Y varies most, so the
+first is the disturbance, and says nothing about X. *Canonical correlations* ask what both tables share, and a disturbance that only one
+of them has is no part of it, however strong.
 """
 
 import matplotlib.pyplot as plt

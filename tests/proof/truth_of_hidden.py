@@ -95,7 +95,7 @@ def stationary_factors(model, data):
         floor = [mpmath.mpf(model.noise_floor) * S[j, j] * (1 + mpmath.mpf(1e-5)) for j in range(S.rows)]
         slopes = [noise[j] * off[j, j] for j in range(S.rows)]
         free = [abs(slope) for j, slope in enumerate(slopes) if noise[j] > floor[j] or slope <= 0]
-    claim = tuple(model.certificate_)[0]
+    claim = next(iter(model.certificate_))
     return float(max(free, default=0.0)), claim.bound
 
 

@@ -179,12 +179,17 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
     def _problem(self, rows: Rows) -> SimilarRows:
         if self.fit_inverse_transform and self.similarity_is_given:
             raise NotAvailableError(
-                "KernelPCA: Cannot fit_inverse_transform with a precomputed kernel, which tells nothing of rows. Give the rows, and a kernel."
+                "KernelPCA: Cannot fit_inverse_transform with a precomputed kernel, which tells nothing of rows. Give rows and a kernel."
             )
         return SimilarRows(rows, self)
 
     def _solve(self, problem: SimilarRows) -> None:
         spread, n = problem.spread, len(problem.weight)
+        if not spread.total > spread.noise:
+            raise DegenerateError(
+                "KernelPCA: similarities of the rows differ by no more than rounding does, so that rows do not vary in the features of the "
+                "kernel. Give rows that differ, scale the columns, or give a larger gamma."
+            )
         wanted = n if self.n_components is None else min(int(self.n_components), n)
         values, directions = spread.leading(wanted)
         least = float(np.linalg.eigvalsh(spread.matrix)[0]) if self.similarity_is_given and wanted == n else 0.0

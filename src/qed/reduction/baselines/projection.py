@@ -8,7 +8,8 @@ for all pairs of n rows at once, with high probability (Johnson and Lindenstraus
 that of columns, nor on the rows; so nothing is learned, and no direction is better than another. Entries may be mostly zeros, plus or
 minus a constant else (Achlioptas; Li, Hastie and Church), which takes a share of the time.
 
-What was kept is measured on some rows (``distortion_``) and held against theory: for normal entries :math:`k \|Pv\|^2 / \|v\|^2` is chi-squared.
+What was kept is measured on some rows (``distortion_``) and held against theory: for normal entries
+:math:`k \|Pv\|^2 / \|v\|^2` is chi-squared.
 
 Dasgupta and Gupta (2003), An elementary proof of a theorem of Johnson and Lindenstrauss; Achlioptas (2003), Database-friendly random
 projections.

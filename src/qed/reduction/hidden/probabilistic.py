@@ -3,8 +3,8 @@ r"""Probabilistic PCA: rows are normal, spread along a plane by a few hidden num
 .. math:: x \sim \mathcal N(\mu, \Lambda \Lambda^\top + \sigma^2 I), \qquad \hat\mu = \bar x, \qquad
     \hat\sigma^2 = \frac{1}{p - k} \sum_{j > k} \lambda_j, \qquad \hat\Lambda = V_k^\top (L_k - \hat\sigma^2 I)^{1/2},
 
-with the eigenvalues :math:`\lambda_j` of the covariance (divided by W). The most likely plane is that of :class:`qed.PCA`, so one pass and an
-eigendecomposition find the global maximum of a likelihood that is not concave. The posterior mean of a row is its projection, drawn
+with the eigenvalues :math:`\lambda_j` of the covariance (divided by W). The most likely plane is that of :class:`qed.PCA`, so one pass
+and an eigendecomposition find the global maximum of a likelihood that is not concave. The posterior mean of a row is its projection, drawn
 towards the mean; as :math:`\sigma^2 \to 0` it becomes the projection itself.
 
 Tipping and Bishop (1999), Probabilistic principal component analysis.
