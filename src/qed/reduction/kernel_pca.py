@@ -21,7 +21,7 @@ import numpy as np
 
 from qed.base.attributes import floats, maybe
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateError, InputError, NotAvailableError
+from qed.base.errors import DegenerateError, InputError, NotAvailableError, NotFittedError
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.proof import restated
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
@@ -192,20 +192,21 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
             )
         wanted = n if self.n_components is None else min(int(self.n_components), n)
         values, directions = spread.leading(wanted)
-        least = float(np.linalg.eigvalsh(spread.matrix)[0]) if self.similarity_is_given and wanted == n else 0.0
-        if least < -1e-8 * spread.total - spread.noise:
+        least = float((spread.applied(directions) * directions).sum(axis=1).min())
+        if least < -1e-8 * float(values[0]) - spread.noise:
             raise InputError(
-                f"The precomputed matrix is no kernel: after centring it has the eigenvalue {least:.3g}, and "
-                f"{values[0]:.3g} as the largest. Similarities that are inner products have none below zero."
+                f"There are significant negative eigenvalues: {least:.3g}, and {values[0]:.3g} as the largest, so the similarities are no "
+                "kernel. Those that are inner products have none below zero; ask for fewer n_components, or for another kernel."
             )
         values = np.where(values > _zero(problem, values), values, 0.0)
         if self.n_components is None or self.remove_zero_eig:
             values, directions = values[values > 0], directions[values > 0]
         if not len(values):
             raise DegenerateError("KernelPCA: rows do not vary in the features of the kernel. Give rows that differ.")
-        self.gamma_, self.X_fit_ = problem.gamma, problem.block.X
+        # A copy, which stays what it is when the table is written to.
+        self.gamma_, self.X_fit_ = problem.gamma, problem.block.X.copy()
         if problem.block.weight is not None:
-            self.weight_fit_ = problem.block.weight
+            self.weight_fit_ = np.array(problem.block.weight)
         self.eigenvalues_ = values
         self.eigenvectors_ = np.zeros((len(problem.block), len(values)))
         self.eigenvectors_[problem.present] = _signed(directions.T / np.sqrt(problem.weight)[:, None])
@@ -272,7 +273,7 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
         """
         self._check_fitted()
         if not hasattr(self, "dual_coef_"):
-            raise NotAvailableError(
+            raise NotFittedError(
                 "The fit_inverse_transform parameter was not set to True when instantiating KernelPCA, so the inverse transform is not "
                 "available: fit it with fit_inverse_transform=True."
             )

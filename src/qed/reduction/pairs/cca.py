@@ -224,6 +224,16 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
         """One for each pair: all are found at once. scikit-learn counts the iterations here that it needs."""
         return np.ones(int(self.n_components_), dtype=int)
 
+    @property
+    def x_weights_(self) -> np.ndarray:
+        """The rotations of the features, each of length one."""
+        return np.asarray(self.x_rotations_ / np.linalg.norm(self.x_rotations_, axis=0))
+
+    @property
+    def y_weights_(self) -> np.ndarray:
+        """The rotations of the targets, each of length one."""
+        return np.asarray(self.y_rotations_ / np.linalg.norm(self.y_rotations_, axis=0))
+
     def _predicted_shape(self) -> tuple[int, ...]:
         return np.shape(self.intercept_)
 
