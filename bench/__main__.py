@@ -39,6 +39,8 @@ WORKLOADS = (
     "boosting",
     "adaboost",
     "pca",
+    "kernel_pca",
+    "cca",
     "kmeans",
     "kmeans_separated",
     "kmeans_single",

@@ -45,7 +45,8 @@ FILES = (
     # Not those of the older gradient boosting: ours has the parameters of the one with histograms, and takes none of the others.
     *(f"ensemble/tests/test_{name}.py" for name in ("bagging", "forest", "stacking", "voting", "weight_boosting")),
     *("tree/tests/test_export.py", "tree/tests/test_tree.py"),
-    "decomposition/tests/test_pca.py",
+    *(f"decomposition/tests/test_{name}.py" for name in ("factor_analysis", "kernel_pca", "pca")),
+    *("cross_decomposition/tests/test_pls.py", "tests/test_random_projection.py"),
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),
@@ -74,7 +75,16 @@ PACKAGES = frozenset(
             "model_selection",
         ),
         *("kernel_ridge", "kernel_approximation", "discriminant_analysis", "naive_bayes"),
-        *("svm", "neighbors", "tree", "ensemble", "decomposition", "feature_extraction.text"),
+        *(
+            "svm",
+            "neighbors",
+            "tree",
+            "ensemble",
+            "decomposition",
+            "feature_extraction.text",
+            "cross_decomposition",
+            "random_projection",
+        ),
     )
 )
 

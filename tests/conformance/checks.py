@@ -5,7 +5,11 @@ import pytest
 from sklearn.base import clone
 
 # The check of array namespaces also goes back from what was made, which these can do with the right parameters only.
-TO_GO_BACK = {"FeatureMap": {"inverse": np.arctan}, "SimpleImputer": {"add_indicator": True}, "KernelPCA": {"fit_inverse_transform": True}}
+TO_GO_BACK = {
+    "FeatureMap": {"inverse": np.arctan},
+    "SimpleImputer": {"add_indicator": True},
+    "KernelPCA": {"fit_inverse_transform": True},
+}
 
 
 def run_check(estimator, check):

@@ -14,6 +14,7 @@ from tests.proof import truth_of_boosting as boosting
 from tests.proof import truth_of_centres as centres
 from tests.proof import truth_of_classes as classes
 from tests.proof import truth_of_graphs as graphs
+from tests.proof import truth_of_hidden as hidden
 from tests.proof import truth_of_lines as lines
 from tests.proof import truth_of_machines as machines
 from tests.proof import truth_of_mixtures as mixtures
@@ -89,6 +90,13 @@ MODELS = {
     ),
     "PCA": (qed.PCA, planes.components),
     "PCA, one component": (lambda: qed.PCA(1), planes.components),
+    "KernelPCA": (lambda: qed.KernelPCA(2), hidden.similar_components),
+    "KernelPCA, rbf": (lambda: qed.KernelPCA(2, kernel="rbf"), hidden.similar_components),
+    "FeatureSpacePCA": (lambda: qed.FeatureSpacePCA(2), hidden.mapped_components),
+    "ProbabilisticPCA": (lambda: qed.ProbabilisticPCA(1), hidden.likeliest_plane),
+    "FactorAnalysis": (lambda: qed.FactorAnalysis(1), hidden.stationary_factors),
+    "CCA": (qed.CCA, hidden.canonical_pair),
+    "TopVariance": (qed.TopVariance, hidden.varying_most),
     "KMeans": (lambda: qed.KMeans(2, random_state=0), truth.clusters),
     "KMedians": (lambda: qed.KMedians(2, random_state=0), centres.medians),
     "SoftKMeans": (lambda: qed.SoftKMeans(2, random_state=0), centres.shares),
@@ -131,6 +139,9 @@ WITHOUT = {
     "StackingRegressor": "the certificates are those of its members and of the final model, for what members tell anew",
     "VotingClassifier": "the certificates are those of its members",
     "VotingRegressor": "the certificates are those of its members",
+    "GaussianRandomProjection": "its directions are drawn, and distances of some rows measured, anew by its claims",
+    "SparseRandomProjection": "its directions are drawn, and distances of some rows measured, anew by its claims",
+    "RandomColumns": "its columns are drawn anew by its claims",
     "TfidfTransformer": "counts and logarithms of them, restated by its claims",
     "GradientLogisticRegression": "its claims are those of LogisticRegression, whose proof it shares",
     "KernelLogisticRegression": "judged in test_kernel_logistic_proof.py, on data with classes",

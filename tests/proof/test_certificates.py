@@ -89,7 +89,7 @@ def test_a_judge_knows_a_wrong_answer(name):
         model.forest_ = replace(model.forest_, value=model.forest_.value + 0.3)
     elif name == "AdaBoostClassifier":
         model.estimator_errors_ = model.estimator_errors_ + 0.3
-    elif name.startswith("PCA"):
+    elif name.startswith(("PCA", "FeatureSpacePCA", "ProbabilisticPCA")):
         model.explained_variance_ = model.explained_variance_ + 0.3
     elif name.startswith("GaussianMixture"):
         model.means_ = model.means_ + 0.3
@@ -97,7 +97,13 @@ def test_a_judge_knows_a_wrong_answer(name):
         model.labels_ = 1 - model.labels_
     elif name.startswith("KernelKMeans"):
         model.labels_ = np.roll(model.labels_, 1)
-    elif name.startswith("SpectralClustering"):
+    elif name == "FactorAnalysis":
+        model.noise_variance_ = model.noise_variance_ + 0.3
+    elif name == "CCA":
+        model.correlations_ = model.correlations_ - 0.3
+    elif name == "TopVariance":
+        model.support_ = np.roll(model.support_, 1)
+    elif name.startswith(("SpectralClustering", "KernelPCA")):
         model.eigenvalues_ = model.eigenvalues_ + 0.3
     else:
         attribute = next(attribute for attribute in MOVED if attribute in vars(model))

@@ -60,9 +60,13 @@ def test_one_column_each_and_one_target():
     """(g) p = q = 1: |rho|; (h) Y = X M gives ones; for q = 1, S^2 is the R^2 of least squares."""
     X, Y = tables()
     assert qed.CCA().fit(X[:, :1], Y[:, 0]).correlations_[0] == pytest.approx(abs(pearson(X[:, 0], Y[:, 0])), rel=1e-11)
-    np.testing.assert_allclose(qed.CCA().fit(X, X @ np.random.default_rng(0).standard_normal((4, 2))).correlations_, 1, rtol=1e-11)
+    np.testing.assert_allclose(
+        qed.CCA().fit(X, X @ np.random.default_rng(0).standard_normal((4, 2))).correlations_, 1, rtol=1e-11
+    )
     one = qed.CCA().fit(X, Y[:, 0])
-    assert one.correlations_[0] ** 2 == pytest.approx(qed.LinearRegression().fit(X, Y[:, 0]).score(X, Y[:, 0]), rel=1e-11)
+    assert one.correlations_[0] ** 2 == pytest.approx(
+        qed.LinearRegression().fit(X, Y[:, 0]).score(X, Y[:, 0]), rel=1e-11
+    )
 
 
 def test_overfits_where_rows_are_few():

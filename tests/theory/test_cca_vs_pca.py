@@ -7,7 +7,7 @@ from qed.reduction import pearson
 
 
 def test_noise_axis():
-    """Numbers: n = 2000, noise 30 N(0, 1) along (1, 1, 0) / sqrt 2: PCA finds the noise (correlation with X below 0.1), CCA has S > 0.99."""
+    """Numbers: n = 2000, noise 30 N(0, 1) along (1, 1, 0) / sqrt 2: PCA finds the noise (correlation with X < 0.1), CCA has S > 0.99."""
     generator = np.random.default_rng(0)
     X = generator.standard_normal((2000, 3))
     axis = np.array([1.0, 1.0, 0.0]) / 2**0.5

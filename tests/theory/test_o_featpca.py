@@ -47,9 +47,13 @@ def test_rows_may_come_in_parts_and_go():
     """One pass: rows are added and forgotten, since features are summed."""
     X = np.random.default_rng(7).standard_normal((90, 2))
     parts = qed.FeatureSpacePCA(2, kernel=Polynomial(2)).partial_fit(X[:50]).partial_fit(X[50:])
-    np.testing.assert_allclose(parts.components_, qed.FeatureSpacePCA(2, kernel=Polynomial(2)).fit(X).components_, atol=1e-11)
+    np.testing.assert_allclose(
+        parts.components_, qed.FeatureSpacePCA(2, kernel=Polynomial(2)).fit(X).components_, atol=1e-11
+    )
     parts.forget(X[50:])
-    np.testing.assert_allclose(parts.singular_values_, qed.FeatureSpacePCA(2, kernel=Polynomial(2)).fit(X[:50]).singular_values_, rtol=1e-9)
+    np.testing.assert_allclose(
+        parts.singular_values_, qed.FeatureSpacePCA(2, kernel=Polynomial(2)).fit(X[:50]).singular_values_, rtol=1e-9
+    )
 
 
 def test_a_kernel_without_features_is_refused():

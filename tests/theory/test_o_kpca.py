@@ -61,7 +61,7 @@ def test_eigenvalues_that_are_zero_are_dropped():
 
 def test_a_matrix_that_is_no_kernel_is_refused():
     K = np.array([[0.0, 1.0, -2.0], [1.0, 0.0, 5.0], [-2.0, 5.0, 0.0]])
-    with pytest.raises(ValueError, match="no kernel"):
+    with pytest.raises(ValueError, match="significant negative eigenvalues"):
         qed.KernelPCA(kernel="precomputed").fit(K)
 
 

@@ -8,7 +8,7 @@ import qed
 
 @pytest.mark.parametrize("small", [0.5, 1e-3])
 def test_four_points(small):
-    """Numbers: (1, 1), (-1, -1), (e, -e), (-e, e): u = (1, 1) / sqrt 2, scores +-sqrt 2, 0, 0, eigenvalues 1 and e^2 (erratum: not 2, 2e^2)."""
+    """Numbers: (1, 1), (-1, -1), (e, -e), (-e, e): u = (1, 1) / sqrt 2, scores +-sqrt 2, 0, 0, eigenvalues 1, e² (erratum: not 2, 2e²)."""
     X = np.array([[1.0, 1.0], [-1.0, -1.0], [small, -small], [-small, small]])
     model = qed.PCA(None).fit(X)
     np.testing.assert_allclose(model.components_[0], [2**-0.5, 2**-0.5], rtol=1e-14)

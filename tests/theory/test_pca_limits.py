@@ -13,7 +13,7 @@ def test_strong_noise_takes_the_first_component():
 
 
 def test_units_turn_components_and_leave_canonical_correlations():
-    """(ii) A column times 1000 is the first direction, |v1 e_j| > 0.999999 with deviations 3, 2, 1; canonical correlations are unchanged."""
+    """(ii) A column times 1000 is the first direction, |v1 e_j| > 0.999999 (deviations 3, 2, 1); canonical correlations are unchanged."""
     generator = np.random.default_rng(1)
     X = generator.standard_normal((500, 3)) * [3.0, 2.0, 1.0]
     Y = X @ generator.standard_normal((3, 2)) + generator.standard_normal((500, 2))

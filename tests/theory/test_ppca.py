@@ -10,7 +10,11 @@ import qed
 
 def rows(seed=0, n=400, p=5, k=2, noise=0.5):
     generator = np.random.default_rng(seed)
-    return generator.standard_normal((n, k)) @ generator.standard_normal((k, p)) * 2 + noise * generator.standard_normal((n, p)) + 3
+    return (
+        generator.standard_normal((n, k)) @ generator.standard_normal((k, p)) * 2
+        + noise * generator.standard_normal((n, p))
+        + 3
+    )
 
 
 def test_closed_form():
@@ -61,7 +65,9 @@ def test_no_neighbour_is_likelier(seed):
     best = model.score(X)
     for _ in range(50):
         loadings = model.components_ + 0.05 * generator.standard_normal(model.components_.shape)
-        covariance = loadings.T @ loadings + model.noise_variance_ * np.exp(0.1 * generator.standard_normal()) * np.eye(5)
+        covariance = loadings.T @ loadings + model.noise_variance_ * np.exp(0.1 * generator.standard_normal()) * np.eye(
+            5
+        )
         mean = model.mean_ + 0.05 * generator.standard_normal(5)
         assert multivariate_normal(mean, covariance).logpdf(X).mean() < best
 
@@ -102,7 +108,9 @@ def test_factors_rise_to_the_same_likelihood_from_anywhere():
         assert model.log_likelihood_ == pytest.approx(models[0].log_likelihood_, abs=1e-6)
     scale = np.array([1.0, 10.0, 0.1, 5.0, 100.0])
     scaled = qed.FactorAnalysis(2).fit(X * scale)
-    np.testing.assert_allclose(scaled.noise_variance_ / scale**2, qed.FactorAnalysis(2).fit(X).noise_variance_, rtol=1e-4)
+    np.testing.assert_allclose(
+        scaled.noise_variance_ / scale**2, qed.FactorAnalysis(2).fit(X).noise_variance_, rtol=1e-4
+    )
 
 
 def test_noise_must_be_left():

@@ -31,7 +31,9 @@ def test_principal_components_reach_the_bound():
     """Theory: the quotient of the scatter at the first component is the first eigenvalue."""
     X = np.random.default_rng(4).standard_normal((60, 4)) @ np.diag([4.0, 3.0, 2.0, 1.0])
     model, away = qed.PCA(None).fit(X), X - X.mean(axis=0)
-    np.testing.assert_allclose(rayleigh_quotient(away.T @ away, model.components_), model.singular_values_**2, rtol=1e-12)
+    np.testing.assert_allclose(
+        rayleigh_quotient(away.T @ away, model.components_), model.singular_values_**2, rtol=1e-12
+    )
 
 
 def test_bad_input_is_refused():

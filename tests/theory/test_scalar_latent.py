@@ -18,9 +18,9 @@ def test_identities(rho):
     """Theory: A^2 + B^2 = sx^2, C^2 + D^2 = sy^2, BC = rho sx sy; scaled, the covariance is [[1, rho], [rho, 1]]."""
     told = SharedLatent.of_numbers(0.7, 4.0, rho)
     A, B, C, D = (float(part[0, 0]) for part in (told.A, told.B, told.C, told.D))
-    assert A**2 + B**2 == pytest.approx(0.49, rel=1e-13)
-    assert C**2 + D**2 == pytest.approx(16, rel=1e-13)
-    assert B * C == pytest.approx(rho * 0.7 * 4.0, rel=1e-13, abs=1e-15)
+    assert pytest.approx(0.49, rel=1e-13) == A**2 + B**2
+    assert pytest.approx(16, rel=1e-13) == C**2 + D**2
+    assert pytest.approx(rho * 0.7 * 4.0, rel=1e-13, abs=1e-15) == B * C
     scale = np.array([0.7, 4.0])
     np.testing.assert_allclose(told.covariance() / np.outer(scale, scale), [[1, rho], [rho, 1]], rtol=1e-13, atol=1e-15)
 

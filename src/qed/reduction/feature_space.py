@@ -2,9 +2,9 @@ r"""PCA in feature space: principal components of explicit features, for any num
 
 .. math:: \Phi_{ij} = \phi_j(x_i), \qquad S_\phi = (\Phi - \bar\phi)^\top (\Phi - \bar\phi), \qquad Z = (\Phi - \bar\phi)\, V^\top .
 
-:class:`qed.KernelPCA` with the kernel :math:`\phi(x)^\top \phi(x')` has the same scores, and needs an :math:`n \times n` matrix. Where a kernel
-has few explicit features, as the polynomial one has, one pass folds their scatter, and rows may be as many as there are. With the identity
-for features it is :class:`qed.PCA`. A map of one's own is a kernel, too: ``Linear().mapped(phi)``.
+:class:`qed.KernelPCA` with the kernel :math:`\phi(x)^\top \phi(x')` has the same scores, and needs an :math:`n \times n` matrix.
+Where a kernel has few explicit features, as the polynomial one has, one pass folds their scatter, and rows may be as many as there are.
+With the identity for features it is :class:`qed.PCA`. A map of one's own is a kernel, too: ``Linear().mapped(phi)``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from qed.base.errors import ParameterError
 from qed.base.models.checks import is_finite
 from qed.base.models.fingerprint import Fingerprint
 from qed.base.models.parameters import boolean, choice, integer, number
+from qed.base.numbers import EPS
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
@@ -29,6 +30,9 @@ from qed.kernels.names import KERNEL_PARAMETERS, as_kernel, kernel_rule
 from qed.reduction.pca import PCA, SpreadProblem
 from qed.reduction.spread import Spread, spread_of
 from qed.stats.moments import Moments
+
+# A feature is a product of some columns and roots of whole numbers: so many roundings at the most, for degrees that anybody takes.
+FEATURE_ROUNDINGS = 32
 
 
 @savable
@@ -207,7 +211,13 @@ class MappedProblem(SpreadProblem):
 
     @cached_property
     def spread(self) -> Spread:
-        return spread_of(self.statistic.features)
+        seen = self.statistic.features
+        found = spread_of(seen)
+        # Features are rounded themselves, by some units of their size: that moves the centred table, and its squares by twice as much.
+        squares = found.total + seen.weight * float(seen.x_mean @ seen.x_mean)
+        slip = FEATURE_ROUNDINGS * EPS * float(np.sqrt(squares))
+        found.noise += 2 * slip * float(np.sqrt(found.total)) + slip**2
+        return found
 
     @cached_property
     def fingerprint(self) -> Fingerprint:

@@ -21,7 +21,7 @@ import numpy as np
 
 from qed.base.attributes import floats, maybe
 from qed.base.certificate import Claim
-from qed.base.errors import DegenerateError, InputError, NotAvailableError
+from qed.base.errors import DegenerateError, InputError, NotAvailableError, NotFittedError
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
 from qed.base.models.proof import restated
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
@@ -179,28 +179,34 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
     def _problem(self, rows: Rows) -> SimilarRows:
         if self.fit_inverse_transform and self.similarity_is_given:
             raise NotAvailableError(
-                "KernelPCA: Cannot fit_inverse_transform with a precomputed kernel, which tells nothing of rows. Give the rows, and a kernel."
+                "KernelPCA: Cannot fit_inverse_transform with a precomputed kernel, which tells nothing of rows. Give rows and a kernel."
             )
         return SimilarRows(rows, self)
 
     def _solve(self, problem: SimilarRows) -> None:
         spread, n = problem.spread, len(problem.weight)
+        if not spread.total > spread.noise:
+            raise DegenerateError(
+                "KernelPCA: similarities of the rows differ by no more than rounding does, so that rows do not vary in the features of the "
+                "kernel. Give rows that differ, scale the columns, or give a larger gamma."
+            )
         wanted = n if self.n_components is None else min(int(self.n_components), n)
         values, directions = spread.leading(wanted)
-        least = float(np.linalg.eigvalsh(spread.matrix)[0]) if self.similarity_is_given and wanted == n else 0.0
-        if least < -1e-8 * spread.total - spread.noise:
+        least = float((spread.applied(directions) * directions).sum(axis=1).min())
+        if least < -1e-8 * float(values[0]) - spread.noise:
             raise InputError(
-                f"The precomputed matrix is no kernel: after centring it has the eigenvalue {least:.3g}, and "
-                f"{values[0]:.3g} as the largest. Similarities that are inner products have none below zero."
+                f"There are significant negative eigenvalues: {least:.3g}, and {values[0]:.3g} as the largest, so the similarities are no "
+                "kernel. Those that are inner products have none below zero; ask for fewer n_components, or for another kernel."
             )
         values = np.where(values > _zero(problem, values), values, 0.0)
         if self.n_components is None or self.remove_zero_eig:
             values, directions = values[values > 0], directions[values > 0]
         if not len(values):
             raise DegenerateError("KernelPCA: rows do not vary in the features of the kernel. Give rows that differ.")
-        self.gamma_, self.X_fit_ = problem.gamma, problem.block.X
+        # A copy, which stays what it is when the table is written to.
+        self.gamma_, self.X_fit_ = problem.gamma, problem.block.X.copy()
         if problem.block.weight is not None:
-            self.weight_fit_ = problem.block.weight
+            self.weight_fit_ = np.array(problem.block.weight)
         self.eigenvalues_ = values
         self.eigenvectors_ = np.zeros((len(problem.block), len(values)))
         self.eigenvectors_[problem.present] = _signed(directions.T / np.sqrt(problem.weight)[:, None])
@@ -216,7 +222,9 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
         with np.errstate(divide="ignore"):
             scale = np.where(values > 0, 1 / np.sqrt(values), 0.0)
         weight = getattr(self, "weight_fit_", None)
-        return np.asarray(self.eigenvectors_ * scale if weight is None else self.eigenvectors_ * scale * weight[:, None])
+        return np.asarray(
+            self.eigenvectors_ * scale if weight is None else self.eigenvectors_ * scale * weight[:, None]
+        )
 
     def _offset(self, problem: SimilarRows) -> np.ndarray:
         return np.asarray(problem.offset_of_rows @ self._coefficients()[problem.present])
@@ -265,7 +273,7 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
         """
         self._check_fitted()
         if not hasattr(self, "dual_coef_"):
-            raise NotAvailableError(
+            raise NotFittedError(
                 "The fit_inverse_transform parameter was not set to True when instantiating KernelPCA, so the inverse transform is not "
                 "available: fit it with fit_inverse_transform=True."
             )
@@ -309,8 +317,17 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
             restated("gamma_", self.gamma_, problem.gamma),
             restated("weight_fit_", getattr(self, "weight_fit_", None), problem.block.weight),
             # The parts of an offset may cancel: it is as right as they are.
-            restated("offset_", self.offset_, offset, scale=np.abs(offset) + 1e-4 * (size * reach + np.sqrt(self.eigenvalues_))),
-            Claim("rows without weight have no part in eigenvectors_", float(np.abs(self.eigenvectors_[absent]).sum()), 0.0),
+            restated(
+                "offset_",
+                self.offset_,
+                offset,
+                scale=np.abs(offset) + 1e-4 * (size * reach + np.sqrt(self.eigenvalues_)),
+            ),
+            Claim(
+                "rows without weight have no part in eigenvectors_",
+                float(np.abs(self.eigenvectors_[absent]).sum()),
+                0.0,
+            ),
             Claim("X_fit_ are the rows of the table (others)", float(others), 0.0),
             self._claim_of_number(problem),
         ]

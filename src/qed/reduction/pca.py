@@ -327,7 +327,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         V, size = self.components_, plane.largest
         inner = V @ plane.spread.applied(V).T
         off = float(np.abs(inner - np.diag(plane.values)).max(initial=0.0)) / size
-        rounding = 2 * plane.rounding
+        rounding = 2 * plane.allowed
         return [
             plane.claim_of_angles("components", TOLERANCE + 4 * V.shape[1] * EPS),
             Claim("components are uncorrelated, with these variances (off, relative)", off, TOLERANCE + rounding),

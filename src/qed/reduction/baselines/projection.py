@@ -8,7 +8,8 @@ for all pairs of n rows at once, with high probability (Johnson and Lindenstraus
 that of columns, nor on the rows; so nothing is learned, and no direction is better than another. Entries may be mostly zeros, plus or
 minus a constant else (Achlioptas; Li, Hastie and Church), which takes a share of the time.
 
-What was kept is measured on some rows (``distortion_``) and held against theory: for normal entries :math:`k \|Pv\|^2 / \|v\|^2` is chi-squared.
+What was kept is measured on some rows (``distortion_``) and held against theory: for normal entries
+:math:`k \|Pv\|^2 / \|v\|^2` is chi-squared.
 
 Dasgupta and Gupta (2003), An elementary proof of a theorem of Johnson and Lindenstrauss; Achlioptas (2003), Database-friendly random
 projections.
@@ -211,7 +212,9 @@ class RandomProjection(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: i
         found = self._measured(problem.sample)
         claims = [
             Claim("directions differ from those that the seed draws", apart, 1e-12 * float(abs(wanted).max())),
-            Claim("distortion_ is that of the rows drawn (difference)", abs(found - self.distortion_), 1e-9 * (1 + found)),
+            Claim(
+                "distortion_ is that of the rows drawn (difference)", abs(found - self.distortion_), 1e-9 * (1 + found)
+            ),
         ]
         pairs = max(len(problem.sample.X) * (len(problem.sample.X) - 1) // 2, 1)
         if (bound := self._promised(pairs)) is not None:
@@ -392,7 +395,13 @@ class SparseRandomProjection(RandomProjection):
 
     def _project(self, X: Any) -> Any:
         found = X @ self.components_.T
-        return found.toarray() if is_sparse(found) and self.dense_output else found if is_sparse(found) else np.asarray(found)
+        return (
+            found.toarray()
+            if is_sparse(found) and self.dense_output
+            else found
+            if is_sparse(found)
+            else np.asarray(found)
+        )
 
     def _makes_sparse(self, rows: Rows) -> bool:
         return rows.is_sparse and not self.dense_output

@@ -59,7 +59,14 @@ class ColumnSelector(Transformer, OnePass):
             raise ParameterError(
                 f"{type(self).__name__}: n_components={self.n_components} is more than the {p} columns there are. Ask for fewer."
             )
-        self.variances_ = np.array(problem.statistic.variance)
+        seen = problem.statistic
+        vanished = (seen.variance < TINY / EPS) & (seen.high - seen.low > 8 * EPS * np.abs(seen.mean))
+        if vanished.any():
+            raise InputError(
+                f"{type(self).__name__}: column {int(vanished.argmax())} varies by so little that its squares vanish: multiply it by a "
+                "constant first."
+            )
+        self.variances_ = np.array(seen.variance)
         self.support_ = np.zeros(p, dtype=bool)
         self.support_[self._choose(self.variances_)] = True
         self.captured_ = _share(self.variances_, self.support_)
@@ -171,7 +178,12 @@ class TopVariance(ColumnSelector):
         rounding = lost / max(most, TINY) + 8 * EPS
         return [
             *super()._prove(problem),
-            Claim.within("a column left out varies more than one kept, by at most (relative)", over / max(most, TINY), 0.0, rounding),
+            Claim.within(
+                "a column left out varies more than one kept, by at most (relative)",
+                over / max(most, TINY),
+                0.0,
+                rounding,
+            ),
         ]
 
 

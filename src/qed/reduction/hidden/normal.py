@@ -64,7 +64,9 @@ class HiddenNormal(ClassNamePrefixFeaturesOutMixin, Transformer):  # type: ignor
         self._check_fitted()
         hidden = np.asarray(X)
         if hidden.ndim != 2 or hidden.shape[1] != len(self.components_):
-            raise InputError(f"Expected {len(self.components_)} hidden numbers for each row, got the shape {hidden.shape}.")
+            raise InputError(
+                f"Expected {len(self.components_)} hidden numbers for each row, got the shape {hidden.shape}."
+            )
         found = hidden @ self.components_ + self.mean_
         return np.asarray(found.astype(hidden.dtype if hidden.dtype == np.float32 else np.float64, copy=False))
 

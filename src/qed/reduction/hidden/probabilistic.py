@@ -3,8 +3,8 @@ r"""Probabilistic PCA: rows are normal, spread along a plane by a few hidden num
 .. math:: x \sim \mathcal N(\mu, \Lambda \Lambda^\top + \sigma^2 I), \qquad \hat\mu = \bar x, \qquad
     \hat\sigma^2 = \frac{1}{p - k} \sum_{j > k} \lambda_j, \qquad \hat\Lambda = V_k^\top (L_k - \hat\sigma^2 I)^{1/2},
 
-with the eigenvalues :math:`\lambda_j` of the covariance (divided by W). The most likely plane is that of :class:`qed.PCA`, so one pass and an
-eigendecomposition find the global maximum of a likelihood that is not concave. The posterior mean of a row is its projection, drawn
+with the eigenvalues :math:`\lambda_j` of the covariance (divided by W). The most likely plane is that of :class:`qed.PCA`, so one pass
+and an eigendecomposition find the global maximum of a likelihood that is not concave. The posterior mean of a row is its projection, drawn
 towards the mean; as :math:`\sigma^2 \to 0` it becomes the projection itself.
 
 Tipping and Bishop (1999), Probabilistic principal component analysis.
@@ -205,7 +205,10 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
         return [
             restated("mean_", self.mean_, seen.x_mean, scale=np.abs(seen.x_mean) + wide),
             restated(
-                "explained_variance_", self.explained_variance_, values[:kept] / seen.weight, scale=values[0] / seen.weight
+                "explained_variance_",
+                self.explained_variance_,
+                values[:kept] / seen.weight,
+                scale=values[0] / seen.weight,
             ),
             restated("noise_variance_", self.noise_variance_, noise, scale=noise + hidden),
             restated("log_likelihood_", self.log_likelihood_, now, scale=abs(now) + blur),

@@ -1,6 +1,7 @@
 r"""The likelihood of factors, once the most likely loadings are put in: a function of the noise alone.
 
-With :math:`S^* = \Psi^{-1/2} S \Psi^{-1/2} = U \Lambda U^\top` the most likely loadings are :math:`\Psi^{1/2} U_k (\Lambda_k - I)_+^{1/2}`, and
+With :math:`S^* = \Psi^{-1/2} S \Psi^{-1/2} = U \Lambda U^\top` the most likely loadings are
+:math:`\Psi^{1/2} U_k (\Lambda_k - I)_+^{1/2}`, and
 
 .. math:: -2 \ell = p \log 2\pi + \sum_j \log \psi_j + \sum_{j \le k} (\log \lambda_j + 1) + \sum_{j > k} \lambda_j, \qquad
     -2 \frac{\partial \ell}{\partial \log \psi_j} = \sum_{m > k} (1 - \lambda_m)\, u_{jm}^2 .

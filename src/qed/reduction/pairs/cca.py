@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
-from qed.base.certificate import ALIKE, Claim
+from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import boolean, choice, integer, number
@@ -180,7 +180,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
         k = self._pairs_wanted(found)
         if k == 0:
             which = "X" if found.x.rank == 0 else "y"
-            raise DegenerateError(f"CCA: no column of {which} varies, so nothing is correlated with it. Give columns that do.")
+            raise DegenerateError(
+                f"CCA: no column of {which} varies, so nothing is correlated with it. Give columns that do."
+            )
         self._warn_of_dependent(found)
         self.x_rank_, self.y_rank_, self.n_components_ = found.x.rank, found.y.rank, k
         self.x_mean_, self.y_mean_ = np.array(seen.x_mean), np.array(seen.y_mean)
@@ -221,6 +223,16 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
     def n_iter_(self) -> np.ndarray:
         """One for each pair: all are found at once. scikit-learn counts the iterations here that it needs."""
         return np.ones(int(self.n_components_), dtype=int)
+
+    @property
+    def x_weights_(self) -> np.ndarray:
+        """The rotations of the features, each of length one."""
+        return np.asarray(self.x_rotations_ / np.linalg.norm(self.x_rotations_, axis=0))
+
+    @property
+    def y_weights_(self) -> np.ndarray:
+        """The rotations of the targets, each of length one."""
+        return np.asarray(self.y_rotations_ / np.linalg.norm(self.y_rotations_, axis=0))
 
     def _predicted_shape(self) -> tuple[int, ...]:
         return np.shape(self.intercept_)
@@ -334,13 +346,13 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
         rounding, dependent = found.rounding, found.x.rank < len(U) or found.y.rank < len(V)
         alike = ALIKE if dependent else ""
         claims = [
-            Claim.within("scores have variance one, and no correlations but those said (off)", off, TOLERANCE, rounding),
-            Claim.within("directions are stationary (residual)", away, TOLERANCE, 2 * k**0.5 * rounding),
+            _with_rounding("scores have variance one, and no correlations but those said (off)", off, rounding),
+            _with_rounding("directions are stationary (residual)", away, 2 * k**0.5 * rounding),
         ]
         if k < found.rank:
             more = max(found.beyond(U, values, V) - float(values[-1]), 0.0)
             claims.append(
-                Claim.within(f"a pair beyond these is correlated more by, at most{alike}", more, TOLERANCE, 2 * rounding)
+                _with_rounding(f"a pair beyond these is correlated more by, at most{alike}", more, 2 * rounding)
             )
         return claims
 
@@ -407,6 +419,11 @@ class CanonicalProblem(StatisticProblem):
         found = seen.scatter / (seen.weight - 1) / scale / scale[:, None]
         p = seen.n_features
         return found[:p, :p], found[:p, p:], found[p:, p:]
+
+
+def _with_rounding(says: str, value: float, rounding: float) -> Claim:
+    """Claim that a value is next to nothing, whatever rounding did to it."""
+    return Claim(says, value + rounding, TOLERANCE + 2 * min(rounding, MOST_ROUNDING))
 
 
 def _largest(values: np.ndarray) -> float:

@@ -4,8 +4,8 @@ r"""Two tables that share hidden causes: what is behind a correlation, if all is
     \begin{bmatrix} Z_X \\ Z_J \\ Z_Y \end{bmatrix}, \qquad \Sigma_{xx} = AA^\top + BB^\top, \quad
     \Sigma_{yy} = CC^\top + DD^\top, \quad \Sigma_{xy} = BC^\top,
 
-with independent standard normal causes, of X alone, of both, and of Y alone. Any covariance has such a story, and many. For two numbers with
-correlation :math:`\rho` one is :math:`A = \sigma_x \sqrt{1 - |\rho|}`, :math:`B = \sigma_x \sqrt{|\rho|}`,
+with independent standard normal causes, of X alone, of both, and of Y alone. Any covariance has such a story, and many. For two numbers
+with correlation :math:`\rho` one is :math:`A = \sigma_x \sqrt{1 - |\rho|}`, :math:`B = \sigma_x \sqrt{|\rho|}`,
 :math:`C = \sigma_y \operatorname{sign}(\rho) \sqrt{|\rho|}`, :math:`D = \sigma_y \sqrt{1 - |\rho|}`; canonical variables are pairs of
 numbers that have nothing to do with other pairs, so :meth:`qed.CCA.latent` applies this to each.
 """
