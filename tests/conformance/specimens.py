@@ -29,7 +29,7 @@ REGRESSORS = [("line", qed.Ridge()), ("tree", qed.DecisionTreeRegressor(max_dept
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "RandomSearch": lambda: qed.RandomSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
-    "HalvingSearch": lambda: qed.HalvingSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, factor=2, cv=2),
+    "HalvingSearch": lambda: qed.HalvingSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2, min_rows=500),
     "GaussianMixture": lambda: qed.GaussianMixture(2, random_state=0),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),

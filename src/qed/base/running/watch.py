@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -26,12 +27,13 @@ from qed.base.models.parameters import check_parameters, choice, number
 from qed.base.running.steps import Rule, Step, Watcher
 from qed.base.saving.archive import check_path
 from qed.base.saving.checkpoint import Checkpoint
+from qed.base.visible import Lines, Shown
 
 _watching: ContextVar[tuple[Watch, ...]] = ContextVar("qed_watching", default=())
 
 
-@dataclass
-class Trace:
+@dataclass(repr=False)
+class Trace(Shown):
     """What one fit went through.
 
     Attributes
@@ -54,19 +56,26 @@ class Trace:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the objective, and the gap where there is one, against the iterations."""
-        import matplotlib.pyplot as plt
+        return import_module("qed.plots.iterations").trace(self, ax)
 
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-        numbers = [record["number"] for record in self.records]
-        ax.plot(numbers, self.objectives, marker=".", label="objective")
-        ax.set(xlabel="iteration", ylabel="objective", title=self.model)
-        gaps = [(record["number"], record["gap"]) for record in self.records if record["gap"]]
-        if gaps:
-            side = ax.twinx()
-            side.semilogy(*zip(*gaps), color="tab:red", marker=".", label="gap")
-            side.set_ylabel("distance from the certificate")
-        return ax
+    def _table(self) -> Lines:
+        lines = [
+            [
+                str(record["number"]),
+                f"{record['objective']:.6g}",
+                "" if record["gap"] is None else f"{record['gap']:.2g}",
+                f"{record['seconds']:.3f}",
+            ]
+            for record in self.records
+        ]
+        return ["iteration", "objective", "gap", "seconds"], lines if len(lines) <= 12 else [
+            *lines[:6],
+            ["..."] * 4,
+            *lines[-6:],
+        ]
+
+    def _said(self) -> str:
+        return f"{self.model}: {len(self.records)} step{'' if len(self.records) == 1 else 's'}"
 
 
 class Watch:

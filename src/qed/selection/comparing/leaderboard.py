@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.sources.rows import Rows
+from qed.base.visible import Lines, Shown
 from qed.selection.comparing.contenders import Contender
 
 Progress = Callable[[float, str], None]
@@ -71,8 +72,8 @@ class Entry:
         return {name: value for name, value in self.setting.items() if len(self.contender.grid[name]) > 1}
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """What came of comparing models.
 
     Attributes
@@ -101,6 +102,22 @@ class Comparison:
     folds: np.ndarray
     seed: int
     reference: Reference | None = None
+
+    def _table(self) -> Lines:
+        lines = [
+            [
+                entry.name,
+                "failed" if entry.failure else f"{entry.score:.4g} ± {entry.standard_error:.2g}",
+                ", ".join(f"{name}={value!r}" for name, value in entry.choice.items()),
+                "" if entry.model is None else "∎" if entry.model.certificate_ else "not proven",
+                entry.failure or "; ".join(entry.notes),
+            ]
+            for entry in self.entries
+        ]
+        return ["model", self.scoring, "setting", "fit proven", "notes"], lines
+
+    def _said(self) -> str:
+        return f"{self.task}: {self.why} {self.n_folds} folds, seed {self.seed}."
 
     @property
     def best(self) -> Entry:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import ParameterError
+from qed.base.visible import Told
 from qed.selection.inputs import classes_of, label_pair
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.multilabel import indicator_pair, is_indicator
@@ -20,8 +21,8 @@ from qed.selection.metrics.precision import precision_recall_fscore_support
 COLUMNS = ("precision", "recall", "f1-score", "support")
 
 
-@dataclass(frozen=True)
-class ClassificationReport:
+@dataclass(frozen=True, repr=False)
+class ClassificationReport(Told):
     """Precision, recall, F1 and support, class by class and averaged.
 
     Attributes
