@@ -25,7 +25,9 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
     'iteration'
     """
     ending = getattr(fit, "ending_", fit)
-    records = ending.trace if hasattr(ending, "trace") else ending.records
+    known = ending.trace if hasattr(ending, "trace") else ending.records
+    # What comes before the first iteration, such as seeding, has another objective.
+    records = [record for record in known if record["number"] >= 0] or known
     ax = axes(ax)
     numbers = np.array([record["number"] for record in records])
     objective = np.array([record["objective"] for record in records])
