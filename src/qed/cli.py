@@ -179,7 +179,7 @@ def calibrate(
     With the data of its fit the model is fitted again without each fold; with other data it is calibrated by these. Then
     qed predict --interval 0.9 writes the interval (or the set of classes) of each row.
     """
-    found = commands.calibrate.calibrate(model, data, output, target=target, level=level)
+    found = commands.calibrate(model, data, output, target=target, level=level)
     commands.results.write_calibrated(found, json=json)
 
 
@@ -213,6 +213,36 @@ def explain(
     Prints parameters, coefficients (the largest first), inference, encoding and certificate.
     """
     commands.results.write_explanation(commands.explain.explain(model), most=most, json=json)
+
+
+@app.command()
+def export(
+    model: ModelFile,
+    output: Annotated[str, typer.Option("--onnx", help="The .onnx file to write.")],
+    json: Json = False,
+) -> None:
+    """Write a model in the format ONNX.
+
+    Linear models, trees, forests and boosting, for tables of numbers; needs the extra qed-learn[onnx].
+    """
+    commands.results.write_exported(commands.export(model, output), json=json)
+
+
+@app.command()
+def serve(
+    model: ModelFile,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others than this machine only if you say so.")
+    ] = "127.0.0.1",
+) -> None:
+    """Answer rows with predictions, as JSON over HTTP.
+
+    GET /schema and /certificate, POST /predict. On this machine only, unless --host says otherwise. Ctrl-C ends it.
+    """
+    with commands.serve(model, host=host, port=port) as server:
+        commands.results.write_served(server.address)
+        server.serve_forever()
 
 
 @app.command()

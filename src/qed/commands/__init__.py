@@ -8,7 +8,6 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "calibrate": [],
         "certify": [],
         "compare": [],
         "datasets": [],
@@ -16,6 +15,9 @@ __getattr__, __dir__, __all__ = room(
         "predict": [],
         "progress": [],
         "results": [],
+        "using.calibrate": ["calibrate"],
+        "using.export": ["export"],
+        "using.serve": ["serve"],
         "warmup": [],
     },
 )

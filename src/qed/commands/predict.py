@@ -17,7 +17,7 @@ from qed.base.sources.layout import did_you_mean
 from qed.base.sources.open import rows
 from qed.commands.files import check_ending, csv_printer, table_writer
 from qed.commands.source import find
-from qed.commands.strange import Strange
+from qed.commands.using.strange import Strange
 
 BATCH_ROWS = 1 << 17
 CLUSTER = "cluster"
@@ -74,12 +74,7 @@ def predictions(
 ) -> Iterator[pa.Table]:
     """Give the predictions for a file as tables, one after another; see `predict`."""
     strange = Strange() if strange is None else strange
-    if interval is not None and not (hasattr(model, "predict_interval") or hasattr(model, "predict_set")):
-        raise InputError(
-            f"{_name(model)} has not been calibrated, so it has no intervals: `qed calibrate` with the data of its fit, or others, does it."
-        )
-    if proba and not hasattr(model, "predict_proba"):
-        raise InputError(f"{_name(model)} gives no probabilities: leave --proba out.")
+    check_asked(model, proba=proba, interval=interval)
     if not hasattr(model, "predict"):
         raise InputError(f"{_name(model)} predicts nothing.")
     path, _ = find(data)
@@ -96,7 +91,17 @@ def predictions(
         for name in lacking:
             table = table.append_column(name, pa.nulls(table.num_rows))
         strange.look(model, table.select(wanted))
-        yield _answer(model, table, wanted, proba=proba, interval=interval, keep=keep)
+        yield answered(model, table, wanted, proba=proba, interval=interval, keep=keep)
+
+
+def check_asked(model: Any, *, proba: bool, interval: float | None) -> None:
+    """Refuse to be asked for what a model does not have."""
+    if interval is not None and not (hasattr(model, "predict_interval") or hasattr(model, "predict_set")):
+        raise InputError(
+            f"{_name(model)} has not been calibrated, so it has no intervals: `qed calibrate` with the data of its fit, or others, does it."
+        )
+    if proba and not hasattr(model, "predict_proba"):
+        raise InputError(f"{_name(model)} gives no probabilities: leave --proba out.")
 
 
 def _lacking(model: Any, present: Sequence[str]) -> list[str]:
@@ -124,9 +129,10 @@ def columns_of(model: Any, present: Sequence[str], data: str) -> list[str]:
     return [str(name) for name in known]
 
 
-def _answer(
+def answered(
     model: Any, table: pa.Table, wanted: list[str], *, proba: bool, interval: float | None, keep: Sequence[str]
 ) -> pa.Table:
+    """Give the predictions for some rows as a table, beside the columns to keep."""
     source = rows(table.select(wanted))
     columns = {name: table.column(name) for name in keep}
     found = np.asarray(model.predict(source))

@@ -14,10 +14,11 @@ from qed.report.words import NOT_PROVEN, PROVEN, counted, number, score_words, s
 
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
-    from qed.commands.calibrate import Calibrated
     from qed.commands.certify import Checked
     from qed.commands.compare import Compared
     from qed.commands.predict import Predicted
+    from qed.commands.using.calibrate import Calibrated
+    from qed.commands.using.export import Exported
     from qed.commands.warmup import Warmed
     from qed.report.explanation import Explanation
     from qed.selection.comparing.leaderboard import Comparison
@@ -106,6 +107,20 @@ def write_calibrated(found: Calibrated, *, json: bool) -> None:
         f"at level {found.level:g} the truth is held with a probability of at least {found.guarantee:.4g}, for rows drawn alike"
     )
     screen.show(f"{'model':<12}{found.output}")
+
+
+def write_exported(found: Exported, *, json: bool) -> None:
+    """Say what ``qed export`` wrote."""
+    if json:
+        print_json(found._asdict())
+    else:
+        Screen().show(f"{found.kind} written to {found.output}: gives {', '.join(found.outputs)}")
+
+
+def write_served(address: str) -> None:
+    """Say where ``qed serve`` is reached."""
+    Screen().show(f"serving at {address}: GET /schema, GET /certificate, POST /predict; Ctrl-C ends it")
+    sys.stdout.flush()
 
 
 def write_checked(found: Checked, *, json: bool) -> None:
