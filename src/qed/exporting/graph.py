@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,9 +14,11 @@ OPSETS = {"": 21, "ai.onnx.ml": 5}
 # What readers of these versions understand.
 FORMAT = 10
 ROWS = "X"
+# What the package makes: graphs, and their parts.
+Proto: TypeAlias = Any
 
 
-def onnx() -> Any:
+def onnx() -> Proto:
     """Give the package, or say how to get it."""
     try:
         return import_module("onnx")
@@ -29,9 +31,9 @@ class Graph:
 
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.outputs: list[Any] = []
+        self.nodes: list[Proto] = []
+        self.constants: list[Proto] = []
+        self.outputs: list[Proto] = []
         self._helper, self._kinds = onnx().helper, onnx().TensorProto
 
     def constant(self, value: object) -> str:
@@ -58,7 +60,7 @@ class Graph:
         self.nodes.append(self._helper.make_node("Identity", [result], [name]))
         self.outputs.append(self._helper.make_tensor_value_info(name, getattr(self._kinds, kind), shape))
 
-    def model(self, title: str, words: dict[str, str]) -> Any:
+    def model(self, title: str, words: dict[str, str]) -> Proto:
         """Put all together, and check it."""
         rows = self._helper.make_tensor_value_info(ROWS, self._kinds.DOUBLE, ["rows", self.n_features])
         graph = self._helper.make_graph(self.nodes, title, [rows], self.outputs, self.constants)

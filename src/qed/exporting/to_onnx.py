@@ -7,14 +7,13 @@ rounding of sums in another order.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from qed.base.errors import InputError, NotAvailableError
+from qed.base.models.composed import Member
 from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
 from qed.classification.planes import LinearClassifier
-from qed.exporting.graph import ROWS, Graph
+from qed.exporting.graph import ROWS, Graph, Proto
 from qed.exporting.trees import add_trees
 from qed.features.scaling.minmax_scaler import MinMaxScaler
 from qed.features.scaling.standard_scaler import StandardScaler
@@ -22,7 +21,7 @@ from qed.regression.linear.linear import LinearPredictor
 from qed.trees.nodes import Nodes
 
 
-def to_onnx(model: Any) -> Any:
+def to_onnx(model: Member) -> Proto:
     """Give a fitted model as an ONNX graph; it needs the extra ``qed-learn[onnx]``.
 
     Parameters
@@ -63,7 +62,7 @@ def to_onnx(model: Any) -> Any:
     return graph.model(type(last).__name__, words)
 
 
-def _scaled(graph: Graph, part: Any, rows: str) -> str:
+def _scaled(graph: Graph, part: Member, rows: str) -> str:
     """Add a step that changes columns."""
     if part is None or part == "passthrough":
         return rows
@@ -81,7 +80,7 @@ def _scaled(graph: Graph, part: Any, rows: str) -> str:
     raise NotAvailableError(f"{type(part).__name__} is not translated to ONNX: scalers are, and models behind them.")
 
 
-def _predicted(graph: Graph, model: Any, rows: str) -> None:
+def _predicted(graph: Graph, model: Member, rows: str) -> None:
     """Add the model itself, and what it gives."""
     if isinstance(model, LinearPredictor):
         coef, intercept = model._columns()
@@ -108,7 +107,7 @@ def _planes(graph: Graph, rows: str, coef: np.ndarray, intercept: np.ndarray) ->
     return graph.add("Add", product, graph.constant(np.asarray(intercept, dtype=np.float64)))
 
 
-def _trees(graph: Graph, model: Any, rows: str) -> None:
+def _trees(graph: Graph, model: Member, rows: str) -> None:
     """Add a tree, or the mean of many."""
     trees: list[Nodes] = list(model.trees_) if hasattr(model, "trees_") else [model.tree_]
     outputs = trees[0].n_outputs
@@ -120,7 +119,7 @@ def _trees(graph: Graph, model: Any, rows: str) -> None:
         _give_numbers(graph, sums, several=False)
 
 
-def _boosted(graph: Graph, model: Any, rows: str) -> None:
+def _boosted(graph: Graph, model: Member, rows: str) -> None:
     """Add the rounds of boosting."""
     outputs, forest = int(model.n_trees_per_iteration_), model.forest_
     if (forest.level_set >= 0).any():

@@ -35,7 +35,7 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
     ax.set(xlabel="iteration", ylabel="objective")
     ax.set_title(str(getattr(fit, "model", "")) or "Iterations", loc="left")
     # Iterations are counted: no tick stands between two of them.
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
     if gaps:
         side = ax.twinx()

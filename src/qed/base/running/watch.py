@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -56,7 +55,26 @@ class Trace(Shown):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the objective, and the gap where there is one, against the iterations."""
-        return import_module("qed.plots.iterations").trace(self, ax)
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+        # What comes before the first iteration, such as seeding, has another objective.
+        records = [record for record in self.records if record["number"] >= 0] or self.records
+        numbers = [record["number"] for record in records]
+        ax.plot(numbers, [record["objective"] for record in records], marker=".", label="objective (left)")
+        ax.set(xlabel="iteration", ylabel="objective")
+        ax.set_title(self.model, loc="left")
+        ax.locator_params(axis="x", integer=True)
+        lines = list(ax.lines)
+        gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
+        if gaps:
+            side = ax.twinx()
+            side.semilogy(*zip(*gaps), color="tab:red", marker=".", label="gap (right)")
+            side.set_ylabel("distance from the certificate")
+            lines += side.lines
+        ax.legend(handles=lines, loc="upper right", fontsize=9)
+        return ax
 
     def _table(self) -> Lines:
         lines = [

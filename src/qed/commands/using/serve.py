@@ -245,7 +245,8 @@ class Server(ThreadingHTTPServer):
     @property
     def address(self) -> str:
         """Where it is reached."""
-        return f"http://{self.server_address[0]}:{self.server_address[1]}"
+        host, port = self.server_address[:2]
+        return f"http://{host!s}:{port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of connections that broke."""

@@ -19,7 +19,7 @@ from qed.regression.nonlinear.runs import read_starts
 NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def names_in(function: Any) -> tuple[str, ...]:
+def names_in(function: Callable[..., object]) -> tuple[str, ...]:
     """Give the names of the parameters of a function that takes each by itself; none for a function of rows and an array.
 
     >>> names_in(lambda x, a, b: a + b * x), names_in(lambda X, w: X @ w)
@@ -37,19 +37,19 @@ def names_in(function: Any) -> tuple[str, ...]:
 class OneByOne:
     """A function of a column and single parameters, as one of rows and an array."""
 
-    function: Callable[..., Any]
+    function: Callable[..., np.ndarray]
 
-    def __call__(self, X: np.ndarray, w: np.ndarray) -> Any:
+    def __call__(self, X: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Predict some rows."""
         return self.function(X[:, 0] if X.shape[1] == 1 else X.T, *w)
 
 
-def as_written(function: Any) -> Any:
+def as_written(function: object) -> Any:
     """Give a function of rows and an array, however it was written; what is no function is given back."""
     return OneByOne(function) if callable(function) and names_in(function) else function
 
 
-def starts_of(function: Any, start: Any) -> tuple[tuple[str, ...], np.ndarray]:
+def starts_of(function: Callable[..., object], start: object) -> tuple[tuple[str, ...], np.ndarray]:
     """Give the names of the parameters and the starts, of shape (k, d); ones where none are given and the function names them."""
     known = names_in(function)
     if start is None and not known:
@@ -64,5 +64,5 @@ def starts_of(function: Any, start: Any) -> tuple[tuple[str, ...], np.ndarray]:
     return (known, starts) if known and not _is_named(start) else (names, starts)
 
 
-def _is_named(start: Any) -> bool:
+def _is_named(start: object) -> bool:
     return isinstance(start, dict) or (isinstance(start, (list, tuple)) and bool(start) and isinstance(start[0], dict))
