@@ -27,7 +27,7 @@ ROOMS_OF_MODELS = {
 FLOORS = [
     {"cli"},
     {"commands", "lab"},
-    {"report"},
+    {"report", "exporting"},
     {"ensembles"},
     {"selection", "plots"},
     ROOMS_OF_MODELS,

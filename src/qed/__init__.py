@@ -22,6 +22,7 @@ _MODULES = (*_ROOMS, "base", "data", "kernels", "linalg", "optim", "plots", "rep
 _CORE = {
     "qed.base.certificate": ["Certificate", "Claim"],
     "qed.base.engine": ["threads"],
+    "qed.exporting.to_onnx": ["to_onnx"],
     "qed.base.models.estimator": ["certify"],
     "qed.base.sources.open": ["rows"],
     "qed.base.saving.models": ["load", "save"],

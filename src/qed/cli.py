@@ -145,14 +145,42 @@ def predict(
         ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Write the probability of each class as well.")] = False,
+    interval: Annotated[
+        float | None, typer.Option(min=0.01, max=0.999, help="Write intervals (or sets) that hold the truth so often.")
+    ] = None,
+    fill: Annotated[bool, typer.Option("--fill", help="Take columns that the file lacks as missing.")] = False,
     keep: Annotated[list[str] | None, typer.Option(help="A column to copy to the output; can be given again.")] = None,
     json: Json = False,
 ) -> None:
-    """Predict the rows of a file with a saved model."""
+    """Predict the rows of a file with a saved model.
+
+    Levels that the model has not seen, and values far outside of what it has learned, are counted and said.
+    """
     if json and output is None:
         raise typer.BadParameter("--json needs --output: the standard output can not hold both.")
-    found = commands.predict.predict(model, data, output, proba=proba, keep=keep or (), stream=sys.stdout.buffer)
+    given = {"proba": proba, "interval": interval, "fill": fill, "keep": keep or ()}
+    found = commands.predict.predict(model, data, output, **given, stream=sys.stdout.buffer)
     commands.results.write_predicted(found, output, json=json)
+
+
+@app.command()
+def calibrate(
+    model: ModelFile,
+    data: DataName,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where to save the calibrated model.")],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column that the model predicts, if it does not say.")
+    ] = None,
+    level: Annotated[float, typer.Option(min=0.01, max=0.999, help="How often intervals are to hold the truth.")] = 0.9,
+    json: Json = False,
+) -> None:
+    """Give a saved model intervals with guaranteed coverage.
+
+    With the data of its fit the model is fitted again without each fold; with other data it is calibrated by these. Then
+    qed predict --interval 0.9 writes the interval (or the set of classes) of each row.
+    """
+    found = commands.calibrate(model, data, output, target=target, level=level)
+    commands.results.write_calibrated(found, json=json)
 
 
 @app.command()
@@ -185,6 +213,36 @@ def explain(
     Prints parameters, coefficients (the largest first), inference, encoding and certificate.
     """
     commands.results.write_explanation(commands.explain.explain(model), most=most, json=json)
+
+
+@app.command()
+def export(
+    model: ModelFile,
+    output: Annotated[str, typer.Option("--onnx", help="The .onnx file to write.")],
+    json: Json = False,
+) -> None:
+    """Write a model in the format ONNX.
+
+    Linear models, trees, forests and boosting, for tables of numbers; needs the extra qed-learn[onnx].
+    """
+    commands.results.write_exported(commands.export(model, output), json=json)
+
+
+@app.command()
+def serve(
+    model: ModelFile,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others than this machine only if you say so.")
+    ] = "127.0.0.1",
+) -> None:
+    """Answer rows with predictions, as JSON over HTTP.
+
+    GET /schema and /certificate, POST /predict. On this machine only, unless --host says otherwise. Ctrl-C ends it.
+    """
+    with commands.serve(model, host=host, port=port) as server:
+        commands.results.write_served(server.address)
+        server.serve_forever()
 
 
 @app.command()

@@ -32,7 +32,7 @@ NEEDS = {
     "FactorAnalysis": lambda: qed.FactorAnalysis(1),
     "GaussianRandomProjection": lambda: qed.GaussianRandomProjection(3, random_state=0),
     "SparseRandomProjection": lambda: qed.SparseRandomProjection(3, density=0.5, random_state=0),
-    "HalvingSearch": lambda: qed.HalvingSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, factor=2, cv=2),
+    "HalvingSearch": lambda: qed.HalvingSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2, min_rows=500),
     "GaussianMixture": lambda: qed.GaussianMixture(2, random_state=0),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),

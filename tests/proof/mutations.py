@@ -15,6 +15,7 @@ UNCHECKED = {
     "n_iter_": "how many steps were made, which their result does not tell",
     "n_visited_": "how many subsets were looked at, which the best ones do not tell",
     "rest": "what rounding cut off a mean: less than the last digit of it",
+    "rounds_": "scores of fits that only another search could tell",
     "refit_time_": "a time",
     "mean_fit_time": "a time",
     "std_fit_time": "a time",

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from qed.base.attributes import each, floats, of, table, text
 from qed.base.saving.known import savable
+from qed.base.visible import Told, html_table
 
 # The most that a claim of a relative error may allow rounding to do.
 MOST_ROUNDING = 1e-3
@@ -76,8 +77,8 @@ class Claim:
 
 
 @savable
-@dataclass(frozen=True, slots=True)
-class Certificate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Certificate(Told):
     """The claims of one fitted model. True when all of them hold.
 
     Parameters
@@ -178,6 +179,11 @@ class Certificate:
             lines.append("nothing is claimed")
         lines.append("∎" if self else "not proven")
         return "\n".join([*lines, self.verdict] if self.verdict else lines)
+
+    def _repr_html_(self) -> str:
+        numbers = ((c.says, f"{c.value:.1e}", f"{c.bound:.1e}", "yes" if c.holds else "NO") for c in self.claims)
+        end = " ".join(part for part in ("∎" if self else "not proven", self.verdict) if part)
+        return html_table(["claim", "value", "bound", "holds"], list(numbers), end)
 
 
 def _how_far(claim: Claim) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.base.random import Seed, generator, seed_of
+from qed.base.visible import Told
 
 # Rows that differ by less than this share of the largest difference all but agree.
 NEAR = 1e-2
@@ -30,8 +31,8 @@ class Witness:
     says: str
 
 
-@dataclass(frozen=True)
-class DistanceAxioms:
+@dataclass(frozen=True, repr=False)
+class DistanceAxioms(Told):
     """Which axioms of a distance a function violates on a sample.
 
     Attributes

@@ -15,6 +15,9 @@ __getattr__, __dir__, __all__ = room(
         "predict": [],
         "progress": [],
         "results": [],
+        "using.calibrate": ["calibrate"],
+        "using.export": ["export"],
+        "using.serve": ["serve"],
         "warmup": [],
     },
 )

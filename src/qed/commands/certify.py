@@ -42,17 +42,17 @@ def certify(model_path: str, data: str, target: str | None = None) -> Checked:
     The target is the column that the model predicts, where the model does not know its name.
     """
     model = load(model_path)
-    source, n_lost = _opened(model, data, target)
+    source, n_lost = opened(model, data, target)
     found = recompute(model, source)
     difference = "the model has no fingerprint of its data" if found.difference is None else found.difference
     kind = type(getattr(model, "model_", model)).__name__
     return Checked(kind, found, difference, source.count(), n_lost)
 
 
-def _opened(model: Any, data: str, target: str | None) -> tuple[Rows, int]:
+def opened(model: Any, data: str, target: str | None) -> tuple[Rows, int]:
     """Open the columns that the model needs, without the rows that lack a target."""
     path, _ = find(data)
-    target = target or getattr(model, "target_name_", None)
+    target = target or getattr(getattr(model, "estimator_", model), "target_name_", None)
     present = [name for name in rows(path).feature_names or () if name != target]
     if model.target is None:
         return _viewed(model, rows(path, columns=columns_of(model, present, data))), 0
@@ -66,7 +66,8 @@ def _opened(model: Any, data: str, target: str | None) -> tuple[Rows, int]:
 
 
 def _viewed(model: Any, source: Rows) -> Rows:
-    return source.table() if hasattr(model, "changes_") else source.numbers()
+    inner = getattr(model, "estimator_", model)
+    return source.table() if hasattr(inner, "changes_") else source.numbers()
 
 
 def _without_target(block: Block) -> np.ndarray:

@@ -17,16 +17,18 @@ from qed.base.sources.layout import did_you_mean
 from qed.base.sources.open import rows
 from qed.commands.files import check_ending, csv_printer, table_writer
 from qed.commands.source import find
+from qed.commands.using.strange import Strange
 
 BATCH_ROWS = 1 << 17
 CLUSTER = "cluster"
 
 
 class Predicted(NamedTuple):
-    """What was written: how many rows, and which columns."""
+    """What was written: how many rows, and which columns; and what in them is unlike the rows of the fit."""
 
     rows: int
     columns: list[str]
+    strange: Strange | None = None
 
 
 def predict(
@@ -35,42 +37,78 @@ def predict(
     output: str | None = None,
     *,
     proba: bool = False,
+    interval: float | None = None,
+    fill: bool = False,
     keep: Sequence[str] = (),
     stream: Any = None,
 ) -> Predicted:
     """Predict the rows of a file, and write the predictions.
 
     Columns to `keep`, such as one that tells the rows apart, are copied to the output; `stream` takes csv when there is
-    no output.
+    no output. With an `interval`, a level such as 0.9, the ends of intervals or the classes in sets are written beside the predictions.
+    With `fill`, columns that the file lacks are taken as missing.
     """
     if output is not None:
         check_ending(output)
     model = load(model_path)
-    batches = predictions(model, data, proba=proba, keep=keep)
+    strange = Strange()
+    batches = predictions(model, data, proba=proba, interval=interval, fill=fill, keep=keep, strange=strange)
     first = next(batches)
     count = 0
     with table_writer(output, first.schema) if output else csv_printer(stream, first.schema) as write:
         for table in chain([first], batches):
             write(table.cast(first.schema))
             count += table.num_rows
-    return Predicted(count, first.column_names)
+    return Predicted(count, first.column_names, strange)
 
 
-def predictions(model: Any, data: str, *, proba: bool = False, keep: Sequence[str] = ()) -> Iterator[pa.Table]:
+def predictions(
+    model: Any,
+    data: str,
+    *,
+    proba: bool = False,
+    interval: float | None = None,
+    fill: bool = False,
+    keep: Sequence[str] = (),
+    strange: Strange | None = None,
+) -> Iterator[pa.Table]:
     """Give the predictions for a file as tables, one after another; see `predict`."""
-    if proba and not hasattr(model, "predict_proba"):
-        raise InputError(f"{_name(model)} gives no probabilities: leave --proba out.")
+    strange = Strange() if strange is None else strange
+    check_asked(model, proba=proba, interval=interval)
     if not hasattr(model, "predict"):
         raise InputError(f"{_name(model)} predicts nothing.")
     path, _ = find(data)
     present = rows(path).feature_names or ()
-    wanted = columns_of(model, present, data)
+    lacking = _lacking(model, present) if fill else []
+    strange.filled += lacking
+    wanted = columns_of(model, [*present, *lacking], data)
     for name in keep:
         if name not in present:
             raise InputError(f"{data!r} has no column {name!r} to keep. {did_you_mean(name, present)}")
-    read = list(dict.fromkeys([*wanted, *keep]))
+    read = [name for name in dict.fromkeys([*wanted, *keep]) if name not in lacking]
     for block in rows(path, columns=read, block_size=BATCH_ROWS).table().blocks():
-        yield _answer(model, block.X, wanted, proba=proba, keep=keep)
+        table = block.X
+        for name in lacking:
+            table = table.append_column(name, pa.nulls(table.num_rows))
+        strange.look(model, table.select(wanted))
+        yield answered(model, table, wanted, proba=proba, interval=interval, keep=keep)
+
+
+def check_asked(model: Any, *, proba: bool, interval: float | None) -> None:
+    """Refuse to be asked for what a model does not have."""
+    if interval is not None and not (hasattr(model, "predict_interval") or hasattr(model, "predict_set")):
+        raise InputError(
+            f"{_name(model)} has not been calibrated, so it has no intervals: `qed calibrate` with the data of its fit, or others, does it."
+        )
+    if proba and not hasattr(model, "predict_proba"):
+        raise InputError(f"{_name(model)} gives no probabilities: leave --proba out.")
+
+
+def _lacking(model: Any, present: Sequence[str]) -> list[str]:
+    """Name the columns that a table lacks; where all are lacking it is another table, and nothing is filled."""
+    known = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    lost = [name for name in known if name not in present]
+    return [] if len(lost) == len(known) else lost
 
 
 def columns_of(model: Any, present: Sequence[str], data: str) -> list[str]:
@@ -91,13 +129,18 @@ def columns_of(model: Any, present: Sequence[str], data: str) -> list[str]:
     return [str(name) for name in known]
 
 
-def _answer(model: Any, table: pa.Table, wanted: list[str], *, proba: bool, keep: Sequence[str]) -> pa.Table:
+def answered(
+    model: Any, table: pa.Table, wanted: list[str], *, proba: bool, interval: float | None, keep: Sequence[str]
+) -> pa.Table:
+    """Give the predictions for some rows as a table, beside the columns to keep."""
     source = rows(table.select(wanted))
     columns = {name: table.column(name) for name in keep}
     found = np.asarray(model.predict(source))
     name = _column_name(model)
     names = [name] if found.ndim == 1 else [f"{name}_{j}" for j in range(found.shape[1])]
     columns |= dict(zip(names, [found] if found.ndim == 1 else list(found.T)))
+    if interval is not None:
+        columns |= _promised(model, source, interval, name)
     if name == CLUSTER:
         columns |= _strangeness(model, source)
     if proba:
@@ -105,6 +148,16 @@ def _answer(model: Any, table: pa.Table, wanted: list[str], *, proba: bool, keep
         labels = range(chances.shape[1]) if name == CLUSTER else model.classes_
         columns |= {f"probability_{label}": chance for label, chance in zip(labels, chances.T)}
     return pa.table(columns)
+
+
+def _promised(model: Any, source: Any, level: float, name: str) -> dict[str, Any]:
+    """Give the ends of intervals, or the classes of sets, that hold the truth as often as was asked for."""
+    if hasattr(model, "predict_interval"):
+        low, high = np.asarray(model.predict_interval(source, level)).T
+        return {f"{name}_low": low, f"{name}_high": high}
+    sets = np.asarray(model.predict_set(source, level))
+    words = [" | ".join(str(label) for label in model.classes_[line]) for line in sets]
+    return {f"{name}_set": words}
 
 
 def _strangeness(model: Any, source: Any) -> dict[str, np.ndarray]:
@@ -124,7 +177,7 @@ def _strangeness(model: Any, source: Any) -> dict[str, np.ndarray]:
 def _column_name(model: Any) -> str:
     if getattr(model, "target", None) is None:
         return CLUSTER
-    target = getattr(model, "target_name_", None)
+    target = getattr(getattr(model, "estimator_", model), "target_name_", None)
     return "prediction" if target is None else f"predicted_{target}"
 
 

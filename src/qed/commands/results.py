@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from qed.commands.certify import Checked
     from qed.commands.compare import Compared
     from qed.commands.predict import Predicted
+    from qed.commands.using.calibrate import Calibrated
+    from qed.commands.using.export import Exported
     from qed.commands.warmup import Warmed
     from qed.report.explanation import Explanation
     from qed.selection.comparing.leaderboard import Comparison
@@ -85,9 +87,40 @@ def _notes_on(found: Compared) -> None:
 def write_predicted(found: Predicted, output: str | None, *, json: bool) -> None:
     """Say what ``qed predict`` wrote; nothing, if it wrote to the standard output itself."""
     if json:
-        print_json({"rows": found.rows, "columns": found.columns, "output": output})
+        strange = {} if found.strange is None else {"strange": found.strange.to_dict()}
+        print_json({"rows": found.rows, "columns": found.columns, "output": output, **strange})
     elif output is not None:
         Screen().show(f"{counted(found.rows, 'row')} written to {output}: {', '.join(found.columns)}")
+    if not json and found.strange is not None:
+        for words in found.strange.notes():
+            note(words)
+
+
+def write_calibrated(found: Calibrated, *, json: bool) -> None:
+    """Say what ``qed calibrate`` did."""
+    if json:
+        print_json(found.to_dict())
+        return
+    screen = Screen()
+    screen.show(f"{found.kind}, calibrated: {found.how}")
+    screen.show(
+        f"at level {found.level:g} the truth is held with a probability of at least {found.guarantee:.4g}, for rows drawn alike"
+    )
+    screen.show(f"{'model':<12}{found.output}")
+
+
+def write_exported(found: Exported, *, json: bool) -> None:
+    """Say what ``qed export`` wrote."""
+    if json:
+        print_json(found._asdict())
+    else:
+        Screen().show(f"{found.kind} written to {found.output}: gives {', '.join(found.outputs)}")
+
+
+def write_served(address: str) -> None:
+    """Say where ``qed serve`` is reached."""
+    Screen().show(f"serving at {address}: GET /schema, GET /certificate, POST /predict; Ctrl-C ends it")
+    sys.stdout.flush()
 
 
 def write_checked(found: Checked, *, json: bool) -> None:

@@ -22,6 +22,7 @@ from qed.base.models.parameters import check_parameters, integer, number
 from qed.base.running.drive import usual_advice, warn_if_unproven
 from qed.base.running.steps import Ending, Halt, Reason, Rule, Step
 from qed.base.sources.layout import did_you_mean
+from qed.base.visible import Told
 from qed.optim.functions.derivatives import check_gradient
 from qed.optim.functions.objective import Objective, as_vector
 from qed.optim.solvers.method import Method
@@ -44,8 +45,8 @@ METHODS = {
 }
 
 
-@dataclass(frozen=True)
-class Minimum:
+@dataclass(frozen=True, repr=False)
+class Minimum(Told):
     """Where a minimisation ended.
 
     Attributes
@@ -76,7 +77,9 @@ class Minimum:
 
     def __str__(self) -> str:
         steps = "1 step" if self.ending.n_iter == 1 else f"{self.ending.n_iter} steps"
-        return f"{self.value:.10g} after {steps} of {self.method}. {self.ending}\n{self.certificate}"
+        point = np.array2string(self.point, precision=8, threshold=12, edgeitems=4, separator=", ")
+        found = f"minimum {self.value:.10g} at {point}, after {steps} of {self.method}. {self.ending}"
+        return f"{found}\n{self.certificate}"
 
 
 def minimize(

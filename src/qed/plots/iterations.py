@@ -25,13 +25,17 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
     'iteration'
     """
     ending = getattr(fit, "ending_", fit)
-    records = ending.trace if hasattr(ending, "trace") else ending.records
+    known = ending.trace if hasattr(ending, "trace") else ending.records
+    # What comes before the first iteration, such as seeding, has another objective.
+    records = [record for record in known if record["number"] >= 0] or known
     ax = axes(ax)
     numbers = np.array([record["number"] for record in records])
     objective = np.array([record["objective"] for record in records])
     ax.plot(numbers, objective, color=ACCENT, marker="o", markersize=3.5, linewidth=1.6, label="objective (left)")
     ax.set(xlabel="iteration", ylabel="objective")
-    ax.set_title("Iterations", loc="left")
+    ax.set_title(str(getattr(fit, "model", "")) or "Iterations", loc="left")
+    # Iterations are counted: no tick stands between two of them.
+    ax.locator_params(axis="x", integer=True)
     gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
     if gaps:
         side = ax.twinx()
@@ -39,4 +43,6 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
         side.set_ylabel("distance from the certificate")
         side.grid(False)
         ax.legend(handles=[*ax.lines, *side.lines], loc="upper right", fontsize=9)
+    else:
+        ax.legend(loc="upper right", fontsize=9)
     return ax

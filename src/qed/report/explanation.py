@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.certificate import Certificate
-from qed.base.errors import NotAvailableError
+from qed.base.errors import InputError, NotAvailableError
 from qed.base.models.roles import Grouper
 from qed.base.models.ways import ways_of
 from qed.trees.nodes import Nodes
@@ -66,7 +66,7 @@ class Explanation:
 
 
 def explanation_of(model: Any) -> Explanation:
-    """Say what a fitted model is.
+    """Say what a fitted model is; of a search its best model, of a pipeline the last step, of `Conformal` the model inside.
 
     >>> import qed
     >>> X, y = qed.data.load("stackloss").Xy()
@@ -74,6 +74,7 @@ def explanation_of(model: Any) -> Explanation:
     >>> found.kind, found.rows, found.effects[0].name
     ('LinearRegression', 21, 'x0')
     """
+    model = _unwrapped(model)
     inner = inner_model(model)
     fingerprint = getattr(model, "fingerprint_", None)
     return Explanation(
@@ -93,6 +94,24 @@ def explanation_of(model: Any) -> Explanation:
         ending=str(getattr(inner, "ending_", "")),
         scaled=_is_scaled(model),
     )
+
+
+def _unwrapped(model: Any) -> Any:
+    """Give the model of qed inside what was built around it, or say that there is none."""
+    while not hasattr(model, "_prove") or hasattr(model, "best_estimator_") or hasattr(model, "left_out_"):
+        steps = getattr(model, "steps", None)
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(steps, list) and steps:
+            model = steps[-1][1]
+        elif hasattr(model, "left_out_"):
+            model = model.estimator_
+        else:
+            name = model.__name__ if isinstance(model, type) else type(model).__name__
+            raise InputError(
+                f"{name} is no model of qed, so there is nothing to explain: give a model, or a pipeline or search of models."
+            )
+    return model
 
 
 def inner_model(model: Any) -> Any:

@@ -19,6 +19,7 @@ from qed.base.engine import work
 from qed.base.errors import InputError, ParameterError, level_of_user
 from qed.base.models.ways import also_called, takes
 from qed.base.sources.block import is_sparse, join
+from qed.base.visible import html_table
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate, fitted
 from qed.selection.searching.folds import Folds
 from qed.selection.searching.samples import Data, draw_folds
@@ -78,6 +79,13 @@ class CrossValidation(dict[str, Any]):
             for name, found in self._scores.items()
         ]
         return "\n".join([*lines, self.how])
+
+    def _repr_html_(self) -> str:
+        lines = [
+            [name, f"{found.mean[0]:.6g}", f"{found.standard_error[0]:.2g}", str(found.n_splits)]
+            for name, found in self._scores.items()
+        ]
+        return html_table(["score", "mean", "standard error", "folds"], lines, self.how)
 
 
 @also_called(estimator="model")

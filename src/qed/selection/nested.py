@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import ParameterError
-from qed.base.showing import Lines, Shown
+from qed.base.visible import Lines, Shown
 from qed.selection.searching.fits import Settings, evaluate
 from qed.selection.searching.samples import Data, draw_folds
 from qed.selection.searching.scorers import scorers_for

@@ -20,6 +20,7 @@ from qed.base.attributes import each, floats, integers, nothing, of, table, text
 from qed.base.running.changing import in_parts
 from qed.base.saving.known import savable
 from qed.base.threads.interrupts import moment
+from qed.base.visible import Told
 
 Keep = Literal["best", "last"]
 
@@ -162,8 +163,8 @@ class Halt:
 
 
 @savable
-@dataclass(frozen=True)
-class Ending:
+@dataclass(frozen=True, repr=False)
+class Ending(Told):
     """How a run ended.
 
     Attributes

@@ -18,8 +18,9 @@ class steps:
 
     Parameters
     ----------
-    model : Stepped
-        The model; it is not fitted by this.
+    model : Stepped or Pipeline
+        The model; it is not fitted by this. Of a pipeline, the last step is walked through, on what the others, fitted to these rows, make
+        of them.
     *data, **named
         ``X, y, sample_weight``, as in ``fit``.
     start : Step, optional
@@ -38,6 +39,8 @@ class steps:
     """
 
     def __init__(self, model: Stepped, *data: Any, start: Step | None = None, **named: Any) -> None:
+        if isinstance(getattr(model, "steps", None), list):
+            model, data, named = _last_step(model, data, named)
         if not isinstance(model, Stepped):
             raise InputError(_no_steps(model))
         self._model = clone(model)
@@ -62,9 +65,23 @@ class steps:
         return model
 
 
+def _last_step(
+    pipeline: Any, data: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Give the last model of a pipeline, and the rows that it sees."""
+    X, *rest = [*data] if data else [named.pop("X")]
+    y = rest[0] if rest else named.get("y")
+    for _, part in pipeline.steps[:-1]:
+        if part is not None and not isinstance(part, str):
+            X = clone(part).fit_transform(X, y)
+    return pipeline.steps[-1][1], (X, *rest), named
+
+
 def _no_steps(model: object) -> str:
     """Say what to give in the place of what is not found step by step."""
     name = model.__name__ if isinstance(model, type) else type(model).__name__
+    if hasattr(model, "searches") or hasattr(model, "param_grid"):
+        return f"{name} fits many models: walk through one of them, such as qed.steps(search.best_estimator_, X, y)."
     if hasattr(model, "passes") and not hasattr(model, "model"):
         return f"{name} has no steps to walk through, its solution comes at once: call fit."
     return f"{name} has no steps of its own: give an iterative model, such as qed.KMeans(3), and the rows that it sees."

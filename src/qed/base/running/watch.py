@@ -26,12 +26,13 @@ from qed.base.models.parameters import check_parameters, choice, number
 from qed.base.running.steps import Rule, Step, Watcher
 from qed.base.saving.archive import check_path
 from qed.base.saving.checkpoint import Checkpoint
+from qed.base.visible import Lines, Shown
 
 _watching: ContextVar[tuple[Watch, ...]] = ContextVar("qed_watching", default=())
 
 
-@dataclass
-class Trace:
+@dataclass(repr=False)
+class Trace(Shown):
     """What one fit went through.
 
     Attributes
@@ -58,15 +59,41 @@ class Trace:
 
         if ax is None:
             _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-        numbers = [record["number"] for record in self.records]
-        ax.plot(numbers, self.objectives, marker=".", label="objective")
-        ax.set(xlabel="iteration", ylabel="objective", title=self.model)
-        gaps = [(record["number"], record["gap"]) for record in self.records if record["gap"]]
+        # What comes before the first iteration, such as seeding, has another objective.
+        records = [record for record in self.records if record["number"] >= 0] or self.records
+        numbers = [record["number"] for record in records]
+        ax.plot(numbers, [record["objective"] for record in records], marker=".", label="objective (left)")
+        ax.set(xlabel="iteration", ylabel="objective")
+        ax.set_title(self.model, loc="left")
+        ax.locator_params(axis="x", integer=True)
+        lines = list(ax.lines)
+        gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]
         if gaps:
             side = ax.twinx()
-            side.semilogy(*zip(*gaps), color="tab:red", marker=".", label="gap")
+            side.semilogy(*zip(*gaps), color="tab:red", marker=".", label="gap (right)")
             side.set_ylabel("distance from the certificate")
+            lines += side.lines
+        ax.legend(handles=lines, loc="upper right", fontsize=9)
         return ax
+
+    def _table(self) -> Lines:
+        lines = [
+            [
+                str(record["number"]),
+                f"{record['objective']:.6g}",
+                "" if record["gap"] is None else f"{record['gap']:.2g}",
+                f"{record['seconds']:.3f}",
+            ]
+            for record in self.records
+        ]
+        return ["iteration", "objective", "gap", "seconds"], lines if len(lines) <= 12 else [
+            *lines[:6],
+            ["..."] * 4,
+            *lines[-6:],
+        ]
+
+    def _said(self) -> str:
+        return f"{self.model}: {len(self.records)} step{'' if len(self.records) == 1 else 's'}"
 
 
 class Watch:

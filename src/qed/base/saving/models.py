@@ -50,6 +50,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     place = check_path(path)
     if not isinstance(model, BaseEstimator):
         raise SavingError(f"Only models can be saved, not a {type(model).__name__}.")
+    if hasattr(model, "best_estimator_") and not hasattr(model, "_prove"):
+        name = type(model).__name__
+        raise SavingError(
+            f"A {name} is no model of qed and can not be saved: qed.save(search.best_estimator_, path) saves its best model."
+        )
     packer = Packer()
     write_archive(place, "model", packed(packer, model, fitted=True), packer.arrays)
 

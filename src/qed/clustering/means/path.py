@@ -29,6 +29,7 @@ from qed.base.numbers import ratio
 from qed.base.random import Seed, seed_of
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.base.visible import Lines, Shown
 from qed.clustering.means.distances import rounding_of, squares
 from qed.clustering.means.kmeans import KMeans
 from qed.clustering.means.seeding import spread_out
@@ -36,8 +37,8 @@ from qed.clustering.means.seeding import spread_out
 CHUNK = 1 << 17
 
 
-@dataclass(frozen=True, eq=False)
-class KMeansPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class KMeansPath(Shown):
     """k-means for several numbers of clusters.
 
     Attributes
@@ -63,6 +64,15 @@ class KMeansPath:
     aic: np.ndarray
     bic: np.ndarray
     certificate: Certificate
+
+    def _table(self) -> Lines:
+        values = zip(self.n_clusters, self.inertia, self.silhouette, self.aic, self.bic)
+        lines = [[str(count), *(f"{value:.5g}" for value in line)] for count, *line in values]
+        return ["clusters", "inertia", "silhouette", "AIC", "BIC"], lines
+
+    def _said(self) -> str:
+        chosen = ", ".join(f"{rule} {count}" for rule, count in self.choices.items())
+        return f"clusters by each rule: {chosen}; {'proven ∎' if self.certificate else 'not proven'}"
 
     @property
     def elbow(self) -> int:

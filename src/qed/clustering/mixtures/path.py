@@ -19,6 +19,7 @@ import numpy as np
 from qed.base.errors import ParameterError
 from qed.base.models.checks import check_rows
 from qed.base.random import Seed
+from qed.base.visible import Told
 from qed.clustering.mixtures.mixture import Mixture
 from qed.clustering.mixtures.model import GaussianMixture
 from qed.clustering.mixtures.problem import MixtureProblem
@@ -27,8 +28,8 @@ from qed.clustering.mixtures.shapes import is_diagonal, precisions_of
 CRITERIA = ("bic", "aic")
 
 
-@dataclass(frozen=True)
-class MixturePath:
+@dataclass(frozen=True, repr=False)
+class MixturePath(Told):
     """Mixtures by the number of their components.
 
     Attributes

@@ -17,11 +17,12 @@ import numpy as np
 from qed.base.engine import fitting
 from qed.base.errors import DegenerateWarning, ParameterError
 from qed.base.models.parameters import check_parameters
+from qed.base.visible import Lines, Shown
 from qed.clustering.spectral.spectral_clustering import SpectralClustering
 
 
-@dataclass(frozen=True, eq=False)
-class SpectralPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class SpectralPath(Shown):
     """Spectral clusterings of the same rows.
 
     Attributes
@@ -37,6 +38,13 @@ class SpectralPath:
     n_clusters: np.ndarray
     models: tuple[SpectralClustering, ...]
     eigenvalues: np.ndarray
+
+    def _table(self) -> Lines:
+        values = zip(self.n_clusters, self.gaps, self.normalized_cuts)
+        return ["clusters", "eigengap", "normalised cut"], [[str(k), f"{a:.4g}", f"{b:.4g}"] for k, a, b in values]
+
+    def _said(self) -> str:
+        return f"{self.n_clusters[int(self.gaps.argmax())]} clusters have the largest eigengap"
 
     @property
     def gaps(self) -> np.ndarray:

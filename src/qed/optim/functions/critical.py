@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.random import generator, seed_of
+from qed.base.visible import Told
 from qed.optim.functions.derivatives import STEPS, as_point, jacobian
 
 NEIGHBOURS = 16
 
 
-@dataclass(frozen=True)
-class CriticalPoint:
+@dataclass(frozen=True, repr=False)
+class CriticalPoint(Told):
     """What was found at a point.
 
     Attributes

@@ -12,7 +12,7 @@ fitted without, once more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -100,8 +100,8 @@ def left_out_planes(
     return LeftOutPlanes(planes, constant, errors)
 
 
-def _fitted_without(rows: Rows, row: int, alpha: float, *, centered: bool) -> tuple[Any, Any]:
+def _fitted_without(rows: Rows, row: int, alpha: float, *, centered: bool) -> tuple[np.ndarray, float]:
     others = Part(rows, np.arange(rows.count()) != row)
     moments = others.fold(Moments.of)
     coef = coefficients(moments, np.array([[alpha]]), lazy_factor(others), centered=centered)
-    return coef[0, :, 0], intercepts(moments, coef, centered=centered)[0, 0]
+    return coef[0, :, 0], float(intercepts(moments, coef, centered=centered)[0, 0])

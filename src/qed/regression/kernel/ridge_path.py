@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import DegenerateWarning
+from qed.base.visible import Lines, Shown
 from qed.linalg.shifted import solve_all
 from qed.regression.kernel.ridge import KernelRidge
 from qed.regression.linear.ridge_path import draw_errors, penalties_of
 
 
-@dataclass(frozen=True, eq=False)
-class KernelRidgePath:
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelRidgePath(Shown):
     """Kernel ridge regression along a path of penalties.
 
     Attributes
@@ -51,6 +52,14 @@ class KernelRidgePath:
     leave_one_out_error: np.ndarray
     degrees_of_freedom: np.ndarray
     model: KernelRidge
+
+    def _table(self) -> Lines:
+        names = ["alpha", "degrees of freedom", "error on rows fitted", "error on rows left out"]
+        values = zip(self.alphas, self.degrees_of_freedom, self.training_error, self.leave_one_out_error)
+        return names, [[f"{value:.4g}" for value in line] for line in values]
+
+    def _said(self) -> str:
+        return f"best: alpha={self.best:.6g}, by the error on rows left out"
 
     @property
     def best(self) -> float:

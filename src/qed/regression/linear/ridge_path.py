@@ -20,6 +20,7 @@ from qed.base.errors import ParameterError
 from qed.base.models.problem import collect
 from qed.base.numbers import EPS, ratio
 from qed.base.sources.rows import Rows
+from qed.base.visible import Lines, Shown
 from qed.linalg.normal import Normal, Standing
 from qed.optim.least_squares import squared_errors
 from qed.optim.least_squares.evidence import TOLERANCE, Evidence, relative_excess
@@ -31,8 +32,8 @@ from qed.regression.linear.ridge import Ridge
 from qed.stats.moments import Moments
 
 
-@dataclass(frozen=True, eq=False)
-class RidgePath:
+@dataclass(frozen=True, eq=False, repr=False)
+class RidgePath(Shown):
     """Ridge regression along a path of penalties.
 
     Attributes
@@ -66,6 +67,14 @@ class RidgePath:
     gaps: np.ndarray
     certificate: Certificate
     feature_names: tuple[str, ...] | None = None
+
+    def _table(self) -> Lines:
+        names = ["alpha", "degrees of freedom", "error on rows fitted", "error on rows left out"]
+        values = zip(self.alphas, self.degrees_of_freedom, self.training_error, self.leave_one_out_error)
+        return names, [[f"{value:.4g}" for value in line] for line in values]
+
+    def _said(self) -> str:
+        return f"best: alpha={self.best:.6g}, by the error on rows left out; {'proven ∎' if self.certificate else 'not proven'}"
 
     @property
     def best(self) -> float:

@@ -40,7 +40,8 @@ from qed.regression.nonlinear.rows import (
     check_slopes,
     some_rows,
 )
-from qed.regression.nonlinear.runs import Run, lowest, read_starts, together
+from qed.regression.nonlinear.runs import Run, lowest, together
+from qed.regression.nonlinear.written import as_written, starts_of
 from qed.stats.inference.coefficients import Inference
 from qed.stats.inference.spread import log_likelihood
 
@@ -52,10 +53,13 @@ class NonlinearLeastSquares(Regressor, Iterative):
     ----------
     function : callable
         ``function(X, w)`` predicts some rows, shape (n, p), with parameters `w`, an array of shape (d,): one number for each row, from
-        that row alone. Written with NumPy's analytic functions (no ``abs`` or ``max``) it is differentiated to all digits.
-    start : array-like of shape (d,), dict of str to float, or several of either
-        Where to begin. A dict names the parameters, in the order in which `w` has them. Of several starts (an array of shape (k, d) or
-        a list of dicts) the one that leads to the lowest sum of squares is kept.
+        that row alone. Written with NumPy's analytic functions (no ``abs`` or ``max``) it is differentiated to all digits. A function
+        ``f(x, a, b, c)`` of two parameters or more, as SciPy's ``curve_fit`` takes it, is taken too: `x` is then the single column, or an
+        array of shape (p, n).
+    start : array-like of shape (d,), dict of str to float, several of either, or None
+        Where to begin; None means ones, for a function that names its parameters. A dict names the parameters, in the order in
+        which `w` has them. Of several starts (an array of shape (k, d) or a list of dicts) the one that leads to the lowest sum of
+        squares is kept.
     jacobian : {"auto", "complex", "central", "forward"} or callable, default="auto"
         ``jacobian(X, w)``, the derivatives of the predictions, shape (n, d); or how to find them: by the complex step where the function
         takes complex numbers and by central differences where not ("auto"), or by one of these. Near the end the most precise of
@@ -144,7 +148,7 @@ class NonlinearLeastSquares(Regressor, Iterative):
     def __init__(
         self,
         function: Function,
-        start: Any,
+        start: Any = None,
         *,
         jacobian: Any = "auto",
         method: str = "levenberg-marquardt",
@@ -166,7 +170,7 @@ class NonlinearLeastSquares(Regressor, Iterative):
     def _problem(self, rows: Rows) -> CurveProblem:
         if rows.target_ndim > 1:
             raise InputError("NonlinearLeastSquares predicts one column, but the target has several.")
-        problem = CurveProblem(rows.cached(), self, *read_starts(self.start), self._given(self.jacobian))
+        problem = CurveProblem(rows.cached(), self, *starts_of(self.function, self.start), self._given(self.jacobian))
         few, first = some_rows(problem.rows), problem.starts[0]
         check_company(problem.curve, few, first)
         if callable(self.jacobian):
@@ -176,11 +180,11 @@ class NonlinearLeastSquares(Regressor, Iterative):
         return problem
 
     def _evidence(self, rows: Rows) -> CurveProblem:
-        return CurveProblem(rows, self, *read_starts(self.start), self._given(self.jacobian))
+        return CurveProblem(rows, self, *starts_of(self.function, self.start), self._given(self.jacobian))
 
     def _given(self, jacobian: Any) -> Curve:
-        first = read_starts(self.start)[1][0]
-        return Curve(self.function, jacobian, np.where(first == 0, 1.0, 1e-3 * np.abs(first)))
+        first = starts_of(self.function, self.start)[1][0]
+        return Curve(as_written(self.function), as_written(jacobian), np.where(first == 0, 1.0, 1e-3 * np.abs(first)))
 
     def _steps(self, problem: CurveProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
         objective, method = problem.residuals, as_method(self.method)
@@ -228,7 +232,7 @@ class NonlinearLeastSquares(Regressor, Iterative):
             self.covariance_ = self.residual_variance_ * plane.covariance()
 
     def _predict(self, block: Block) -> np.ndarray:
-        found = Curve(self.function, None, np.ones(1)).values(block.X, self.coef_)
+        found = Curve(as_written(self.function), None, np.ones(1)).values(block.X, self.coef_)
         if not np.isfinite(found).all():
             row = int(np.flatnonzero(~np.isfinite(found))[0])
             raise InputError(

@@ -20,6 +20,7 @@ import numpy as np
 from qed.base.certificate import Certificate
 from qed.base.engine import one_blas_thread
 from qed.base.models.parameters import check_parameters
+from qed.base.visible import Lines, Shown
 from qed.optim.least_squares.precise import lazy_factor
 from qed.optim.sparse.grid import strengths
 from qed.regression.linear.ridge_path import draw_coefficients
@@ -29,8 +30,8 @@ from qed.regression.sparse.problem import problem_for
 from qed.regression.sparse.search import along
 
 
-@dataclass(frozen=True, eq=False)
-class LassoPath:
+@dataclass(frozen=True, eq=False, repr=False)
+class LassoPath(Shown):
     """Sparse linear regression along a path of penalties.
 
     Attributes
@@ -61,6 +62,15 @@ class LassoPath:
     alpha_max: float
     certificate: Certificate
     feature_names: tuple[str, ...] | None = None
+
+    def _table(self) -> Lines:
+        values = zip(self.alphas, self.n_nonzero, self.training_error, self.gaps)
+        lines = [[f"{alpha:.4g}", str(count), f"{error:.4g}", f"{gap:.1e}"] for alpha, count, error, gap in values]
+        return ["alpha", "not zero", "error on rows fitted", "gap"], lines
+
+    def _said(self) -> str:
+        proof = "proven ∎" if self.certificate else "not proven"
+        return f"all coefficients are zero from alpha={self.alpha_max:.6g} on; {proof}"
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Give penalties, coefficients with the penalties along the last axis, and gaps, as scikit-learn's function does."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from qed.base.models.out_of_bag import predicted_out_of_bag
 from qed.base.sources.rows import Rows
+from qed.base.visible import Lines, Shown
 from qed.features.understanding.findings import Understanding
 from qed.selection.comparing.contenders import Contender, is_baseline
 from qed.selection.comparing.folding import Folds
@@ -90,8 +91,8 @@ class Entry:
         return {name: value for name, value in self.setting.items() if len(self.contender.grid[name]) > 1}
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """What came of comparing models.
 
     Attributes
@@ -177,6 +178,22 @@ class Comparison:
     def simplest(self) -> Entry:
         """The simplest of them."""
         return min(self.ties, key=complexity)
+
+    def _table(self) -> Lines:
+        lines = [
+            [
+                entry.name,
+                "failed" if entry.failure else f"{entry.score:.4g} ± {entry.standard_error:.2g}",
+                ", ".join(f"{name}={value!r}" for name, value in entry.choice.items()),
+                "" if entry.model is None else "∎" if entry.model.certificate_ else "not proven",
+                entry.failure or "; ".join(entry.notes),
+            ]
+            for entry in self.entries
+        ]
+        return ["model", self.scoring, "setting", "fit proven", "notes"], lines
+
+    def _said(self) -> str:
+        return f"{self.task}: {self.why} {self.n_folds} folds, seed {self.seed}."
 
     @property
     def best(self) -> Entry:

@@ -29,14 +29,15 @@ from qed.base.errors import InputError
 from qed.base.models.parameters import integer, number
 from qed.base.numbers import TINY
 from qed.base.random import Seed, generator, seed_of
+from qed.base.visible import Told
 from qed.plots.bias_variance import hypotheses
 from qed.selection.searching.candidates import fresh
 
 Draw = Callable[[np.random.Generator], tuple[Any, Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class BiasVariance:
+@dataclass(frozen=True, eq=False, repr=False)
+class BiasVariance(Told):
     """The decomposition of a method's squared error at given points.
 
     Attributes

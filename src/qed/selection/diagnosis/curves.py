@@ -20,6 +20,7 @@ from qed.base.models.parameters import boolean
 from qed.base.models.scoring import Scoring
 from qed.base.models.ways import also_called, takes, way, with_default
 from qed.base.random import Seed, generator, seed_of
+from qed.base.visible import Lines, Shown
 from qed.plots import curves as drawn
 from qed.plots.style import SECOND
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
@@ -32,13 +33,26 @@ from qed.selection.splitting.splits import Splitting
 INCREMENTAL = way(boolean(), False, "a model in closed form takes one pass for the whole curve anyway")
 
 
-@dataclass(frozen=True, eq=False)
-class _Curve:
+@dataclass(frozen=True, eq=False, repr=False)
+class _Curve(Shown):
     """Scores on training rows and on rows held out, a row for each point of the curve, a column for each fold."""
 
     train_scores: np.ndarray
     test_scores: np.ndarray
     how: str
+
+    def _points(self) -> tuple[str, list[str]]:
+        """Give what the points of the curve are, and their names."""
+        return "point", [str(place) for place in range(len(self.test_scores))]
+
+    def _table(self) -> Lines:
+        name, points = self._points()
+        values = zip(points, self.train_mean, self.train_error, self.test_mean, self.test_error)
+        lines = [[point, f"{a:.4g} ± {b:.2g}", f"{c:.4g} ± {d:.2g}"] for point, a, b, c, d in values]
+        return [name, "score on training rows", "score on rows held out"], lines
+
+    def _said(self) -> str:
+        return self.how
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Give the scores on training rows and on rows held out."""
@@ -75,7 +89,7 @@ def _standard_error(scores: np.ndarray) -> np.ndarray:
     return np.asarray(scores.std(axis=1) / np.sqrt(max(scores.shape[1] - 1, 1)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(_Curve):
     """Scores against the number of training rows.
 
@@ -95,6 +109,9 @@ class LearningCurve(_Curve):
     fit_times: np.ndarray | None = None
     score_times: np.ndarray | None = None
 
+    def _points(self) -> tuple[str, list[str]]:
+        return "training rows", [str(size) for size in self.train_sizes]
+
     def __iter__(self) -> Iterator[np.ndarray]:
         """Give sizes, scores on training rows and on rows held out, and the times where they were asked for."""
         parts = (self.train_sizes, self.train_scores, self.test_scores, self.fit_times, self.score_times)
@@ -105,7 +122,7 @@ class LearningCurve(_Curve):
         return drawn.learning_curve(self.train_sizes, self.train_scores, self.test_scores, ax)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ValidationCurve(_Curve):
     """Scores against the values of a parameter.
 
@@ -123,6 +140,12 @@ class ValidationCurve(_Curve):
 
     name: str
     values: tuple[Any, ...]
+
+    def _points(self) -> tuple[str, list[str]]:
+        return self.name, [str(value) for value in self.values]
+
+    def _said(self) -> str:
+        return f"best: {self.name}={self.best!r}; {self.how}"
 
     @property
     def best(self) -> Any:

@@ -10,10 +10,11 @@ import numpy as np
 
 from qed.base.errors import ParameterError
 from qed.base.models.parameters import number
+from qed.base.visible import Told
 
 
-@dataclass(frozen=True)
-class FitDiagnosis:
+@dataclass(frozen=True, repr=False)
+class FitDiagnosis(Told):
     """What two errors say about a model.
 
     Attributes

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
+from qed.base.visible import Told
 
-@dataclass(frozen=True)
-class Coverage:
+
+@dataclass(frozen=True, repr=False)
+class Coverage(Told):
     """The share of rows whose interval or set holds the truth.
 
     >>> print(Coverage(0.9, 93, 100, 2.5, "interval", 0.8))

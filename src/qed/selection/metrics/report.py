@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qed.base.errors import ParameterError
+from qed.base.visible import Told, visible
 from qed.selection.inputs import classes_of, label_pair
 from qed.selection.inputs import labels as as_labels
 from qed.selection.metrics.multilabel import indicator_pair, is_indicator
@@ -20,8 +21,8 @@ from qed.selection.metrics.precision import precision_recall_fscore_support
 COLUMNS = ("precision", "recall", "f1-score", "support")
 
 
-@dataclass(frozen=True)
-class ClassificationReport:
+@dataclass(frozen=True, repr=False)
+class ClassificationReport(Told):
     """Precision, recall, F1 and support, class by class and averaged.
 
     Attributes
@@ -58,13 +59,11 @@ class ClassificationReport:
             support = sum(row[-1] for row in self.classes.values())
             lines.append(self._line("accuracy".rjust(width), (None, None, self.accuracy, support)))
         lines += [self._line(name.rjust(width), row) for name, row in self.averages.items()]
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def _line(self, name: str, row: Sequence[float | None]) -> str:
         cells = ["" if value is None else f"{value:.{self.digits}f}" for value in row[:-1]]
         return name + "".join(f"{cell:>11}" for cell in [*cells, f"{row[-1]:g}"])
-
-    __repr__ = __str__
 
 
 def classification_report(

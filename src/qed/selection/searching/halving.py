@@ -15,16 +15,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import each, table
+from qed.base.models.checks import complete
+from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer, random_state
 from qed.base.models.scoring import Scoring
 from qed.base.models.ways import also_called, takes
 from qed.base.random import Seed, generator, seed_of
 from qed.selection.scoring import role_of
-from qed.selection.searching.candidates import Grid
+from qed.selection.searching.candidates import Grid, fresh
 from qed.selection.searching.choosing import Rule
 from qed.selection.searching.fits import ErrorScore, Evaluation, Settings, evaluate
+from qed.selection.searching.folds import Folds
 from qed.selection.searching.results import ranks
-from qed.selection.searching.samples import Data, Splits, draw_folds
+from qed.selection.searching.samples import Data, Splits
 from qed.selection.searching.scorers import ScoringLike
 from qed.selection.searching.search import Search
 from qed.selection.splitting.holdout import take_rows
@@ -45,10 +48,8 @@ class HalvingSearch(Search):
         One of so many candidates is kept after each round, and the next has so many times as many rows.
     min_rows : "auto" or int, default="auto"
         How many rows the first round has at least. With as many as there are, there is one round: a plain search.
-    cv : int, default=5
-        The number of folds.
-    scoring, refit, cheap, error_score, return_train_score, rule
-        As in `Search`.
+    cv, scoring, refit, cheap, error_score, return_train_score, rule
+        As in `Search`; the folds of a round are those of the last one, as far as it has their rows.
     random_state : None, int or numpy generator, default=0
         The seed of the draw of rows.
 
@@ -74,7 +75,6 @@ class HalvingSearch(Search):
         **Search.parameters,
         "factor": integer(2),
         "min_rows": integer(2) | choice("auto"),
-        "cv": integer(2),
         "random_state": random_state(),
     }
 
@@ -110,11 +110,15 @@ class HalvingSearch(Search):
     def _tried(
         self, candidates: list[dict[str, Any]], data: Data, folds: Splits, scorers: Mapping[str, Scoring], how: Settings
     ) -> tuple[list[dict[str, Any]], Evaluation]:
-        n, order = len(data), _order(self.model, data, seed_of(self.random_state))
+        n, order = len(data), _order(self.model, data, folds, seed_of(self.random_state))
+        if isinstance(self.model, Estimator) and not data.is_nested:
+            # A hole is named by its row among all.
+            complete(data.open(fresh(self.model)), self.model)
         self.rounds_: list[dict[str, Any]] = []
-        for rows in self._sizes(n, len(candidates), data):
-            part = _some(self.model, data, order[:rows])
-            found = evaluate(self.model, part, candidates, draw_folds(self.model, self.cv, part), scorers, how)
+        for rows in self._sizes(n, len(candidates), data, folds.n_splits):
+            chosen = np.sort(order[:rows])
+            part = _some(self.model, data, chosen)
+            found = evaluate(self.model, part, candidates, _inside(folds, chosen, part), scorers, how)
             name = self._decisive(list(found.scores)) or next(iter(found.scores))
             mean = found.scores[name].mean
             self.rounds_.append({"rows": int(rows), "params": candidates, "mean_test_score": mean})
@@ -124,21 +128,24 @@ class HalvingSearch(Search):
             candidates = [candidates[place] for place in better]
         return candidates, evaluate(self.model, data, candidates, folds, scorers, how)
 
-    def _sizes(self, n: int, candidates: int, data: Data) -> list[int]:
+    def _sizes(self, n: int, candidates: int, data: Data, n_splits: int) -> list[int]:
         """Give the numbers of rows of all rounds before the last."""
         classes = len(np.unique(np.asarray(data.y))) if role_of(self.model) == "classifier" else 1
-        fewest = 2 * int(self.cv) * classes if self.min_rows == "auto" else int(self.min_rows)
+        fewest = 2 * n_splits * classes if self.min_rows == "auto" else int(self.min_rows)
         wanted = math.ceil(math.log(max(candidates, 1), self.factor) - 1e-9)
         possible = math.floor(math.log(max(n / fewest, 1), self.factor) + 1e-9)
         return [n // self.factor**left for left in range(min(wanted, possible), 0, -1)]
 
 
-def _order(model: Any, data: Data, seed: int) -> np.ndarray:
-    """Give all rows in the order in which rounds take them: at random, each class in its share."""
+def _order(model: Any, data: Data, folds: Splits, seed: int) -> np.ndarray:
+    """Give all rows in the order in which rounds take them: at random, each class and each fold in its share."""
     order = generator(seed, "halving").permutation(len(data))
-    if role_of(model) != "classifier" or np.ndim(data.y) != 1:
-        return order
-    _, codes = np.unique(np.asarray(data.y)[order], return_inverse=True)
+    codes = np.zeros(len(data), dtype=np.intp)
+    if (assignment := getattr(folds, "assignment", None)) is not None:
+        codes += assignment + 1
+    if role_of(model) == "classifier" and np.ndim(data.y) == 1:
+        codes += (folds.n_splits + 1) * np.unique(np.asarray(data.y), return_inverse=True)[1]
+    _, codes = np.unique(codes[order], return_inverse=True)
     place = np.empty(len(order))
     for code in range(codes.max() + 1):
         mine = np.flatnonzero(codes == code)
@@ -146,9 +153,21 @@ def _order(model: Any, data: Data, seed: int) -> np.ndarray:
     return np.asarray(order[np.argsort(place, kind="stable")])
 
 
+def _inside(folds: Splits, chosen: np.ndarray, part: Data) -> Folds:
+    """Give the folds as far as they are among some rows, which are numbered anew; those with fewer than two rows held out are left out."""
+    place = np.full(int(chosen.max()) + 1, -1, dtype=np.intp)
+    place[chosen] = np.arange(len(chosen))
+    pairs = []
+    for fold in folds:
+        both = [rows[rows < len(place)] for rows in (folds.train(fold), folds.test(fold))]
+        train, test = (place[rows][place[rows] >= 0] for rows in both)
+        if len(train) and len(test) > 1:
+            pairs.append((train, test))
+    return Folds.of(pairs, part.X, None)
+
+
 def _some(model: Any, data: Data, chosen: np.ndarray) -> Data:
-    """Give some of the rows, in their own order."""
-    chosen = np.sort(chosen)
+    """Give some of the rows."""
     if data.streamed:
         inside = np.zeros(len(data), dtype=bool)
         inside[chosen] = True

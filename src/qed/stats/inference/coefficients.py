@@ -23,7 +23,7 @@ from scipy import linalg, special
 
 from qed.base.errors import DegenerateError, NotAvailableError, ParameterError
 from qed.base.numbers import EPS, ratio
-from qed.base.visible import visible
+from qed.base.visible import Told, visible
 from qed.linalg.normal import equilibrate
 from qed.stats.factor import Factor
 from qed.stats.inference.spread import log_likelihood, sums, with_intercept
@@ -31,8 +31,8 @@ from qed.stats.inference.wald import WaldTest
 from qed.stats.moments import Moments
 
 
-@dataclass(frozen=True, eq=False)
-class Inference:
+@dataclass(frozen=True, eq=False, repr=False)
+class Inference(Told):
     """Coefficients with their covariance, and the tests and intervals that follow.
 
     Attributes

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from qed.base.visible import Told
 
-@dataclass(frozen=True)
-class WaldTest:
+
+@dataclass(frozen=True, repr=False)
+class WaldTest(Told):
     """The outcome of a test of restrictions on coefficients.
 
     Attributes

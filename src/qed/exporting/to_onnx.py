@@ -1,0 +1,169 @@
+"""Models as ONNX graphs, which predict without qed and without Python: linear models, trees, forests, boosting, and scalers before them.
+
+The graph takes a table ``X`` in double precision and gives what the model's methods give: ``prediction`` for numbers; ``label``, and
+``probabilities`` where the model has them, for classes. It does what the model does, operation by operation, so that both agree but for the
+rounding of sums in another order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qed.base.errors import InputError, NotAvailableError
+from qed.base.models.composed import Member
+from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
+from qed.classification.planes import LinearClassifier
+from qed.exporting.graph import ROWS, Graph, Proto
+from qed.exporting.trees import add_trees
+from qed.features.scaling.minmax_scaler import MinMaxScaler
+from qed.features.scaling.standard_scaler import StandardScaler
+from qed.regression.linear.linear import LinearPredictor
+from qed.trees.nodes import Nodes
+
+
+def to_onnx(model: Member) -> Proto:
+    """Give a fitted model as an ONNX graph; it needs the extra ``qed-learn[onnx]``.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A linear regression or classification, a decision tree, a forest, gradient boosting, or a scikit-learn ``Pipeline`` of scalers
+        and one of these; of a search the best model.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The graph: ``onnx.save(found, "model.onnx")`` writes it.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("diabetes").Xy()
+    >>> graph = qed.to_onnx(qed.Ridge().fit(X, y))
+    >>> [output.name for output in graph.graph.output]
+    ['prediction']
+    """
+    while hasattr(model, "best_estimator_"):
+        model = model.best_estimator_
+    steps = [part for _, part in model.steps] if isinstance(getattr(model, "steps", None), list) else [model]
+    for part in steps:
+        if hasattr(part, "_check_fitted"):
+            part._check_fitted()
+    first, last = steps[0], steps[-1]
+    if not hasattr(first, "n_features_in_"):
+        raise InputError(f"{type(first).__name__} does not say how many columns it takes: give a fitted model of qed.")
+    graph = Graph(int(first.n_features_in_))
+    rows = ROWS
+    for part in steps[:-1]:
+        rows = _scaled(graph, part, rows)
+    _predicted(graph, last, rows)
+    names = [str(name) for name in getattr(first, "feature_names_in_", ())]
+    words = {"columns": "\n".join(names)} if names else {}
+    return graph.model(type(last).__name__, words)
+
+
+def _scaled(graph: Graph, part: Member, rows: str) -> str:
+    """Add a step that changes columns."""
+    if part is None or part == "passthrough":
+        return rows
+    if isinstance(part, StandardScaler):
+        if part.mean_ is not None and part.with_mean:
+            rows = graph.add("Sub", rows, graph.constant(np.asarray(part.mean_, dtype=np.float64)))
+        if part.scale_ is not None:
+            rows = graph.add("Div", rows, graph.constant(np.asarray(part.scale_, dtype=np.float64)))
+        return rows
+    if isinstance(part, MinMaxScaler) and not part.clip:
+        low = float(part.feature_range[0])
+        rows = graph.add("Sub", rows, graph.constant(np.asarray(part.data_min_, dtype=np.float64)))
+        rows = graph.add("Mul", rows, graph.constant(np.asarray(part.scale_, dtype=np.float64)))
+        return graph.add("Add", rows, graph.constant(np.array(low)))
+    raise NotAvailableError(f"{type(part).__name__} is not translated to ONNX: scalers are, and models behind them.")
+
+
+def _predicted(graph: Graph, model: Member, rows: str) -> None:
+    """Add the model itself, and what it gives."""
+    if isinstance(model, LinearPredictor):
+        coef, intercept = model._columns()
+        _give_numbers(graph, _planes(graph, rows, coef, intercept), np.ndim(model.coef_) > 1)
+    elif isinstance(model, LinearClassifier):
+        coef, intercept = np.asarray(model.coef_, dtype=np.float64).T, np.asarray(model.intercept_, dtype=np.float64)
+        scores = _planes(graph, rows, coef, intercept)
+        _give_classes(
+            graph, model.classes_, scores, coef.shape[1], 1.0 if isinstance(model, SoftmaxClassifier) else None
+        )
+    elif hasattr(model, "forest_"):
+        _boosted(graph, model, rows)
+    elif hasattr(model, "trees_") or (hasattr(model, "tree_") and isinstance(model.tree_, Nodes)):
+        _trees(graph, model, rows)
+    else:
+        raise NotAvailableError(
+            f"{type(model).__name__} is not translated to ONNX: linear models, trees, forests and gradient boosting are. "
+            "Save it with qed.save, and serve it with qed serve."
+        )
+
+
+def _planes(graph: Graph, rows: str, coef: np.ndarray, intercept: np.ndarray) -> str:
+    product = graph.add("MatMul", rows, graph.constant(np.asarray(coef, dtype=np.float64)))
+    return graph.add("Add", product, graph.constant(np.asarray(intercept, dtype=np.float64)))
+
+
+def _trees(graph: Graph, model: Member, rows: str) -> None:
+    """Add a tree, or the mean of many."""
+    trees: list[Nodes] = list(model.trees_) if hasattr(model, "trees_") else [model.tree_]
+    outputs = trees[0].n_outputs
+    planted = [(nodes, nodes.value[:, k] / len(trees), k) for nodes in trees for k in range(outputs)]
+    sums = add_trees(graph, planted, outputs, rows)
+    if hasattr(model, "classes_"):
+        _give_shares(graph, model.classes_, sums)
+    else:
+        _give_numbers(graph, sums, several=False)
+
+
+def _boosted(graph: Graph, model: Member, rows: str) -> None:
+    """Add the rounds of boosting."""
+    outputs, forest = int(model.n_trees_per_iteration_), model.forest_
+    if (forest.level_set >= 0).any():
+        raise NotAvailableError("Trees that ask about categories have no counterpart in ONNX: encode them as columns.")
+    trees = [(nodes := forest.tree(k), nodes.value[:, 0], k % outputs) for k in range(forest.n_trees)]
+    baseline = graph.constant(np.asarray(model.baseline_, dtype=np.float64).reshape(1, outputs))
+    scores = graph.add("Add", add_trees(graph, trees, outputs, rows), baseline)
+    if hasattr(model, "classes_"):
+        _give_classes(graph, model.classes_, scores, outputs, 2.0 if model.loss == "exponential" else 1.0)
+    else:
+        _give_numbers(graph, graph.add("Exp", scores) if model.loss == "poisson" else scores, several=False)
+
+
+def _give_numbers(graph: Graph, found: str, several: bool) -> None:
+    if several:
+        graph.give("prediction", found, "DOUBLE", ["rows", "outputs"])
+    else:
+        graph.give("prediction", graph.add("Squeeze", found, graph.constant(np.array([1]))), "DOUBLE", ["rows"])
+
+
+def _give_classes(graph: Graph, classes: np.ndarray, scores: str, planes: int, slope: float | None) -> None:
+    """Give labels, and where scores are logarithms of odds (times a slope) the probabilities."""
+    if planes > 1:
+        if slope is not None:
+            graph.give("probabilities", graph.add("Softmax", scores, axis=1), "DOUBLE", ["rows", len(classes)])
+        _give_labels(graph, classes, graph.add("ArgMax", scores, axis=1, keepdims=0))
+        return
+    if slope is not None:
+        second = graph.add("Sigmoid", graph.add("Mul", scores, graph.constant(np.array(slope))))
+        first = graph.add("Sub", graph.constant(np.array(1.0)), second)
+        graph.give("probabilities", graph.add("Concat", first, second, axis=1), "DOUBLE", ["rows", 2])
+    above = graph.add(
+        "Greater", graph.add("Squeeze", scores, graph.constant(np.array([1]))), graph.constant(np.array(0.0))
+    )
+    _give_labels(graph, classes, graph.add("Cast", above, to=7))
+
+
+def _give_shares(graph: Graph, classes: np.ndarray, shares: str) -> None:
+    graph.give("probabilities", shares, "DOUBLE", ["rows", len(classes)])
+    _give_labels(graph, classes, graph.add("ArgMax", shares, axis=1, keepdims=0))
+
+
+def _give_labels(graph: Graph, classes: np.ndarray, places: str) -> None:
+    """Give the label at each place: whole numbers as such, other numbers in double precision, all else as text."""
+    kind = {"i": "INT64", "u": "INT64", "b": "INT64", "f": "DOUBLE"}.get(classes.dtype.kind, "STRING")
+    known = classes.astype({"INT64": np.int64, "DOUBLE": np.float64}.get(kind, object))
+    graph.give("label", graph.add("Gather", graph.constant(known), places, axis=0), kind, ["rows"])
