@@ -48,6 +48,8 @@ OUT_OF_BAG = (
 )
 # What all fits of one model may take together.
 MOST_SECONDS = 180.0
+# A model that has taken so long has tried enough, also where its best setting is at the end of its grid.
+LONG = 3.0
 
 
 def compare(
@@ -218,6 +220,7 @@ class _Run(Running):
     prefers_bags: bool = False
     bagged: set[str] = field(default_factory=set)
     known: dict[str, Known] = field(default_factory=dict)
+    spent: dict[str, float] = field(default_factory=dict)  # how long the fits of each model have taken
     longer: dict[str, str] = field(default_factory=dict)  # which grids were continued, in words, by the name of the model
 
     def leaderboard(self, seed: int) -> list[Entry]:
@@ -284,10 +287,12 @@ class _Run(Running):
                 self.report(f"{one.name}, fold {fold + 1} of {n_folds}")
                 if one.name in self.failures or one.name in self.bagged:
                     continue
+                began = perf_counter()
                 with self.caught(one.name):
                     model = told_of_levels(fresh(one.model), fitted)
                     found = scores_of(model, one.grid, Z, self.y, self.folds, self.judged, fold)
                     scores[one.name][:, :, fold] = found[:, :, 0]
+                self.spent[one.name] = self.spent.get(one.name, 0.0) + perf_counter() - began
         return scores
 
     def _lengthened(
@@ -298,7 +303,7 @@ class _Run(Running):
         for _ in range(MOST_ROUNDS):
             further = {}
             for one in whole.values():
-                if one.name in self.failures or one.name in self.bagged:
+                if one.name in self.failures or self.spent.get(one.name, LONG) >= LONG:
                     continue
                 name, more = extension(one, scores[one.name][0])
                 if more:

@@ -79,7 +79,7 @@ def _of_classes(y: np.ndarray) -> tuple[str, tuple[str, ...]]:
     share = counts.max() / counts.sum()
     if share <= MOST_OF_ONE:
         return "accuracy", ()
-    why = f"{100 * share:.0f} % of the rows are {labels[counts.argmax()]!r}: guessing that is right so often and no use, so "
+    why = f"{100 * share:.0f} % of the rows are {str(labels[counts.argmax()])!r}: guessing that is right so often and no use, so "
     if len(labels) == 2:
         return "roc_auc", (f"{why}models are compared by the area under the ROC curve (0.5 is guessing)",)
     return "neg_log_loss", (f"{why}models are compared by their log-loss",)
