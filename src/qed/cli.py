@@ -77,20 +77,37 @@ def _options(
 
 @app.command(epilog=EXAMPLES)
 def compare(
-    data: Annotated[list[str], typer.Argument(metavar="DATA...", help="Files, a pattern, a bundled data set, or - for the standard input.")],
-    target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict; without it, rows are clustered.")] = None,
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="DATA...", help="Files, a pattern, a bundled data set, or - for the standard input."),
+    ],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column to predict; without it, rows are clustered.")
+    ] = None,
     no_target: Annotated[bool, typer.Option("--no-target", help="Cluster the rows, and say no more about it.")] = False,
-    use: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Use it, whatever it looks like. Repeatable.")] = None,
+    use: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Use it, whatever it looks like. Repeatable.")
+    ] = None,
     drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave it out. Repeatable.")] = None,
     treat: Annotated[
         list[str] | None, typer.Option("--as", metavar="COLUMN=KIND", help="Read it as number, category, date or text.")
     ] = None,
-    task: Annotated[str | None, typer.Option(metavar="TASK", help="regression or classification; else decided.")] = None,
-    scoring: Annotated[str | None, typer.Option(metavar="SCORE", help="rmse, mae, r2, auc, f1, logloss, accuracy ...")] = None,
-    positive: Annotated[str | None, typer.Option(metavar="LABEL", help="The positive class, for f1, recall ...")] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="TASK", help="regression or classification; else decided.")
+    ] = None,
+    scoring: Annotated[
+        str | None, typer.Option(metavar="SCORE", help="rmse, mae, r2, auc, f1, logloss, accuracy ...")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="The positive class, for f1, recall ...")
+    ] = None,
     cv: Annotated[int, typer.Option(min=2, metavar="K", help="The number of folds.")] = 5,
-    time: Annotated[str | None, typer.Option(metavar="COLUMN", help="Judge later rows by models of earlier ones.")] = None,
-    group: Annotated[str | None, typer.Option(metavar="COLUMN", help="Hold out all rows of one value together.")] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Judge later rows by models of earlier ones.")
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Hold out all rows of one value together.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of folds and models.")] = 0,
     out_of_bag: Annotated[bool, typer.Option("--out-of-bag", help="Judge forests without folds.")] = False,
     encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Letters of a .csv, such as latin-1.")] = None,

@@ -50,7 +50,7 @@ class Compared:
             "data": self.data.name,
             "rows": int(self.data.table.num_rows),
             "rows_without_target": self.data.n_lost,
-            "columns": self.data.table.column_names,
+            "columns": list(found.rows.feature_names or ()),
             "target": self.data.target,
             "task": found.task,
             "why": found.why,

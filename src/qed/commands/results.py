@@ -27,7 +27,7 @@ MOST_NOTES = 3
 MOST_NAMES, MOST_FINDINGS = 12, 8
 MOST_OUTPUTS = 6
 # How models say that columns depend on each other.
-DEPENDENT = ("depend on each other", "collinear", "linearly dependent", "do not vary")
+DEPENDENT = ("depend on each other", "follow from the others", "collinear", "linearly dependent", "do not vary")
 
 
 def note(words: str) -> None:
@@ -74,7 +74,9 @@ def write_columns(screen: Screen, found: Compared) -> None:
         screen.show(f"{'note':<12}{words}")
     if seen is None:
         return
-    used = ", ".join(seen.used[:MOST_NAMES]) + (f" and {len(seen.used) - MOST_NAMES} more" if len(seen.used) > MOST_NAMES else "")
+    used = ", ".join(seen.used[:MOST_NAMES]) + (
+        f" and {len(seen.used) - MOST_NAMES} more" if len(seen.used) > MOST_NAMES else ""
+    )
     screen.show(f"{'columns':<12}{len(seen.used)} used: {used}")
     for title, findings in (("left out", seen.left_out), ("read as", seen.read), ("suspicious", seen.suspicious)):
         for place, one in enumerate(findings[:MOST_FINDINGS]):

@@ -96,7 +96,9 @@ def _with_target(name: str, table: pa.Table, target: str, called: str, says: lis
     y = target_of(pa.table({target: column}), [target])
     if y.dtype.kind == "f" and np.isinf(y).any():
         row = int(np.isinf(y).argmax())
-        raise InputError(f"The target {target!r} is infinite in row {row} (counted from 0): correct or leave out the row.")
+        raise InputError(
+            f"The target {target!r} is infinite in row {row} (counted from 0): correct or leave out the row."
+        )
     return Data(name, features, target, y, n_lost, None, tuple(says))
 
 
@@ -131,7 +133,14 @@ def spooled(stream: IO[bytes]) -> str:
     first = stream.read(1 << 16)
     if not first:
         raise SourceError("The standard input is empty: it has 0 bytes.")
-    begins = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"\x1f\x8b": ".csv.gz", b"PK\x03\x04": ".xlsx", b"{": ".jsonl", b"[": ".json"}
+    begins = {
+        b"PAR1": ".parquet",
+        b"ARROW1": ".feather",
+        b"\x1f\x8b": ".csv.gz",
+        b"PK\x03\x04": ".xlsx",
+        b"{": ".jsonl",
+        b"[": ".json",
+    }
     ending = next((ending for mark, ending in begins.items() if first.lstrip().startswith(mark)), ".csv")
     handle, path = tempfile.mkstemp(prefix="qed-input-", suffix=ending)
     atexit.register(_remove, path)

@@ -12,7 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from qed.base.visible import visible
-from qed.report.words import PROVEN, TIE, decimals_for, number, plus_minus, proof_words, score_words, seconds_words, setting_words
+from qed.report.words import (
+    PROVEN,
+    TIE,
+    decimals_for,
+    number,
+    plus_minus,
+    proof_words,
+    score_words,
+    seconds_words,
+    setting_words,
+)
 
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
@@ -91,7 +101,8 @@ def leaderboard(comparison: Comparison) -> Table:
         found.add_row(
             str(rank),
             Words(entry.name),
-            plus_minus(sign * entry.score, entry.standard_error, decimals) + (TIE if entry in ties else "  " if ties else ""),
+            plus_minus(sign * entry.score, entry.standard_error, decimals)
+            + (TIE if entry in ties else "  " if ties else ""),
             *([f"{entry.path.stability[entry.chosen]:.2f}"] if entry.path is not None else []),
             *(number(score_words(name)[1] * entry.other(name)) for name in comparison.others),
             Words(setting_words(entry.choice)),

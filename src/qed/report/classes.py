@@ -36,7 +36,12 @@ def classes_of(comparison: Comparison) -> list[ClassLine]:
     y = np.asarray(comparison.rows.array().y).astype(str)
     predicted = comparison.predicted.astype(str)
     lines = [
-        ClassLine(str(label), int((y == label).sum()), int(((y == label) & (predicted == label)).sum()), int((predicted == label).sum()))
+        ClassLine(
+            str(label),
+            int((y == label).sum()),
+            int(((y == label) & (predicted == label)).sum()),
+            int((predicted == label).sum()),
+        )
         for label in np.unique(y)
     ]
     return sorted(lines, key=lambda one: -one.rows)

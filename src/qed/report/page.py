@@ -141,7 +141,11 @@ def render(
 def _decisions(comparison: Comparison) -> dict[str, str]:
     """Say of every column what the best model makes of it, or why it is left out."""
     found = {one["column"]: one["how"] for one in decisions_of(comparison.best.model)}
-    gone = {} if comparison.columns is None else {one.column: f"left out: {one.says}" for one in comparison.columns.left_out}
+    gone = (
+        {}
+        if comparison.columns is None
+        else {one.column: f"left out: {one.says}" for one in comparison.columns.left_out}
+    )
     return {**gone, **found}
 
 

@@ -10,7 +10,9 @@ from qed.features.tables.values import moments_of
 from qed.features.understanding.findings import READ, Finding
 from qed.features.understanding.glance import Glance, View
 
-CODE = re.compile(r"(?i)(^|[_ .-])(zip|zip_?code|post_?code|postal_?code|plz|area_?code|fips|naics|sic|icd\d*)$|[a-z]Zip$|^zip")
+CODE = re.compile(
+    r"(?i)(^|[_ .-])(zip|zip_?code|post_?code|postal_?code|plz|area_?code|fips|naics|sic|icd\d*)$|[a-z]Zip$|^zip"
+)
 MOMENT = re.compile(r"(?i)(date|time|stamp|epoch|created|updated|modified|_at$|_ts$|^ts$)")
 FEW_VALUES = 10
 
@@ -19,7 +21,9 @@ def codes(view: View) -> Iterator[Finding]:
     """Find numbers that are names of places and the like: greater means nothing."""
     for one in view.left:
         if one.is_whole and not one.is_text and CODE.search(one.name) and 2 < one.n_levels <= len(one.rows) // 2:
-            yield Finding(one.name, READ, f"{one.n_levels} categories: a code, of which greater means nothing", "category")
+            yield Finding(
+                one.name, READ, f"{one.n_levels} categories: a code, of which greater means nothing", "category"
+            )
 
 
 def counted_dates(view: View) -> Iterator[Finding]:

@@ -60,5 +60,9 @@ def extended(one: Contender, name: str, more: list[object]) -> tuple[Contender, 
 
 def merged(whole: Contender, parts: list[tuple[Contender, np.ndarray]]) -> np.ndarray:
     """Put the scores of parts of a grid together; their axis of settings is the last but one."""
-    known = {repr(sorted(setting.items())): scores[..., k, :] for one, scores in parts for k, setting in enumerate(one.candidates)}
+    known = {
+        repr(sorted(setting.items())): scores[..., k, :]
+        for one, scores in parts
+        for k, setting in enumerate(one.candidates)
+    }
     return np.stack([known[repr(sorted(setting.items()))] for setting in candidates_of(whole.grid)], axis=-2)

@@ -68,7 +68,9 @@ def _decisive(task: str, y: np.ndarray, scoring: str | None) -> tuple[str, tuple
         raise ParameterError(f"{scoring!r} does not score {task}: choose one of {', '.join(sorted(fits))}.")
     if task == "classification" and len(np.unique(y.astype(str))) > 2:
         if name in ONE_OF_TWO:
-            return f"{name}_macro", (f"there are more than two classes: {name} is averaged over all of them ({name}_macro)",)
+            return f"{name}_macro", (
+                f"there are more than two classes: {name} is averaged over all of them ({name}_macro)",
+            )
         if name in ("roc_auc", "average_precision"):
             return "roc_auc_ovr", ("there are more than two classes: each is told from all others (roc_auc_ovr)",)
     return name, ()

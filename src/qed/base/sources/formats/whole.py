@@ -38,7 +38,9 @@ def read_excel(path: str) -> pa.Table:
     if path.lower().endswith(".xls"):
         known = [engine for engine in known if engine != "openpyxl"]
     if not known or find_spec("pandas") is None:
-        raise SourceError(f"{path!r} needs a reader of Excel files: pip install pandas openpyxl, or save the sheet as .csv.")
+        raise SourceError(
+            f"{path!r} needs a reader of Excel files: pip install pandas openpyxl, or save the sheet as .csv."
+        )
     import pandas as pd
 
     try:
@@ -55,7 +57,9 @@ def _from_pandas(frame: Any, path: str) -> pa.Table:
         try:
             columns[str(name)] = pa.array(frame[name], from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError):
-            columns[str(name)] = pa.array([None if value != value or value is None else str(value) for value in frame[name]])
+            columns[str(name)] = pa.array(
+                [None if value != value or value is None else str(value) for value in frame[name]]
+            )
     if not columns:
         raise InputError(f"{path!r} has no columns in its first sheet.")
     return pa.table(columns)
@@ -68,5 +72,3 @@ WHOLE: dict[str, Callable[[str], pa.Table]] = {
     ".xlsx": read_excel,
     ".xls": read_excel,
 }
-
-
