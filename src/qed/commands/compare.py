@@ -23,7 +23,6 @@ from qed.report.page import write_report
 from qed.selection.comparing.comparison import compare as run
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
 
-
 # The best model is fitted once more for each fold, to see what it says of each class, if that takes no longer.
 MOST_SECONDS = 20.0
 

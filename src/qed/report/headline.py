@@ -1,4 +1,4 @@
-"""What came of a comparison, in a sentence or two: how good the best model is, whether that beats guessing, and whether a simpler one would do."""
+"""What came of a comparison, in a sentence or two: how good it is, whether that beats guessing, and whether a simpler model would do."""
 
 from qed.report.clusters import cluster_headline
 from qed.report.data import Data

@@ -1,7 +1,7 @@
 """Numbers, truth values and dates as people write them in text, and the one way in which a whole column is written.
 
-A *way* is a name: ``point`` for ``$1,234.50`` and ``42%``, ``comma`` for ``1.234,5 €``, ``truth`` for yes and no, ``iso``, or the pattern of a
-date such as ``%d/%m/%Y``. What nobody could have meant as a value (``n/a``, ``unknown``, ``?``, ``-``) stands for one that is missing.
+A *way* is a name: ``point`` for ``$1,234.50`` and ``42%``, ``comma`` for ``1.234,5 €``, ``truth`` for yes and no, ``iso``, or the
+pattern of a date such as ``%d/%m/%Y``. What nobody could have meant as a value (``n/a``, ``unknown``, ``?``, ``-``) stands for one that is missing.
 """
 
 from collections.abc import Sequence

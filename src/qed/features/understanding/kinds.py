@@ -39,7 +39,7 @@ def _moment(one: Glance) -> str:
     if values is None or not np.isfinite(values).any():
         return ""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    if 19000101 <= low and high <= 21001231 and one.is_whole:
+    if low >= 19000101 and high <= 21001231 and one.is_whole:
         if pc.all(pc.is_valid(moments_of(one.some))).as_py():
             return f"a date, written like {low:.0f}"
     if MOMENT.search(one.name):

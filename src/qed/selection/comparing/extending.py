@@ -28,7 +28,7 @@ def beyond(values: list[object], upper: bool) -> list[object]:
     found = [float(numbers[-1 if upper else 0]) * ratio**step for step in range(1, MORE + 1)]
     if not whole:
         return [float(f"{value:.12g}") for value in found]
-    kept = [int(round(value)) for value in found]
+    kept = [round(value) for value in found]
     return [value for value in dict.fromkeys(kept) if value >= 1 and value not in values]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.scoring import ALIASES, Scorer, get_scorer, get_scorer_names
+from qed.selection.scoring import Scorer, get_scorer, get_scorer_names, scorer_name
 
 # A class with more than this share of the rows makes guessing it look good.
 MOST_OF_ONE = 0.75
@@ -61,7 +61,7 @@ def _decisive(task: str, y: np.ndarray, scoring: str | None) -> tuple[str, tuple
     """Name the score that decides, and say why it is not the usual one."""
     if scoring is None:
         return ("r2", ()) if task == "regression" else _of_classes(y)
-    name = ALIASES.get(str(scoring).casefold(), scoring)
+    name = scorer_name(str(scoring))
     get_scorer(name)
     fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
     if name not in fits:

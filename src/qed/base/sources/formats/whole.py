@@ -43,8 +43,9 @@ def read_excel(path: str) -> pa.Table:
         )
     import pandas as pd
 
+    reader: Any = pd.read_excel
     try:
-        frame = pd.read_excel(path, engine=known[0])
+        frame = reader(path, engine=known[0])
     except (ValueError, KeyError, OSError, ImportError) as error:
         raise SourceError(f"{path!r} can not be read: {' '.join(str(error).split())}.") from None
     return _from_pandas(frame, path)
