@@ -28,20 +28,30 @@ class Doors(TyperGroup):
             return super().invoke(ctx)
 
 
+EXAMPLES = """\b
+Examples:
+  qed compare houses.csv --target price
+  qed compare 'sales-*.csv' -t churn --scoring auc --positive Yes --drop customer_id
+  qed compare orders.csv.gz -t total --time date --as zip=category
+"""
+CODES = """\b
+Exit codes: 0 done, 1 a proof does not hold, 2 something is wrong with what was given,
+130 interrupted, 141 nobody reads the output, 70 a fault of qed itself.
+"""
 app = typer.Typer(
     cls=Doors,
     help="Machine learning that shows its proof.",
+    epilog=CODES,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on the standard output.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, such as best.qed.")]
 DataName = Annotated[
-    str, typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet or .feather file, or a bundled data set.")
+    str, typer.Argument(metavar="DATA", help="A file (.csv, .parquet, .xlsx ...), a bundled data set, or -.")
 ]
 
 
@@ -65,73 +75,85 @@ def _options(
     """Machine learning that shows its proof."""
 
 
-@app.command()
+@app.command(epilog=EXAMPLES)
 def compare(
-    data: DataName,
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="DATA...", help="Files, a pattern, a bundled data set, or - for the standard input."),
+    ],
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="The column to predict; without it, rows are clustered.")
     ] = None,
-    no_target: Annotated[
-        bool, typer.Option("--no-target", help="Group the rows into clusters, as without --target, and say no more.")
-    ] = False,
-    report: Annotated[str, typer.Option(help="Where to write the report.")] = "report.html",
+    no_target: Annotated[bool, typer.Option("--no-target", help="Cluster the rows, and say no more about it.")] = False,
+    use: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Use it, whatever it looks like. Repeatable.")
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave it out. Repeatable.")] = None,
+    treat: Annotated[
+        list[str] | None, typer.Option("--as", metavar="COLUMN=KIND", help="Read it as number, category, date or text.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="TASK", help="regression or classification; else decided.")
+    ] = None,
+    scoring: Annotated[
+        str | None, typer.Option(metavar="SCORE", help="rmse, mae, r2, auc, f1, logloss, accuracy ...")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="The positive class, for f1, recall ...")
+    ] = None,
+    cv: Annotated[int, typer.Option(min=2, metavar="K", help="The number of folds.")] = 5,
+    time: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Judge later rows by models of earlier ones.")
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Hold out all rows of one value together.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of folds and models.")] = 0,
+    out_of_bag: Annotated[bool, typer.Option("--out-of-bag", help="Judge forests without folds.")] = False,
+    encoding: Annotated[str | None, typer.Option(metavar="NAME", help="Letters of a .csv, such as latin-1.")] = None,
+    sep: Annotated[str | None, typer.Option(metavar="MARK", help="What separates its columns.")] = None,
+    decimal: Annotated[str | None, typer.Option(metavar="MARK", help="Its decimal mark, point or comma.")] = None,
+    report: Annotated[str, typer.Option(metavar="FILE", help="Where to write the report.")] = "report.html",
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.")] = False,
-    model: Annotated[str, typer.Option(help="Where to save the best model.")] = "best.qed",
-    task: Annotated[str | None, typer.Option(help="regression or classification; decided from the target.")] = None,
-    scoring: Annotated[str | None, typer.Option(help="The score, such as r2, accuracy or neg_log_loss.")] = None,
-    positive: Annotated[str | None, typer.Option(help="The positive class, for f1, precision, recall ...")] = None,
-    cv: Annotated[int, typer.Option(min=2, help="The number of folds.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of folds and models.")] = 0,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; can be given again.")] = None,
-    out_of_bag: Annotated[
-        bool,
-        typer.Option(
-            "--out-of-bag", help="Judge forests by the trees that have not seen a row, in the place of folds."
-        ),
-    ] = False,
+    model: Annotated[str, typer.Option(metavar="FILE", help="Where to save the best model.")] = "best.qed",
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite them, instead of report-2.html.")] = False,
     json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no notes.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, columns and notes.")] = False,
 ) -> None:
-    """Find the best model for a table.
+    """Find the best model for a table: leaderboard, report, saved model."""
+    from qed.base.sources.formats.dialect import Dialect
 
-    Cross-validates every model for the task, prints a leaderboard, writes a report and saves the best model. Without a target the rows
-    are grouped into clusters, and what makes each different is described.
-    """
+    named = {"target": target, "task": task, "scoring": scoring, "positive": positive, "time": time, "group": group}
+    written = {"encoding": encoding, "sep": sep, "decimal": decimal}
+    lists = {"use": use or [], "drop": drop or [], "as": treat or []}
+    flags = [*["--no-target"] * no_target, *["--out-of-bag"] * out_of_bag]
+    again = _again(data, flags, lists, **named, cv=cv, seed=seed, **written)
     with commands.progress.progress_bar("comparing models", hidden=quiet or json) as progress:
         found = commands.compare.compare(
             data,
-            target,
+            **named,
             no_target=no_target,
+            use=use or (),
             drop=drop or (),
-            task=task,
+            treat=treat or (),
             cv=cv,
             seed=seed,
-            scoring=scoring,
-            positive=positive,
             out_of_bag=out_of_bag,
+            dialect=Dialect.of(**written),
             report=None if no_report else report,
             model=model,
-            command=_again(
-                data,
-                drop or [],
-                *["--no-target"] * no_target,
-                *["--out-of-bag"] * out_of_bag,
-                target=target,
-                task=task,
-                scoring=scoring,
-                positive=positive,
-                cv=cv,
-                seed=seed,
-            ),
+            force=force,
+            command=again,
             progress=progress,
         )
     commands.results.write_comparison(found, json=json, quiet=quiet)
 
 
-def _again(data: str, drop: list[str], *flags: str, **options: str | int | None) -> str:
+def _again(data: list[str], flags: list[str], lists: dict[str, list[str]], **options: str | int | None) -> str:
     """Write the command that makes the same comparison again."""
     words = [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
-    return shlex.join(["qed", "compare", data, *words, *flags, *(word for name in drop for word in ("--drop", name))])
+    several = [word for name, values in lists.items() for value in values for word in (f"--{name}", value)]
+    return shlex.join(["qed", "compare", *data, *words, *flags, *several])
 
 
 @app.command()

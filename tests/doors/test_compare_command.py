@@ -19,6 +19,11 @@ KEYS = {
     "task",
     "why",
     "scoring",
+    "says",
+    "beats_guessing",
+    "simplest_of_the_best",
+    "understood",
+    "classes",
     "folds",
     "seed",
     "leaderboard",
@@ -34,6 +39,7 @@ LINE = {
     "score",
     "standard_error",
     "fold_scores",
+    "other_scores",
     "setting",
     "seconds",
     "certificate",
@@ -47,8 +53,9 @@ def test_the_leaderboard_says_what_people_want_to_know(compared):
     folder, text = compared
     lines = text.splitlines()
     assert lines[0] == "penguins: 344 rows, 7 columns; classification of 'species' (the target holds text)"
-    assert lines[1] == "5 folds, seed 0; accuracy ± standard error"
-    assert lines[3].split() == ["#", "model", "accuracy", "settings", "fit", "proof"]
+    assert lines[1].startswith("columns     7 used: island, bill_length_mm")
+    assert lines[2].startswith("5 folds, seed 0; accuracy ± standard error")
+    assert lines[4].split() == ["#", "model", "accuracy", "log-loss", "settings", "fit", "proof"]
     best, *_, baseline = [line for line in lines if line.endswith("∎")]
     assert best.lstrip().startswith("1  ") and "=" in best and " ± " in best and "Logistic regression" in text
     assert "Majority class (baseline)" in baseline and "0.44" in baseline
@@ -107,7 +114,7 @@ def test_options_reach_the_comparison(run, tmp_path):
     assert found["folds"] == 3 and "age" not in found["columns"] and len(found["columns"]) == 8
     assert all(line["score"] < 0 for line in found["leaderboard"])
     text = run(*words, "--scoring", "neg_mean_absolute_error").stdout
-    assert "mean absolute error ± standard error, lower is better" in text and " -4" not in text
+    assert "MAE ± standard error, lower is better" in text and " -4" not in text
     found = run.json(
         "compare", "iris", "-t", "petal_width", "--task", "regression", "--no-report", "--model", tmp_path / "m"
     )

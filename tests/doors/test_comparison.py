@@ -16,6 +16,7 @@ from qed.features.tables.inspection import Inspection
 from qed.selection.comparing.comparison import compare
 from qed.selection.comparing.contenders import contenders
 from qed.selection.comparing.encoding import FoldEncoder, inspect_folds
+from qed.selection.comparing.folding import Folds
 from qed.selection.comparing.task import check_task, task_of
 from qed.stats.parts import Part
 from qed.trees.boosting.model import BOOSTING_GRID
@@ -116,7 +117,8 @@ def test_a_table_is_encoded_for_each_fold_as_if_it_were_the_only_one(full_rank):
     # Without fold 0 two rows of each rare level are left, which are not enough for a column of their own; without others there are three.
     folds[np.arange(0, 400, 50)] = [0, 0, 0, 0, 1, 1, 2, 3]
     usual = qed.ColumnEncoder(full_rank=full_rank)
-    shared = FoldEncoder(table, folds, usual, inspect_folds(table, folds, usual))
+    cut = Folds(folds)
+    shared = FoldEncoder(table, cut, usual, inspect_folds(table, cut, usual))
     shapes = set()
     for fold in [*range(4), None]:
         training = table if fold is None else Part(table, folds != fold)
@@ -215,7 +217,7 @@ def test_progress_is_told_and_rises():
 def test_what_models_warn_of_becomes_a_note():
     generator = np.random.default_rng(0)
     a = generator.standard_normal(50)
-    found = compare({"a": a, "twice a": 2 * a}, a + generator.standard_normal(50))
+    found = compare({"a": a, "twice a": 2 * a}, a + generator.standard_normal(50), use=["twice a"])
     entry = next(one for one in found.entries if one.name == "Linear regression")
     assert any("follow from the others" in words for words in entry.notes)
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import qed
-from qed.base.errors import InputError, NoMemoryError
+from qed.base.errors import NoMemoryError
 from qed.base.numbers import room
 from qed.base.visible import visible
 from qed.commands.files import csv_printer, defused, write_table

@@ -4,21 +4,27 @@ Reads the table, leaves out rows without a target, cross-validates every model f
 """
 
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
+from time import perf_counter
 from typing import Any
 
 import qed
-from qed.base.errors import InputError, SourceError
+from qed.base.errors import InputError, ParameterError, SourceError
 from qed.base.saving.models import save
-from qed.base.sources.open import rows
+from qed.base.sources.formats.dialect import Dialect
+from qed.base.sources.rows import ArrayRows
 from qed.commands.source import read
+from qed.report.classes import ClassLine, classes_of
 from qed.report.clusters import clusters_dict
 from qed.report.data import Data
 from qed.report.page import write_report
 from qed.selection.comparing.comparison import compare as run
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
+
+# The best model is fitted once more for each fold, to see what it says of each class, if that takes no longer.
+MOST_SECONDS = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +38,8 @@ class Compared:
     model: str | None
     seconds: float  # how long all of it took
     asked: bool = False  # whether clusters were asked for in so many words
+    moved: tuple[str, ...] = ()  # which files were there already, so that others were written
+    classes: list[ClassLine] | None = None  # how well each class is told; None where that was not looked at
 
     def to_dict(self) -> dict[str, object]:
         """Give everything that a machine may want to know."""
@@ -41,11 +49,16 @@ class Compared:
             "data": self.data.name,
             "rows": int(self.data.table.num_rows),
             "rows_without_target": self.data.n_lost,
-            "columns": self.data.table.column_names,
+            "columns": list(found.rows.feature_names or ()),
             "target": self.data.target,
             "task": found.task,
             "why": found.why,
             "scoring": found.scoring,
+            "says": [*self.data.says, *found.says],
+            "beats_guessing": found.beats_guessing,
+            "simplest_of_the_best": found.simplest.name,
+            "understood": None if found.columns is None else found.columns.to_dict(),
+            "classes": [] if self.classes is None else [vars(one) for one in self.classes],
             "folds": found.n_folds,
             "seed": found.seed,
             "leaderboard": [_line(rank, entry) for rank, entry in enumerate(found.entries, start=1)],
@@ -65,6 +78,7 @@ def _line(rank: int, entry: Entry) -> dict[str, object]:
         "degree": entry.contender.degree,
         "score": None if entry.failure else entry.score,
         "standard_error": None if entry.failure else entry.standard_error,
+        "other_scores": {} if entry.failure else {name: entry.other(name) for name in entry.others},
         "fold_scores": [] if entry.failure else entry.scores[entry.chosen].tolist(),
         "setting": {} if entry.failure else entry.setting,
         "seconds": entry.seconds,
@@ -76,11 +90,17 @@ def _line(rank: int, entry: Entry) -> dict[str, object]:
 
 
 def compare(
-    data: str,
+    data: str | Sequence[str],
     target: str | None = None,
     *,
     no_target: bool = False,
     drop: Sequence[str] = (),
+    use: Sequence[str] = (),
+    treat: Sequence[str] = (),
+    time: str | None = None,
+    group: str | None = None,
+    dialect: Dialect | None = None,
+    force: bool = False,
     task: str | None = None,
     cv: int = 5,
     seed: int = 0,
@@ -97,14 +117,20 @@ def compare(
     Without a target the rows are clustered. Report and best model are written where a path is given; `command` is what
     the report gives as the command that made it.
     """
-    began = time.perf_counter()
+    began = perf_counter()
     if no_target and target is not None:
         raise InputError(f"--no-target and --target {target} contradict each other: give one of them.")
     for path in (report, model):
         _check_place(path)
-    source = read(data, target, drop)
-    given = rows(source.table.append_column(target, _arrow(source.y)), target=target) if target else rows(source.table)
+    wanted, (report, model) = (report, model), (path if force else free(path) for path in (report, model))
+    source = read(data, target, drop, dialect)
+    given = _rows(source)
     asked: dict[str, Any] = {
+        "use": use,
+        "drop": drop,
+        "treat": dict(_column_and_kind(words) for words in treat),
+        "time": time,
+        "group": group,
         "task": task,
         "cv": cv,
         "scoring": scoring,
@@ -119,13 +145,41 @@ def compare(
         save(found.best.model, model)
     if report is not None:
         write_report(report, source, found, command, _part(progress, 0.85, 1.0))
-    return Compared(source, found, report, model, time.perf_counter() - began, no_target or task == "clustering")
+    moved = tuple(path for path, place in zip(wanted, (report, model)) if path is not None and path != place)
+    classes = classes_of(found) if _is_quick(found) or report is not None else None
+    asked_for = no_target or task == "clustering"
+    return Compared(source, found, report, model, perf_counter() - began, asked_for, moved, classes)
 
 
-def _arrow(y: Any) -> Any:
-    import pyarrow as pa
+def _is_quick(found: Comparison) -> bool:
+    """Whether the best model can be fitted once more for each fold."""
+    return found.best.seconds * found.n_folds < MOST_SECONDS
 
-    return pa.array(y)
+
+def _rows(source: Data) -> ArrayRows:
+    """Give what was read as rows, without copying it."""
+    names = () if source.target is None else (source.target,)
+    return ArrayRows(source.table, source.y, None, source.table.column_names, target_names=names)
+
+
+def _column_and_kind(words: str) -> tuple[str, str]:
+    """Read ``column=kind``."""
+    name, equals, kind = words.rpartition("=")
+    if not equals or not name:
+        raise ParameterError(f"--as takes column=kind, such as --as zip=category, not {words!r}.")
+    return name, kind
+
+
+def free(path: str | None) -> str | None:
+    """Give a path at which nothing is yet, by a number before the ending where needed.
+
+    >>> free("there/is/no/such/report.html")
+    'there/is/no/such/report.html'
+    """
+    if path is None or not os.path.exists(path):
+        return path
+    stem, ending = os.path.splitext(path)
+    return next(f"{stem}-{k}{ending}" for k in count(2) if not os.path.exists(f"{stem}-{k}{ending}"))
 
 
 def _part(progress: Progress | None, start: float, stop: float) -> Progress | None:

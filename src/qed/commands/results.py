@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from qed.base.visible import visible
-from qed.commands.terminal import Screen, Words, certificate_table, leaderboard, print_json, table
+from qed.commands.terminal import Screen, Words, certificate_table, class_table, leaderboard, print_json, table
+from qed.report.classes import MOST_CLASSES
 from qed.report.clusters import choice_words, describe_clusters, path_words, verdict_words
+from qed.report.headline import headline, more_words
 from qed.report.words import NOT_PROVEN, PROVEN, counted, number, score_words, seconds_words, setting_words
 
 if TYPE_CHECKING:
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
     from qed.selection.comparing.leaderboard import Comparison
 
 MOST_NOTES = 3
+MOST_NAMES, MOST_FINDINGS = 12, 8
 MOST_OUTPUTS = 6
+# How models say that columns depend on each other.
+DEPENDENT = ("depend on each other", "follow from the others", "collinear", "linearly dependent", "do not vary")
 
 
 def note(words: str) -> None:
@@ -33,7 +38,7 @@ def note(words: str) -> None:
 
 
 def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
-    """Print the leaderboard of ``qed compare``."""
+    """Print what ``qed compare`` found: the columns, the leaderboard, the answer in words."""
     if json:
         print_json(found.to_dict())
         return
@@ -42,19 +47,46 @@ def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
     aim = f"{comparison.task} of {data.target!r}" if data.target else "clustering"
     words, sign = score_words(comparison.scoring)
     better = "" if sign == 1 else ", lower is better"
+    tie = "; ≈ no worse than the best by more than that" if len(comparison.ties) > 1 else ""
     screen.show(Text.assemble((visible(data.name), "bold"), visible(f": {shape}; {aim} ({comparison.why})")))
+    if not quiet:
+        write_columns(screen, found)
     if comparison.task == "clustering":
         screen.show("columns are encoded as numbers and scaled to mean zero and variance one, so that all count alike")
-    screen.show(f"{comparison.n_folds} folds, seed {comparison.seed}; {words} ± standard error{better}\n")
+    screen.show(f"{comparison.n_folds} folds, seed {comparison.seed}; {words} ± standard error{better}{tie}\n")
     screen.show(leaderboard(comparison), "")
     if comparison.task == "clustering":
         _write_clusters(screen, comparison)
+    else:
+        screen.show(Text(visible(headline(data, comparison)), style="bold"), *more_words(data, comparison), "")
+    if found.classes and len(found.classes) <= MOST_CLASSES:
+        screen.show(class_table(found.classes), "")
     for place, what in ((found.report, "report"), (found.model, "best model")):
         if place is not None:
             screen.show(f"{what:<12}{place}")
     screen.show(f"{'time':<12}{seconds_words(found.seconds)}")
     if not quiet:
         _notes_on(found)
+
+
+def write_columns(screen: Screen, found: Compared) -> None:
+    """Print which columns are used, which are left out and why, and what looks suspicious."""
+    seen = found.comparison.columns
+    for words in (*found.data.says, *found.comparison.says):
+        screen.show(f"{'note':<12}{words}")
+    if seen is None:
+        return
+    used = ", ".join(seen.used[:MOST_NAMES]) + (
+        f" and {len(seen.used) - MOST_NAMES} more" if len(seen.used) > MOST_NAMES else ""
+    )
+    screen.show(f"{'columns':<12}{len(seen.used)} used: {used}")
+    for title, findings in (("left out", seen.left_out), ("read as", seen.read), ("suspicious", seen.suspicious)):
+        for place, one in enumerate(findings[:MOST_FINDINGS]):
+            screen.show(f"{title if place == 0 else '':<12}{one.column}: {one.says}")
+        if len(findings) > MOST_FINDINGS:
+            screen.show(f"{'':<12}and {len(findings) - MOST_FINDINGS} more, which the report and --json tell")
+    for words in seen.notes[:MOST_FINDINGS]:
+        screen.show(f"{'note':<12}{words}")
 
 
 def _write_clusters(screen: Screen, comparison: Comparison) -> None:
@@ -78,10 +110,27 @@ def _notes_on(found: Compared) -> None:
         note(
             f"{data.known_target!r}, which is meant to be predicted, was grouped by too; --drop {data.known_target} leaves it out."
         )
-    notes = [(entry.name, words) for entry in found.comparison.entries for words in entry.notes]
-    seen = {words: name for name, words in reversed(notes)}
-    for words, name in list(seen.items())[:MOST_NOTES]:
-        note(words if words.startswith(name.split()[0]) else f"{name}: {words}")
+    for path in found.moved:
+        note(f"{path} was there already and is left as it is; --force overwrites it.")
+    for words in told_once(found.comparison)[:MOST_NOTES]:
+        note(words)
+
+
+def told_once(comparison: Comparison) -> list[str]:
+    """Give what models had to say, each thing once, whoever said it first; that columns depend on each other is one thing."""
+    found: list[str] = []
+    told, dependent = set(), []
+    for entry in comparison.entries:
+        for words in entry.notes:
+            if any(mark in words for mark in DEPENDENT):
+                dependent.append(entry.name)
+            elif words not in told:
+                told.add(words)
+                found.append(words if words.startswith(entry.name.split()[0]) else f"{entry.name}: {words}")
+    if dependent:
+        names = ", ".join(dict.fromkeys(dependent))
+        found.append(f"encoded columns follow from one another, which these models settle by themselves: {names}.")
+    return found
 
 
 def write_predicted(found: Predicted, output: str | None, *, json: bool) -> None:

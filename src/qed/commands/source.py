@@ -3,54 +3,122 @@
 Whatever is wrong with a name is said here: a file that is not there, a data set that does not exist, a column that is called otherwise.
 """
 
+import atexit
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from qed.base.errors import InputError, SourceError
-from qed.base.sources.layout import did_you_mean, target_of
-from qed.base.sources.open import rows
+from qed.base.sources.files import open_files
+from qed.base.sources.formats.dialect import Dialect
+from qed.base.sources.layout import check_target_types, did_you_mean, kind_of, target_of
+from qed.base.sources.readers import UnlikeBeginningError
 from qed.data.bundled import load, names
 from qed.data.catalogue import CATALOGUE
+from qed.features.tables.writing import example_of, how_written, is_nothing, numbers_in, way_of
 from qed.report.data import Data
+from qed.selection.comparing.task import MOST_CLASSES
 
 
-def read(data: str, target: str | None = None, drop: Sequence[str] = ()) -> Data:
-    """Read a file or a bundled data set.
+def read(
+    data: str | Sequence[str], target: str | None = None, drop: Sequence[str] = (), dialect: Dialect | None = None
+) -> Data:
+    """Read files or a bundled data set, once.
+
+    Columns to `drop` are only checked: a comparison leaves them out and says so.
 
     >>> penguins = read("penguins", target="sex", drop=["year"])
     >>> penguins.table.shape, penguins.n_lost
-    ((333, 6), 11)
+    ((333, 7), 11)
     """
-    path, known = find(data)
-    names = rows(path).feature_names or ()
+    given = [data] if isinstance(data, str) else list(data)
+    found = [find(one) for one in given]
+    known = found[0][1] if len(found) == 1 else None
+    table, says = _whole([path for path, _ in found], dialect or Dialect())
+    called = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
     for name in (*drop, *([] if target is None else [target])):
-        if name not in names:
-            raise InputError(f"{data!r} has no column {name!r}. {did_you_mean(name, names)}")
+        if name not in table.column_names:
+            raise InputError(f"{called!r} has no column {name!r}. {did_you_mean(name, table.column_names)}")
     if target in drop:
         raise InputError(f"{target!r} can not be both the target and dropped.")
-    kept = [name for name in names if name not in drop and name != target]
-    if not kept:
-        raise InputError(f"No column of {data!r} is left to learn from: drop fewer.")
-    source = rows(path, target=target, columns=kept).table().array()
-    if source.X.num_rows == 0:
-        raise InputError(f"{data!r} has no rows.")
-    name = known or os.path.basename(os.fspath(path))
+    if not [name for name in table.column_names if name not in drop and name != target]:
+        raise InputError(f"No column of {called!r} is left to learn from: drop fewer.")
+    if table.num_rows == 0:
+        raise InputError(f"{called!r} has no rows.")
+    name = known or ("standard input" if called == "-" else os.path.basename(os.fspath(called)))
     if target is None:
-        return Data(name, source.X, None, None, 0, CATALOGUE[known].targets[0] if known else None)
-    there = ~missing(source.y)
-    if not there.any():
-        raise InputError(f"The target {target!r} is missing in all rows of {data!r}.")
-    # Read anew: whole numbers and truth values with holes come as floats, and become what they are without the holes.
-    column = rows(path, columns=[target]).table().array().X.filter(there)
-    return Data(name, source.X.filter(there), target, target_of(column, [target]), int((~there).sum()))
+        return Data(name, table, None, None, 0, CATALOGUE[known].targets[0] if known else None, tuple(says))
+    return _with_target(name, table, target, called, says)
+
+
+def _whole(paths: list[Any], dialect: Dialect) -> tuple[pa.Table, list[str]]:
+    """Read all rows, in one pass; a column that is no longer of one kind after its beginning is read again, as text."""
+    texts: list[str] = []
+    while True:
+        opened = open_files(paths if len(paths) > 1 else paths[0], dialect=dialect, texts=texts)
+        try:
+            table = opened.table().array().X
+        except UnlikeBeginningError as error:
+            if error.column in texts:
+                raise
+            texts.append(error.column)
+            continue
+        readers = getattr(opened, "readers", [])
+        return table, list(dict.fromkeys(words for reader in readers for words in reader.says()))
+
+
+def _with_target(name: str, table: pa.Table, target: str, called: str, says: list[str]) -> Data:
+    check_target_types(table.schema, [target])
+    column = table.column(target)
+    if kind_of(column.type) == "text":
+        column, told = _target_as_numbers(column, target)
+        says = [*says, *told]
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    there = pc.is_valid(column)
+    kept = pc.sum(there).as_py() or 0
+    if kept == 0:
+        raise InputError(f"The target {target!r} is missing in all rows of {called!r}.")
+    features = table.drop_columns([target])
+    n_lost = table.num_rows - kept
+    if n_lost:
+        features, column = features.filter(there), column.filter(there)
+    y = target_of(pa.table({target: column}), [target])
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        row = int(np.isinf(y).argmax())
+        raise InputError(
+            f"The target {target!r} is infinite in row {row} (counted from 0): correct or leave out the row."
+        )
+    return Data(name, features, target, y, n_lost, None, tuple(says))
+
+
+def _target_as_numbers(column: Any, target: str) -> tuple[Any, list[str]]:
+    """Read a target that is written as text as the numbers it stands for, where these are more than a few."""
+    texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    way = way_of(how_written(texts), ("point", "comma"))
+    if not way or len(texts.unique()) <= MOST_CLASSES:
+        return column, []
+    values = numbers_in(texts, way)
+    odd = int((np.isnan(values) & ~is_nothing(texts)).sum())
+    told = f"{target} is written as text like {example_of(way)}, and read as numbers"
+    told += f"; {odd} values that are none are missing" if odd else ""
+    return pa.array(values, mask=np.isnan(values)), [told]
 
 
 def find(data: str) -> tuple[Any, str | None]:
-    """Give the path of what is meant, and its name if that is a bundled data set."""
+    """Give the path of what is meant, and its name if that is a bundled data set; "-" is the standard input."""
+    if data == "-":
+        return spooled(sys.stdin.buffer), None
     if os.path.exists(data) or not _is_bare(data):
         return data, None
     if data in names():
@@ -58,6 +126,33 @@ def find(data: str) -> tuple[Any, str | None]:
     near = get_close_matches(data.lower().replace("-", "_"), names(), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else " 'qed datasets' lists the bundled ones."
     raise SourceError(f"There is neither a file nor a bundled data set {data!r}.{hint}")
+
+
+def spooled(stream: IO[bytes]) -> str:
+    """Write a stream to a file that is gone with the process, with the ending of the format that it turns out to be of."""
+    first = stream.read(1 << 16)
+    if not first:
+        raise SourceError("The standard input is empty: it has 0 bytes.")
+    begins = {
+        b"PAR1": ".parquet",
+        b"ARROW1": ".feather",
+        b"\x1f\x8b": ".csv.gz",
+        b"PK\x03\x04": ".xlsx",
+        b"{": ".jsonl",
+        b"[": ".json",
+    }
+    ending = next((ending for mark, ending in begins.items() if first.lstrip().startswith(mark)), ".csv")
+    handle, path = tempfile.mkstemp(prefix="qed-input-", suffix=ending)
+    atexit.register(_remove, path)
+    with os.fdopen(handle, "wb") as file:
+        file.write(first)
+        shutil.copyfileobj(stream, file)
+    return path
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.remove(path)
 
 
 def _is_bare(data: str) -> bool:

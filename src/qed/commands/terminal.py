@@ -12,10 +12,21 @@ from rich.table import Table
 from rich.text import Text
 
 from qed.base.visible import visible
-from qed.report.words import PROVEN, decimals_for, plus_minus, proof_words, score_words, seconds_words, setting_words
+from qed.report.words import (
+    PROVEN,
+    TIE,
+    decimals_for,
+    number,
+    plus_minus,
+    proof_words,
+    score_words,
+    seconds_words,
+    setting_words,
+)
 
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
+    from qed.report.classes import ClassLine
     from qed.selection.comparing.leaderboard import Comparison
 
 WIDTH = 120
@@ -72,35 +83,42 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
 
 
 def leaderboard(comparison: Comparison) -> Table:
-    """Make the leaderboard."""
+    """Make the leaderboard; models no worse than the best by more than its standard error have a mark."""
     words, sign = score_words(comparison.scoring)
     decimals = decimals_for(comparison.best.standard_error)
     # Clusters are also judged by how far fits to other rows agree about them.
     stability = ["stability"] if comparison.task == "clustering" else []
-    found = table("#", "model", words, *stability, "settings", "fit", "proof", numbers=("#", words, "stability", "fit"))
+    others = [score_words(name)[0] for name in comparison.others]
+    heads = ["#", "model", words, *stability, *others, "settings", "fit", "proof"]
+    found = table(*heads, numbers=("#", words, "stability", *others, "fit"))
+    ties = comparison.ties if len(comparison.ties) > 1 else []
     for rank, entry in enumerate(comparison.entries, start=1):
         if entry.failure:
-            found.add_row(
-                str(rank),
-                Words(entry.name),
-                "–",
-                *[""] * len(stability),
-                "",
-                "",
-                Words(f"failed: {entry.failure}", style="red"),
-            )
+            blank = [""] * (len(stability) + len(others) + 2)
+            found.add_row(str(rank), Words(entry.name), "–", *blank, Words(f"failed: {entry.failure}", style="red"))
             continue
         proof = proof_words(entry.model.certificate_)
         found.add_row(
             str(rank),
             Words(entry.name),
-            plus_minus(sign * entry.score, entry.standard_error, decimals),
+            plus_minus(sign * entry.score, entry.standard_error, decimals)
+            + (TIE if entry in ties else "  " if ties else ""),
             *([f"{entry.path.stability[entry.chosen]:.2f}"] if entry.path is not None else []),
+            *(number(score_words(name)[1] * entry.other(name)) for name in comparison.others),
             Words(setting_words(entry.choice)),
             seconds_words(entry.seconds),
             Text(proof, style="green" if proof == PROVEN else "red"),
             style="bold" if rank == 1 else "",
         )
+    return found
+
+
+def class_table(lines: list[ClassLine]) -> Table:
+    """Make the table of classes."""
+    found = table("class", "rows", "found", "recall", "precision", numbers=("rows", "found", "recall", "precision"))
+    for one in lines:
+        precision = "–" if one.said == 0 else f"{one.precision:.3f}"
+        found.add_row(Words(one.label), f"{one.rows:,}", f"{one.found:,}", f"{one.recall:.3f}", precision)
     return found
 
 

@@ -16,12 +16,14 @@ import pyarrow as pa
 
 import qed
 from qed.base.saving.replacing import replacing
-from qed.report.clusters import choice_words, cluster_headline, describe_clusters, verdict_words
+from qed.report.classes import MOST_CLASSES, classes_of
+from qed.report.clusters import choice_words, describe_clusters, verdict_words
 from qed.report.columns import describe_columns
 from qed.report.data import Data
 from qed.report.diagnosis import diagnose
 from qed.report.explanation import decisions_of, inference_of, inner_model, rules_of
 from qed.report.figures import figures
+from qed.report.headline import headline, more_words
 from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.leaderboard import Comparison, Entry
 
@@ -39,6 +41,8 @@ class Line:
     score: str
     setting: str
     seconds: str
+    others: list[str]
+    is_tie: bool
     place: float
     low: float
     high: float
@@ -106,6 +110,11 @@ def render(
         data=data,
         comparison=comparison,
         headline=headline(data, comparison),
+        more=more_words(data, comparison),
+        says=[*data.says, *comparison.says],
+        understood=comparison.columns,
+        classes=classes_of(comparison)[:MOST_CLASSES],
+        other_names=[score_words(name)[0] for name in comparison.others],
         lines=_lines(comparison),
         score_name=score_words(comparison.scoring)[0],
         lower_is_better=score_words(comparison.scoring)[1] < 0,
@@ -121,7 +130,7 @@ def render(
         columns=describe_columns(table)[:MOST_COLUMNS],
         n_more_columns=max(0, table.num_columns - MOST_COLUMNS),
         n_missing=sum(table.column(name).null_count for name in table.column_names),
-        decisions={one["column"]: one["how"] for one in decisions_of(best)},
+        decisions=_decisions(comparison),
         notes=list(dict.fromkeys(words for entry in comparison.entries for words in entry.notes)),
         command=command,
         versions=_versions(),
@@ -129,20 +138,15 @@ def render(
     )
 
 
-def headline(data: Data, comparison: Comparison) -> str:
-    """Say in a sentence what came of it."""
-    best = comparison.best
-    score, error = best.score, best.standard_error
-    if comparison.task == "clustering":
-        return cluster_headline(comparison)
-    unseen = "rows it has not seen"
-    if comparison.scoring in ("accuracy", "r2"):
-        percent = f"{plus_minus(100 * score, 100 * error)} %"
-        if comparison.scoring == "accuracy":
-            return f"{best.name} tells {data.target} right in {percent} of {unseen}."
-        return f"{best.name} explains {percent} of the variance of {data.target} in {unseen}."
-    words, sign = score_words(comparison.scoring)
-    return f"{best.name} predicts {data.target} with a {words} of {plus_minus(sign * score, error)} in {unseen}."
+def _decisions(comparison: Comparison) -> dict[str, str]:
+    """Say of every column what the best model makes of it, or why it is left out."""
+    found = {one["column"]: one["how"] for one in decisions_of(comparison.best.model)}
+    gone = (
+        {}
+        if comparison.columns is None
+        else {one.column: f"left out: {one.says}" for one in comparison.columns.left_out}
+    )
+    return {**gone, **found}
 
 
 def _cell(value: object) -> str:
@@ -156,6 +160,7 @@ def _cell(value: object) -> str:
 def _lines(comparison: Comparison) -> list[Line]:
     _, sign = score_words(comparison.scoring)
     fine = [entry for entry in comparison.entries if not entry.failure]
+    ties = comparison.ties if len(comparison.ties) > 1 else []
     ends = [(sign * e.score - _error(e), sign * e.score + _error(e)) for e in fine]
     low, high = min(end[0] for end in ends), max(end[1] for end in ends)
 
@@ -165,13 +170,14 @@ def _lines(comparison: Comparison) -> list[Line]:
     found = []
     for rank, entry in enumerate(comparison.entries, start=1):
         if entry.failure:
-            found.append(Line(rank, entry, "–", "", "", 0.0, 0.0, 0.0))
+            found.append(Line(rank, entry, "–", "", "", [""] * len(comparison.others), False, 0.0, 0.0, 0.0))
             continue
         score = sign * entry.score
         scale = (place(score), place(score - _error(entry)), place(score + _error(entry)))
         written = plus_minus(score, entry.standard_error, decimals_for(comparison.best.standard_error))
         words = written, setting_words(entry.choice), seconds_words(entry.seconds)
-        found.append(Line(rank, entry, *words, *scale))
+        others = [number(score_words(name)[1] * entry.other(name)) for name in comparison.others]
+        found.append(Line(rank, entry, *words, others, entry in ties, *scale))
     return found
 
 

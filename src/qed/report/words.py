@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from qed.base.certificate import Certificate
 
 PROVEN, NOT_PROVEN = "∎", "not proven"
+# The mark of models that are as good as the best.
+TIE = " ≈"
 
 
 def counted(count: int, what: str) -> str:
@@ -21,11 +23,22 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
+SHORT = {
+    "r2": "R²",
+    "roc auc": "AUC",
+    "roc auc ovr": "AUC (one against all)",
+    "root mean squared error": "RMSE",
+    "mean absolute error": "MAE",
+    "mean squared error": "MSE",
+    "log loss": "log-loss",
+}
+
+
 def score_words(scoring: str) -> tuple[str, int]:
     """Name a score for people, and give the sign by which it is shown: errors are shown as errors."""
     sign = -1 if scoring.startswith("neg_") else 1
     words = scoring.removeprefix("neg_").replace("_", " ")
-    return {"r2": "R²", "roc auc": "ROC AUC"}.get(words, words), sign
+    return SHORT.get(words, words), sign
 
 
 def number(value: float) -> str:

@@ -347,6 +347,16 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )
 
 
+def scorer_name(called: str) -> str:
+    """Give the name of the scorer that people mean by a word; the word itself where there is none.
+
+    >>> scorer_name("RMSE"), scorer_name("F1")
+    ('neg_root_mean_squared_error', 'f1')
+    """
+    small = called.casefold()
+    return ALIASES.get(small) or (small if small in SCORERS else called)
+
+
 def get_scorer_names() -> list[str]:
     """List the names that `get_scorer` knows.
 
@@ -372,7 +382,7 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Any:
     'score'
     """
     if isinstance(scoring, str):
-        scoring = ALIASES.get(scoring.casefold(), scoring)
+        scoring = scorer_name(scoring)
         if scoring in SCORERS:
             return SCORERS[scoring]
         near = get_close_matches(scoring, SCORERS, n=3) or get_close_matches(f"neg_{scoring}", SCORERS, n=3)

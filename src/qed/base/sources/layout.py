@@ -44,7 +44,8 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
     plain = {name.casefold(): name for name in reversed(known)}
     given = word.casefold()
     begun = [name for name in plain if len(given) > 2 and name.startswith(given)][:3]
-    near = begun or get_close_matches(given, plain, n=3, cutoff=0.6)
+    # Short words are near to nearly everything: more than one letter of three must be the same.
+    near = begun or get_close_matches(given, plain, n=3, cutoff=0.7)
     if near:
         return f"Did you mean {' or '.join(repr(plain[name]) for name in near)}?"
     return f"There are: {_listed(known)}."

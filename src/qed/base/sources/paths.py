@@ -25,7 +25,11 @@ def suffix_of(path: str) -> str:
     ('.csv', '.parquet')
     """
     endings = [ending.lower() for ending in Path(path).suffixes]
-    if len(endings) > 1 and endings[-1] in PACKED and endings[-2] in {".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"}:
+    if (
+        len(endings) > 1
+        and endings[-1] in PACKED
+        and endings[-2] in {".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson"}
+    ):
         return endings[-2]
     return endings[-1] if endings else ""
 

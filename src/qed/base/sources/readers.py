@@ -30,7 +30,23 @@ from qed.base.sources.formats.whole import WHOLE
 from qed.base.sources.paths import suffix_of
 
 MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "?", "#N/A", "<NA>"]
-MISSING += ["-", "--", ".", "..", "n.a.", "N.A.", "NaT", "-nan", "-NaN", "1.#QNAN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!"]
+MISSING += [
+    "-",
+    "--",
+    ".",
+    "..",
+    "n.a.",
+    "N.A.",
+    "NaT",
+    "-nan",
+    "-NaN",
+    "1.#QNAN",
+    "#DIV/0!",
+    "#VALUE!",
+    "#REF!",
+    "#NAME?",
+    "#NUM!",
+]
 SAMPLE_BYTES = 4 << 20
 PIECE_BYTES = 4 << 20
 BUFFER_BYTES = 1 << 20

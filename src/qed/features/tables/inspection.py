@@ -57,7 +57,9 @@ class Reading:
         wanted = {j: kind for j, kind in asked.items() if found[j] == "levels" and kind in ("number", "date")}
         counted = [j for j, kind in asked.items() if found[j] in ("number", "flag") and kind == "date"]
         kinds = tuple(kind if j in wanted else asked.get(j, kind) for j, kind in enumerate(found))
-        return cls(kinds, frozenset(asked), tuple((j, "number") for j in sorted(counted)), tuple(sorted(wanted.items())))
+        return cls(
+            kinds, frozenset(asked), tuple((j, "number") for j in sorted(counted)), tuple(sorted(wanted.items()))
+        )
 
     def way(self, place: int) -> str:
         """Say in which way a column is written as text; nothing where it is not."""
@@ -215,7 +217,9 @@ class Inspection:
 def _written(block: Block, places: Sequence[int]) -> np.ndarray:
     """Weigh what can be read in each way, of columns of text."""
     columns = [column_of(block.X, j) for j in places]
-    found = [how_written(one, block.weight) if kind_of(one.type) == "text" else np.zeros(len(WAYS) + 1) for one in columns]
+    found = [
+        how_written(one, block.weight) if kind_of(one.type) == "text" else np.zeros(len(WAYS) + 1) for one in columns
+    ]
     return np.array(found).reshape(len(places), len(WAYS) + 1)
 
 

@@ -127,7 +127,9 @@ class Decider:
         start = date(1970, 1, 1) + timedelta(days=int(origin // 1))
         words = ", ".join(f"days since {start}" if part == "days" else part for part in parts)
         how = f", written like {example_of(written)}" if written not in ("", "iso", "number") else ""
-        return column, f"a date{how}, as {words}" + self._about_holes(holes, str(self.wishes.impute)) + self._about_scale()
+        return column, f"a date{how}, as {words}" + self._about_holes(
+            holes, str(self.wishes.impute)
+        ) + self._about_scale()
 
     def decide_levels(self, place: int, name: str) -> tuple[LevelColumn | None, str]:
         """Decide about a categorical column."""

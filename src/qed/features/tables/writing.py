@@ -1,7 +1,7 @@
 """Numbers, truth values and dates as people write them in text, and the one way in which a whole column is written.
 
-A *way* is a name: ``point`` for ``$1,234.50`` and ``42%``, ``comma`` for ``1.234,5 €``, ``truth`` for yes and no, ``iso``, or the pattern of a
-date such as ``%d/%m/%Y``. What nobody could have meant as a value (``n/a``, ``unknown``, ``?``, ``-``) stands for one that is missing.
+A *way* is a name: ``point`` for ``$1,234.50`` and ``42%``, ``comma`` for ``1.234,5 €``, ``truth`` for yes and no, ``iso``, or the
+pattern of a date such as ``%d/%m/%Y``. What nobody could have meant as a value (``n/a``, ``unknown``, ``?``, ``-``) stands for one that is missing.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,40 @@ import pyarrow.compute as pc
 
 # What stands for a missing value, in small letters.
 NOTHING = (
-    *("", "-", "--", "---", "–", "—", ".", "..", "...", "?", "??", "na", "n/a", "n.a.", "n. a.", "#n/a", "<na>", "nan", "nat"),
-    *("null", "none", "nil", "unknown", "unk", "missing", "not available", "not applicable", "not known", "tbd", "#div/0!"),
+    *(
+        "",
+        "-",
+        "--",
+        "---",
+        "–",
+        "—",
+        ".",
+        "..",
+        "...",
+        "?",
+        "??",
+        "na",
+        "n/a",
+        "n.a.",
+        "n. a.",
+        "#n/a",
+        "<na>",
+        "nan",
+        "nat",
+    ),
+    *(
+        "null",
+        "none",
+        "nil",
+        "unknown",
+        "unk",
+        "missing",
+        "not available",
+        "not applicable",
+        "not known",
+        "tbd",
+        "#div/0!",
+    ),
     *("#value!", "#ref!", "#name?", "#num!", "no data", "k.a.", "s.d."),
 )
 TRUE, FALSE = ("yes", "y", "true", "t", "on", "ja", "oui", "si", "sí"), ("no", "n", "false", "f", "off", "nein", "non")
@@ -28,8 +60,30 @@ NUMBERS = {
     "point": NUMBER.format(thousands=r",' _\x{a0}\x{202f}", point="."),
     "comma": NUMBER.format(thousands=r".' _\x{a0}\x{202f}", point=","),
 }
-DAYS = ("%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d")
-NAMED = ("%b %d %Y", "%b %d, %Y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %b, %Y", "%b %Y", "%a %d %b %Y", "%a, %d %b %Y", "%a %b %d %Y")
+DAYS = (
+    "%Y/%m/%d",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%m/%d/%y",
+    "%d/%m/%y",
+    "%d.%m.%Y",
+    "%d.%m.%y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y.%m.%d",
+)
+NAMED = (
+    "%b %d %Y",
+    "%b %d, %Y",
+    "%d %b %Y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%d %b, %Y",
+    "%b %Y",
+    "%a %d %b %Y",
+    "%a, %d %b %Y",
+    "%a %b %d %Y",
+)
 TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 COMPACT = "%Y%m%d"
 DATES = ("iso", COMPACT, *(day + time for day in DAYS for time in TIMES), *NAMED)

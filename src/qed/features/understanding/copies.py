@@ -63,8 +63,10 @@ def _line(one: Glance, other: Glance) -> str:
     if off <= EXACT * y.std() + 1e-12 * np.abs(y).max():
         return f"it is {linear_words([(slope, other.name)], offset, np.abs(y).max())}"
     # Charges follow from minutes but for cents.
-    if off <= 0.5001 * _last_digit(y) and np.abs(y).max() > 100 * off:
-        return f"it is {linear_words([(slope, other.name)], offset, np.abs(y).max(), digits=3)}, rounded"
+    unit = _last_digit(y)
+    if off <= unit and np.abs(y).max() > 100 * off:
+        shift = 0.0 if abs(offset) < unit else offset
+        return f"it is {linear_words([(slope, other.name)], shift, np.abs(y).max(), digits=3)}, rounded"
     return ""
 
 
@@ -97,8 +99,14 @@ def _renamed(view: View) -> Iterator[tuple[Glance, Glance, str]]:
     categories = [one for one in view.left if one.is_category][:MOST_COLUMNS]
     for later, one in enumerate(categories):
         for other in categories[:later]:
-            if one.n_levels == other.n_levels and one_to_one(one.codes, other.codes):
+            alike = one.n_levels == other.n_levels and np.array_equal(_sizes(one), _sizes(other))
+            if alike and one_to_one(one.codes, other.codes):
                 yield one, other, f"{other.name} in other words: each value goes with one of {other.name}"
+
+
+def _sizes(one: Glance) -> np.ndarray:
+    """Give how often the values occur, whatever they are."""
+    return np.sort(np.bincount(one.codes))
 
 
 def one_to_one(one: np.ndarray, other: np.ndarray) -> bool:

@@ -80,7 +80,9 @@ class Understanding:
 
     def with_decisions(self, lines: Sequence[str]) -> Understanding:
         """Add what the encoder decided, a line for each of its columns."""
-        says = [line.partition(": ")[2] if line.startswith(repr(name)) else line for name, line in zip(self.names, lines)]
+        says = [
+            line.partition(": ")[2] if line.startswith(repr(name)) else line for name, line in zip(self.names, lines)
+        ]
         return replace(self, decisions=dict(zip(self.names, says)))
 
     def to_dict(self) -> dict[str, object]:

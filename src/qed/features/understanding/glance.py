@@ -72,7 +72,9 @@ class Glance:
     def is_whole(self) -> bool:
         """Whether all values are there, and whole numbers."""
         found = self.all_numbers
-        return found is not None and len(found) > 0 and bool(np.isfinite(found).all() and (found == np.floor(found)).all())
+        return (
+            found is not None and len(found) > 0 and bool(np.isfinite(found).all() and (found == np.floor(found)).all())
+        )
 
     @cached_property
     def codes(self) -> np.ndarray:

@@ -10,7 +10,9 @@ from qed.features.tables.values import moments_of
 from qed.features.understanding.findings import READ, Finding
 from qed.features.understanding.glance import Glance, View
 
-CODE = re.compile(r"(?i)(^|[_ .-])(zip|zip_?code|post_?code|postal_?code|plz|area_?code|fips|naics|sic|icd\d*)$|[a-z]Zip$|^zip")
+CODE = re.compile(
+    r"(?i)(^|[_ .-])(zip|zip_?code|post_?code|postal_?code|plz|area_?code|fips|naics|sic|icd\d*)$|[a-z]Zip$|^zip"
+)
 MOMENT = re.compile(r"(?i)(date|time|stamp|epoch|created|updated|modified|_at$|_ts$|^ts$)")
 FEW_VALUES = 10
 
@@ -19,7 +21,9 @@ def codes(view: View) -> Iterator[Finding]:
     """Find numbers that are names of places and the like: greater means nothing."""
     for one in view.left:
         if one.is_whole and not one.is_text and CODE.search(one.name) and 2 < one.n_levels <= len(one.rows) // 2:
-            yield Finding(one.name, READ, f"{one.n_levels} categories: a code, of which greater means nothing", "category")
+            yield Finding(
+                one.name, READ, f"{one.n_levels} categories: a code, of which greater means nothing", "category"
+            )
 
 
 def counted_dates(view: View) -> Iterator[Finding]:
@@ -35,7 +39,7 @@ def _moment(one: Glance) -> str:
     if values is None or not np.isfinite(values).any():
         return ""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    if 19000101 <= low and high <= 21001231 and one.is_whole:
+    if low >= 19000101 and high <= 21001231 and one.is_whole:
         if pc.all(pc.is_valid(moments_of(one.some))).as_py():
             return f"a date, written like {low:.0f}"
     if MOMENT.search(one.name):

@@ -13,7 +13,9 @@ from qed.features.understanding.findings import LEFT_OUT, Finding
 from qed.features.understanding.glance import Glance, View
 
 FEW_ROWS, MANY_ROWS = 20, 50
-ROW = re.compile(r"(?i)^(row[ _.]?(names?|num(ber)?|nr|no|id|index)?|index|idx|unnamed:? ?\d*|obs(ervation)?|case(num|no)?|key|no|nr|num|#|x)$")
+ROW = re.compile(
+    r"(?i)^(row[ _.]?(names?|num(ber)?|nr|no|id|index)?|index|idx|unnamed:? ?\d*|obs(ervation)?|case(num|no)?|key|no|nr|num|#|x)$"
+)
 NAME = re.compile(r"(?i:^(id|uuid|guid)$|[_ .-](id|uuid|guid)$|^id[_ .-])|[a-z]I[dD]$")
 TIME = re.compile(r"(?i)(year|date|time|month|day|week|hour|quarter|period|epoch|age)")
 
@@ -37,7 +39,9 @@ def _about(one: Glance, n: int) -> str:
     if distinct < n:
         # Rows share it: then it names something that has several rows.
         many = called_id and distinct > max(FEW_ROWS, n // 20)
-        return f"an identifier of {distinct:,} things; --group {one.name} keeps the rows of each together" if many else ""
+        return (
+            f"an identifier of {distinct:,} things; --group {one.name} keeps the rows of each together" if many else ""
+        )
     if n < FEW_ROWS and not named:
         return ""
     wide = high - low + 1

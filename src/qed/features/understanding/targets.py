@@ -85,14 +85,18 @@ def _of_classes(one: Glance, view: View) -> Finding | None:
     if one.n_levels == n_classes and one_to_one(one.codes, classes):
         return Finding(one.name, LEFT_OUT, f"{view.target} in other words: each value goes with one class")
     if one.is_category and len(classes) >= 5 * one.n_levels and _settles(one.codes, classes):
-        return Finding(one.name, SUSPICIOUS, f"each of its values goes with one class of {view.target} only: is it known before?")
+        return Finding(
+            one.name, SUSPICIOUS, f"each of its values goes with one class of {view.target} only: is it known before?"
+        )
     x = one.numbers
     if n_classes == 2 and x is not None and len(x) >= 50 and not one.is_category:
         there = np.isfinite(x)
         low, high = (x[there & (classes == k)] for k in (0, 1))
         apart = len(low) and len(high) and (low.max() < high.min() or high.max() < low.min())
         if apart:
-            return Finding(one.name, SUSPICIOUS, f"a single threshold tells {view.target} in all rows: is it known before?")
+            return Finding(
+                one.name, SUSPICIOUS, f"a single threshold tells {view.target} in all rows: is it known before?"
+            )
     return None
 
 

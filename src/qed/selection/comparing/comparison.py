@@ -48,6 +48,8 @@ OUT_OF_BAG = (
 )
 # What all fits of one model may take together.
 MOST_SECONDS = 180.0
+# A model that takes longer tries no more settings than it has, also where the best of them is at the end of its grid.
+LONG = 10.0
 
 
 def compare(
@@ -125,7 +127,9 @@ def compare(
         entries = grouping.leaderboard()
         found["columns"] = decided(seen, entries)
         reference = grouping.reference(entries[0])
-        return Comparison(task, why, "silhouette", entries, table, folds.number, seed, reference, says=folds.says, **found)
+        return Comparison(
+            task, why, "silhouette", entries, table, folds.number, seed, reference, says=folds.says, **found
+        )
     assert y is not None
     judged = judging(task, y, scoring, positive)
     run = _Run(task, table, y, folds, judged, reading, out_of_bag, progress=tell)
@@ -218,7 +222,12 @@ class _Run(Running):
     prefers_bags: bool = False
     bagged: set[str] = field(default_factory=set)
     known: dict[str, Known] = field(default_factory=dict)
-    longer: dict[str, str] = field(default_factory=dict)  # which grids were continued, in words, by the name of the model
+    expected: dict[str, float] = field(
+        default_factory=dict
+    )  # about how long the fits of each model take, by their counted work
+    longer: dict[str, str] = field(
+        default_factory=dict
+    )  # which grids were continued, in words, by the name of the model
 
     def leaderboard(self, seed: int) -> list[Entry]:
         """Score and fit all models."""
@@ -253,11 +262,14 @@ class _Run(Running):
         """Leave out a model whose fits would take too long together, with its reason; one that needs no folds is judged without."""
         fits, columns = one.n_fits * (self.folds.count) + 1, monomial_count(p, one.degree) - 1
         seconds = fits * one.model._seconds_on(n, columns, n_classes)
+        self.expected[one.name] = seconds
         has_bags = hasattr(one.model, "_search_out_of_bag") and not self.folds.forward
         if has_bags and (self.prefers_bags or seconds > MOST_SECONDS >= seconds * (one.n_fits + 1) / fits):
             self.bagged.add(one.name)
         elif self.judged.scorer.asks(one.model) is None:
-            self.failures[one.name] = f"left out: it does not give what {self.judged.name} judges"
+            self.failures[one.name] = (
+                f"left out: {self.judged.name} judges {self.judged.scorer.response}, which it does not have"
+            )
         elif seconds > MOST_SECONDS:
             self.failures[one.name] = (
                 f"left out: {fits} fits to {n:,} rows, {columns:,} columns and {n_classes:,} classes could take {seconds / 60:,.0f} minutes"
@@ -298,7 +310,7 @@ class _Run(Running):
         for _ in range(MOST_ROUNDS):
             further = {}
             for one in whole.values():
-                if one.name in self.failures or one.name in self.bagged:
+                if one.name in self.failures or one.name in self.bagged or self.expected[one.name] > LONG:
                     continue
                 name, more = extension(one, scores[one.name][0])
                 if more:
@@ -314,7 +326,9 @@ class _Run(Running):
                     continue
                 scores[called] = merged(longer, [(whole[called], scores[called]), (part, found[called])])
                 whole[called] = longer
-                self.longer[called] = f"{called}: the best {name} was the last one tried, so the grid was continued to {_ends(longer.grid[name])}."
+                self.longer[called] = (
+                    f"{called}: the best {name} was the last one tried, so the grid was continued to {_ends(longer.grid[name])}."
+                )
         return list(whole.values()), scores
 
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
@@ -381,5 +395,7 @@ def scores_of(
     found = np.full((len(judged.scorers), len(search.cv_results_["params"]), search.n_splits_), np.nan)
     for place, name in enumerate(judged.scorers):
         if name in asked:
-            found[place] = np.stack([search.cv_results_[f"split{k}_test_{name}"] for k in range(search.n_splits_)], axis=1)
+            found[place] = np.stack(
+                [search.cv_results_[f"split{k}_test_{name}"] for k in range(search.n_splits_)], axis=1
+            )
     return found

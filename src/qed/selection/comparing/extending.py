@@ -28,7 +28,7 @@ def beyond(values: list[object], upper: bool) -> list[object]:
     found = [float(numbers[-1 if upper else 0]) * ratio**step for step in range(1, MORE + 1)]
     if not whole:
         return [float(f"{value:.12g}") for value in found]
-    kept = [int(round(value)) for value in found]
+    kept = [round(value) for value in found]
     return [value for value in dict.fromkeys(kept) if value >= 1 and value not in values]
 
 
@@ -60,5 +60,9 @@ def extended(one: Contender, name: str, more: list[object]) -> tuple[Contender, 
 
 def merged(whole: Contender, parts: list[tuple[Contender, np.ndarray]]) -> np.ndarray:
     """Put the scores of parts of a grid together; their axis of settings is the last but one."""
-    known = {repr(sorted(setting.items())): scores[..., k, :] for one, scores in parts for k, setting in enumerate(one.candidates)}
+    known = {
+        repr(sorted(setting.items())): scores[..., k, :]
+        for one, scores in parts
+        for k, setting in enumerate(one.candidates)
+    }
     return np.stack([known[repr(sorted(setting.items()))] for setting in candidates_of(whole.grid)], axis=-2)

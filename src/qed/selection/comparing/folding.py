@@ -32,7 +32,9 @@ class Folds:
 
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Give the numbers of training and held-out rows, fold after fold."""
-        return [(np.flatnonzero(self.training(fold)), np.flatnonzero(self.number == fold)) for fold in range(self.count)]
+        return [
+            (np.flatnonzero(self.training(fold)), np.flatnonzero(self.number == fold)) for fold in range(self.count)
+        ]
 
 
 def folds_of(
@@ -53,7 +55,11 @@ def folds_of(
         return _in_groups(cv, seed, group)
     # At least two rows to a fold: the score of a single one may not be defined.
     count = min(cv, n // 2)
-    says = (f"{cv} folds are too many for {n:,} rows: there are {count}, so that each holds out two rows",) if count < cv else ()
+    says = (
+        (f"{cv} folds are too many for {n:,} rows: there are {count}, so that each holds out two rows",)
+        if count < cv
+        else ()
+    )
     splitter = (StratifiedKFold if task == "classification" else KFold)(count, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -64,7 +70,9 @@ def _in_time(cv: int, n: int, y: np.ndarray | None, time: np.ndarray) -> Folds:
     """Cut rows into blocks of time; each but the first is judged by a model of all rows before it. Equal moments stay together."""
     moments, place = np.unique(time, return_inverse=True)
     if len(moments) < 3:
-        raise InputError(f"The column of time has {len(moments)} different values: too few to judge the later by the earlier.")
+        raise InputError(
+            f"The column of time has {len(moments)} different values: too few to judge the later by the earlier."
+        )
     count = min(cv, len(moments) - 1, n // 3)
     counts = np.cumsum(np.bincount(place))
     # The block of a moment is where the middle of its rows falls.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.scoring import ALIASES, Scorer, get_scorer, get_scorer_names
+from qed.selection.scoring import Scorer, get_scorer, get_scorer_names, scorer_name
 
 # A class with more than this share of the rows makes guessing it look good.
 MOST_OF_ONE = 0.75
@@ -61,14 +61,16 @@ def _decisive(task: str, y: np.ndarray, scoring: str | None) -> tuple[str, tuple
     """Name the score that decides, and say why it is not the usual one."""
     if scoring is None:
         return ("r2", ()) if task == "regression" else _of_classes(y)
-    name = ALIASES.get(str(scoring).casefold(), scoring)
+    name = scorer_name(str(scoring))
     get_scorer(name)
     fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
     if name not in fits:
         raise ParameterError(f"{scoring!r} does not score {task}: choose one of {', '.join(sorted(fits))}.")
     if task == "classification" and len(np.unique(y.astype(str))) > 2:
         if name in ONE_OF_TWO:
-            return f"{name}_macro", (f"there are more than two classes: {name} is averaged over all of them ({name}_macro)",)
+            return f"{name}_macro", (
+                f"there are more than two classes: {name} is averaged over all of them ({name}_macro)",
+            )
         if name in ("roc_auc", "average_precision"):
             return "roc_auc_ovr", ("there are more than two classes: each is told from all others (roc_auc_ovr)",)
     return name, ()
@@ -79,7 +81,7 @@ def _of_classes(y: np.ndarray) -> tuple[str, tuple[str, ...]]:
     share = counts.max() / counts.sum()
     if share <= MOST_OF_ONE:
         return "accuracy", ()
-    why = f"{100 * share:.0f} % of the rows are {labels[counts.argmax()]!r}: guessing that is right so often and no use, so "
+    why = f"{100 * share:.0f} % of the rows are {str(labels[counts.argmax()])!r}: guessing that is right so often and no use, so "
     if len(labels) == 2:
         return "roc_auc", (f"{why}models are compared by the area under the ROC curve (0.5 is guessing)",)
     return "neg_log_loss", (f"{why}models are compared by their log-loss",)

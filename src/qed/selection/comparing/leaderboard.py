@@ -17,7 +17,15 @@ from qed.selection.comparing.folding import Folds
 from qed.selection.cross_validate import cross_val_predict
 
 # What tells how much there is to understand about a model, the simplest first.
-MARKS = (("coef_", 1), ("theta_", 2), ("means_", 2), ("feature_log_prob_", 2), ("tree_", 4), ("forest_", 6), ("trees_", 6))
+MARKS = (
+    ("coef_", 1),
+    ("theta_", 2),
+    ("means_", 2),
+    ("feature_log_prob_", 2),
+    ("tree_", 4),
+    ("forest_", 6),
+    ("trees_", 6),
+)
 Progress = Callable[[float, str], None]
 
 

@@ -20,12 +20,15 @@ class Running:
     # How many steps are done, of how many.
     done: int = 0
     total: int = 1
+    shown: float = 0.0  # the share that was told last
 
     def notes_on(self, one: Contender) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.notes.get("encoding", ()), *self.notes.get(one.name, ())]))
 
     def report(self, words: str) -> None:
-        self.progress(self.done / self.total, words)
+        # More work may turn up on the way; what is done does not become less by it.
+        self.shown = max(self.shown, self.done / self.total)
+        self.progress(self.shown, words)
         self.done += 1
 
     @contextmanager

@@ -42,7 +42,9 @@ class Dialect:
             try:
                 encoding = codecs.lookup(encoding).name
             except LookupError:
-                raise ParameterError(f"There is no encoding {encoding!r}: try utf-8, latin-1, cp1252 or utf-16.") from None
+                raise ParameterError(
+                    f"There is no encoding {encoding!r}: try utf-8, latin-1, cp1252 or utf-16."
+                ) from None
         sep = None if sep is None else WORDS.get(sep.lower(), sep)
         decimal = None if decimal is None else {"comma": ",", "point": "."}.get(decimal.lower(), decimal)
         if sep is not None and len(sep) != 1:

@@ -38,11 +38,14 @@ def read_excel(path: str) -> pa.Table:
     if path.lower().endswith(".xls"):
         known = [engine for engine in known if engine != "openpyxl"]
     if not known or find_spec("pandas") is None:
-        raise SourceError(f"{path!r} needs a reader of Excel files: pip install pandas openpyxl, or save the sheet as .csv.")
+        raise SourceError(
+            f"{path!r} needs a reader of Excel files: pip install pandas openpyxl, or save the sheet as .csv."
+        )
     import pandas as pd
 
+    reader: Any = pd.read_excel
     try:
-        frame = pd.read_excel(path, engine=known[0])
+        frame = reader(path, engine=known[0])
     except (ValueError, KeyError, OSError, ImportError) as error:
         raise SourceError(f"{path!r} can not be read: {' '.join(str(error).split())}.") from None
     return _from_pandas(frame, path)
@@ -55,7 +58,9 @@ def _from_pandas(frame: Any, path: str) -> pa.Table:
         try:
             columns[str(name)] = pa.array(frame[name], from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError):
-            columns[str(name)] = pa.array([None if value != value or value is None else str(value) for value in frame[name]])
+            columns[str(name)] = pa.array(
+                [None if value != value or value is None else str(value) for value in frame[name]]
+            )
     if not columns:
         raise InputError(f"{path!r} has no columns in its first sheet.")
     return pa.table(columns)
@@ -68,5 +73,3 @@ WHOLE: dict[str, Callable[[str], pa.Table]] = {
     ".xlsx": read_excel,
     ".xls": read_excel,
 }
-
-
