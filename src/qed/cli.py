@@ -285,6 +285,17 @@ def datasets(
 
 
 @app.command()
+def catalogue(
+    name: Annotated[
+        str | None, typer.Argument(help="A method, a task or a kind of learning, to see that alone.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List every method: kind of learning, task, how it reads its data, what it solves; of one, what it proves too."""
+    commands.results.write_methods(commands.catalogue.methods(name), json=json)
+
+
+@app.command()
 def warmup(json: Json = False) -> None:
     """Compile all kernels ahead.
 

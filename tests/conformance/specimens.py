@@ -27,6 +27,9 @@ class Line:
 CLASSIFIERS = [("bayes", qed.GaussianNB()), ("tree", qed.DecisionTreeClassifier(max_depth=2))]
 REGRESSORS = [("line", qed.Ridge()), ("tree", qed.DecisionTreeRegressor(max_depth=2))]
 NEEDS = {
+    # Of tables whose values are all above zero every subset of the columns is frequent.
+    "Apriori": lambda: qed.Apriori(max_size=2),
+    "FPGrowth": lambda: qed.FPGrowth(max_size=2),
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "RandomSearch": lambda: qed.RandomSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
     "FactorAnalysis": lambda: qed.FactorAnalysis(1),

@@ -20,6 +20,8 @@ def outputs(model, X):
         if hasattr(model, method):
             found = getattr(model, method)(X)
             return found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+    if hasattr(model, "supports_"):
+        return np.column_stack([model.itemsets_, model.supports_])
     raise AssertionError("nothing to compare")
 
 

@@ -130,6 +130,8 @@ MODELS = {
 }
 # Models of the registry that have no judge here, and why.
 WITHOUT = {
+    "Apriori": "whole counts, compared with those of every subset in tests/association",
+    "FPGrowth": "whole counts, compared with those of every subset in tests/association",
     "ExtraTreesClassifier": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeClassifier",
     "ExtraTreesRegressor": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeRegressor",
     "AdaBoostRegressor": "its members are judged as DecisionTreeRegressor, its rounds restated by its claims and in tests/ensembles",

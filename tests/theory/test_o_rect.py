@@ -21,8 +21,9 @@ def inside(X, low, high):
 
 def tightest(X, y):
     """Give the sides of the smallest rectangle around the rows of class one."""
-    found = qed.MinMaxScaler().fit(X[y == 1])
-    return found.data_min_, found.data_max_
+    found = qed.tightest_rectangle(X, y == 1)
+    assert found.certificate
+    return found.low, found.high
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -44,3 +45,16 @@ def test_with_wrong_labels_it_still_misses_none_and_errors_are_counted_by_kind(s
     (_, false_alarms), (missed, _) = qed.confusion_matrix(y, said)
     assert missed == 0 and false_alarms == ((y == 0) & (said == 1)).sum() > 0
     assert false_alarms + missed == round(len(y) * (1 - qed.accuracy_score(y, said)))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_false_alarms_and_misses_are_all_errors(noise):
+    X, y = cars(0, noise=noise)
+    box = qed.tightest_rectangle(X, y)
+    false_alarms, missed = box.errors(X, y)
+    assert missed == 0 and false_alarms + missed == (box.contains(X) != y).sum()
+    assert (false_alarms == 0) == (noise == 0.0)
+    # Any smaller box misses a row: every side is touched.
+    inner = X[y == 1]
+    for side in range(2):
+        assert (inner[:, side] == box.low[side]).any() and (inner[:, side] == box.high[side]).any()

@@ -2,4 +2,11 @@
 
 from qed.base.lazy import room
 
-__getattr__, __dir__, __all__ = room(__name__, {})
+__getattr__, __dir__, __all__ = room(
+    __name__,
+    {
+        "apriori": ["Apriori"],
+        "fp_growth": ["FPGrowth"],
+        "rules": ["Rule", "association_rules"],
+    },
+)

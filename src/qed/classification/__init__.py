@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = room(
         "naive_bayes.gaussian": ["GaussianNB"],
         "naive_bayes.multinomial": ["MultinomialNB"],
         "perceptron.model": ["Perceptron"],
+        "rectangle": ["Rectangle", "tightest_rectangle"],
         "ridge": ["RidgeClassifier"],
         "separability": ["Separation", "plane_distance", "separating_plane"],
         "svm.linear_svc": ["LinearSVC"],

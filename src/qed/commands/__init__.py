@@ -8,6 +8,7 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
+        "catalogue": [],
         "certify": [],
         "compare": [],
         "datasets": [],

@@ -265,6 +265,24 @@ def write_datasets(found: list[dict[str, Any]], *, json: bool) -> None:
     Screen().show(lines)
 
 
+def write_methods(found: list[dict[str, Any]], *, json: bool) -> None:
+    """Print methods of the catalogue; all that is known, where it is one."""
+    if json:
+        print_json(found)
+        return
+    if len(found) == 1:
+        screen, one = Screen(), found[0]
+        screen.show(Text(one["name"], "bold"), one["objective"], "")
+        for what in ("task", "learning", "passes", "path"):
+            screen.show(f"{what:<12}{one[what]}")
+        screen.show(*(f"{'proves' if not place else '':<12}{says}" for place, says in enumerate(one["claims"])))
+        return
+    lines = table("name", "learning", "task", "reads its data", "what it solves")
+    for one in found:
+        lines.add_row(one["name"], one["learning"], one["task"], one["passes"], Words(one["objective"]))
+    Screen().show(lines)
+
+
 def write_about(found: dict[str, Any], *, json: bool) -> None:
     """Print what is known about one data set."""
     if json:
