@@ -69,8 +69,9 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
                 run_commands(code)
 
 
-def test_the_tests_that_the_course_page_names_exist():
-    text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+def test_the_tests_that_the_pages_of_the_course_name_exist():
+    pages = (ROOT / "docs" / "coverage.md", ROOT / "docs" / "errata.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     named = set(re.findall(r"test_\w+\.py", text))
     assert len(named) > 40
     assert sorted(name for name in named if not (ROOT / "tests" / "theory" / name).exists()) == []
