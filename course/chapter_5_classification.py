@@ -225,8 +225,8 @@ print(qed.certify(machine, pair, side))
 # - *primal less dual objective, relative*: the gap. The minimum lies in between, so this bounds what is missing.
 # - *points off the margin have alpha 0 or C*: the three cases above, weighed by what they contribute to the gap.
 #
-# For logistic regression the Hessian gives the bound: near the minimum the objective lies above it by about half the
-# Newton decrement, and the certificate says how much at most.
+# For logistic regression the Hessian gives the bound: near the minimum the objective lies above it by about
+# :math:`\tfrac12 \nabla^\top H^{-1} \nabla`, and the certificate says how much at most.
 
 print(qed.certify(logistic, bills, species))
 

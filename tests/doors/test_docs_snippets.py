@@ -86,3 +86,17 @@ def test_every_public_name_has_a_page(monkeypatch):
     shown = {name for _, _, module, names in rooms.shelves() if module == "qed" for name in names}
     hidden = {"__version__", *qed._MODULES}
     assert set(dir(qed)) - hidden == shown
+
+
+def test_tables_of_attributes_are_written_out():
+    """Nobody is sent to another page to learn what a model holds."""
+    import qed
+
+    sent = []
+    for name in dir(qed):
+        item = getattr(qed, name)
+        text = (item.__doc__ or "") if isinstance(item, type) else ""
+        attributes = re.split(r"\n    [A-Z][\w ]+\n    -+\n", text.partition("Attributes\n    ----------\n")[2])[0]
+        if re.search(r"\bas in `", attributes, re.IGNORECASE):
+            sent.append(name)
+    assert sent == []
