@@ -175,6 +175,22 @@ print("spread of the coefficients:     ", plain.std(axis=0).round(), "against", 
 print([qed.monomial_count(10, degree) for degree in (1, 2, 3, 6)])
 
 # %%
+# Even an ellipse is a linear problem. Its points satisfy
+# :math:`w_1 x_1^2 + w_2 x_2^2 + w_3 x_1 x_2 + w_4 x_1 + w_5 x_2 = 1`: five features, and a target that is 1 for every
+# point. `qed.fit_conic` solves it and says what it found.
+
+orbit = qed.data.synthetic.ellipse(60, semi_axes=(3, 1.2), center=(1, -0.5), angle=0.5, noise=0.08, random_state=1)
+conic = qed.fit_conic(orbit)
+across, up = np.meshgrid(np.linspace(-3, 5, 200), np.linspace(-3, 2.5, 200))
+levels = conic.distance(np.column_stack([across.ravel(), up.ravel()])).reshape(across.shape)
+figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+axes.plot(*orbit.T, ".", color="C1")
+axes.contour(across, up, levels, levels=[0], colors="C0")
+axes.set(aspect="equal", title=f"Least squares finds an {conic.kind}")
+plt.show()
+print(conic)
+
+# %%
 # A larger class contains the smaller one. So the error on the *training rows* can only fall, and it is useless for
 # choosing. The *true error* is the expected error on a new row. We do not have it, but rows that were held out stand in
 # for it.

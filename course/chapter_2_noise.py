@@ -83,6 +83,41 @@ print(qed.certify(belief, body, progression))
 # from a formula; ridge regression was solved and compared. The first line is the proof that the posterior is at its
 # top, the second that its covariance is the inverse of the precision :math:`X^\top X/\sigma^2 + P^{-1}`.
 #
+# Gaussian vectors
+# ----------------
+#
+# Why are Gaussians so convenient? Because they stay Gaussian. If :math:`(X, Y)` is a Gaussian vector, so is every part
+# of it, every linear image of it, and each part when the other is known:
+#
+# .. math:: \mathbb E[X \mid Y = y] = \mu_X + \Sigma_{XY} \Sigma_{YY}^{-1} (y - \mu_Y) ,
+#    \qquad \operatorname{Var}[X \mid Y] = \Sigma_{XX} - \Sigma_{XY} \Sigma_{YY}^{-1} \Sigma_{YX} .
+#
+# Read the first formula again. It is *linear in y*, and its slope :math:`\Sigma_{XY} \Sigma_{YY}^{-1}` is that of least
+# squares. So regression is conditioning. The second formula says how much is left unknown, and it does not depend on
+# :math:`y`. Take the logarithms of income and food, which look Gaussian:
+
+logs = np.log(np.column_stack([food, income[:, 0]]))
+cloud = qed.stats.Gaussian.fit(logs)
+given = cloud.conditional({1: np.log(1000.0)})
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+left.plot(logs[:, 1], logs[:, 0], ".", color="grey", alpha=0.5)
+for mass in (0.5, 0.9, 0.99):
+    ring = cloud.contour(mass=mass).points()
+    left.plot(ring[:, 1], ring[:, 0], color="C0")
+left.axvline(np.log(1000.0), color="C2", linestyle="--")
+left.set(xlabel="log income", ylabel="log food", title="Contours that hold 50, 90 and 99 %")
+at = np.linspace(5.2, 7.5, 200)
+right.plot(at, cloud.marginal([0]).density(at), color="grey", label="all households")
+right.plot(at, given.density(at), "--", color="C2", label="income of 1000 francs")
+right.set(xlabel="log food", ylabel="density", title="What is known of the income sharpens food")
+right.legend()
+plt.show()
+slope = cloud.covariance[0, 1] / cloud.covariance[1, 1]
+print(
+    f"slope of conditioning {slope:.6f}, of least squares {qed.LinearRegression().fit(logs[:, 1:], logs[:, 0]).coef_[0]:.6f}"
+)
+
+# %%
 # Bias and variance
 # -----------------
 #

@@ -193,6 +193,15 @@ panels[0].set_ylabel("bill depth (mm)")
 plt.show()
 
 # %%
+# A warning about many columns. In a ball of many dimensions nearly all of the volume lies in a thin rim: only the share
+# :math:`0.99^d` is farther from the surface than one percent of the radius. So all rows are about equally far away, and
+# "near" loses its meaning. This is the *curse of dimension*.
+
+for dimension in (2, 30, 1000):
+    share = qed.stats.inner_share(dimension, 0.01)
+    print(f"{dimension} dimensions: {share:.2g} of a ball is not in its outermost hundredth")
+
+# %%
 # Whom to trust? Measure, on rows that were held out. Least squares on the labels (`qed.RidgeClassifier`) is there as a
 # warning: it punishes rows for being far on the *right* side.
 

@@ -109,9 +109,25 @@ plt.show()
 # Clouds
 # ------
 #
-# k-means has three weaknesses. It gives every row wholly to one centre. It measures all directions alike, so its groups
-# are round. And it says nothing about probability. A *mixture of Gaussians* mends all three. A hidden label :math:`z`
-# is drawn first, with probability :math:`\alpha_k`, then a row from its cloud:
+# First make the groups soft. *Soft k-means* gives every row in shares,
+# :math:`r_{ik} \propto e^{-\beta\|x_i - c_k\|^2}`, and moves each centre to the mean weighted with them. For large
+# :math:`\beta` it is k-means again. For small :math:`\beta` all centres melt into one.
+
+
+def apart(centres):
+    """Give how far centres are from their mean, together."""
+    return np.linalg.norm(centres - centres.mean(axis=0))
+
+
+for beta in (0.1, 1.0, 100.0):
+    soft = qed.SoftKMeans(3, beta=beta, random_state=0).fit(X)
+    print(f"beta {beta:>5g}: centres {apart(soft.cluster_centers_):.2f} apart")
+print(f"k-means:    centres {apart(means.cluster_centers_):.2f} apart")
+
+# %%
+# Which :math:`\beta` is right? Nothing tells. And two weaknesses of k-means are left. It measures all directions alike,
+# so its groups are round. And it says nothing about probability. A *mixture of Gaussians* mends all of it. A hidden
+# label :math:`z` is drawn first, with probability :math:`\alpha_k`, then a row from its cloud:
 #
 # .. math:: p(x) = \sum_k \alpha_k\, N(x;\, \mu_k, \Sigma_k) .
 #
@@ -291,10 +307,10 @@ joint = np.column_stack(
 )
 q = np.random.default_rng(0).dirichlet(np.ones(3), len(X))
 truth = qed.posterior(joint)
-apart = (q * (np.log(q) - np.log(truth))).sum()
+divergence = (q * (np.log(q) - np.log(truth))).sum()
 gap = qed.log_likelihood(joint) - qed.lower_bound(joint, q)
-assert abs(gap - apart) < 1e-8 * apart
-print(f"log-likelihood less bound {gap:.6f}, divergence {apart:.6f}")
+assert abs(gap - divergence) < 1e-8 * divergence
+print(f"log-likelihood less bound {gap:.6f}, divergence {divergence:.6f}")
 
 # %%
 # .. end-solution::
