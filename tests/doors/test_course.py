@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -90,6 +91,31 @@ def test_the_notebook_of_a_chapter_has_its_code_and_folds_its_solutions(path, mo
     words = "".join("".join(cell["source"]) for cell in folded["cells"] if cell["cell_type"] == "markdown")
     assert BEGIN not in words and END not in words and words.count("**Solution**") == 3
     assert ":math:" not in words and ".. math" not in words, "formulas are formulas there, too"
+
+
+def build(folder, text):
+    """Build one page with the extension of the course alone, in a process of its own, and give what it was asked for and what it said."""
+    (folder / "conf.py").write_text(
+        f"import sys; sys.path.insert(0, {str(ROOT / 'docs' / '_ext')!r}); extensions = ['course']"
+    )
+    (folder / "index.rst").write_text(text)
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", str(folder), str(folder / "html")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    page = folder / "html" / "index.html"
+    return page.read_text(encoding="utf-8") if page.exists() else "", done.stderr
+
+
+def test_a_solution_is_a_closed_fold(tmp_path):
+    pytest.importorskip("sphinx")
+    page, said = build(tmp_path, f"Title\n=====\n\nAsk.\n\n{BEGIN}\n\n   Words.\n\n>>> 1 + 1\n2\n\n{END}\n\nAfter.\n")
+    inside = page.partition('<details class="solution"><summary>Solution</summary>')[2].partition("</details>")[0]
+    assert "Words." in inside and "1" in inside and "After." not in inside and "Ask." not in inside and said == ""
+
+
+def test_a_solution_without_an_end_is_an_error_of_the_build(tmp_path):
+    pytest.importorskip("sphinx")
+    _, said = build(tmp_path, f"Title\n=====\n\n{BEGIN}\n\n   Words.\n")
+    assert "a solution has no '.. end-solution::'" in said
 
 
 def test_dead_links_are_found(tmp_path, monkeypatch):
