@@ -67,6 +67,7 @@ format: $(VENV)/.lint
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
 	@echo "The documentation is in docs/_build/html/index.html."
 
 bench: $(VENV)/.bench

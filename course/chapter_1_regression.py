@@ -2,11 +2,12 @@ r"""
 1. Regression I: a line through a cloud
 =======================================
 
-**The question.** In 1857 Ernst Engel asked how much of its income a household spends on food. He had 235 Belgian households. Each gives a
-pair of numbers: what it earns, :math:`x`, and what it eats for, :math:`y`. Which line says best what another household will spend? How sure can we
-be of it? And would a curve say more than a line?
+**The question.** In 1857 Ernst Engel asked how much of its income a household spends on food. He had 235 Belgian
+households. Each gives a pair of numbers: what it earns, :math:`x`, and what it eats for, :math:`y`. Which line says
+best what another household will spend? How sure can we be of it? And would a curve say more than a line?
 
-These are the three questions of this chapter: how to *fit*, how to *prove* that the fit is the best, and how to *choose* between fits.
+These are the three questions of this chapter: how to *fit*, how to *prove* that the fit is the best, and how to
+*choose* between fits.
 """
 
 import matplotlib.pyplot as plt
@@ -21,14 +22,17 @@ print(income.shape, food.shape)
 # A class, a cost, and its minimiser
 # ----------------------------------
 #
-# Nearly all of this course has one shape. Choose a *class of hypotheses*: here the functions :math:`h(x) = w_0 + w_1 x`. Choose a *cost* that
-# says how badly a hypothesis fits: here the sum of squared errors. Then find the hypothesis with the least cost.
+# Nearly all of this course has one shape. Choose a *class of hypotheses*: here the functions
+# :math:`h(x) = w_0 + w_1 x`. Choose a *cost* that says how badly a hypothesis fits: here the sum of squared errors.
+# Then find the hypothesis with the least cost.
 #
-# Write the data as a matrix :math:`X` with a row for each household. A column of ones carries the constant :math:`w_0`. The cost is
+# Write the data as a matrix :math:`X` with a row for each household. A column of ones carries the constant :math:`w_0`.
+# The cost is
 #
 # .. math:: L(w) = \sum_i (x_i^\top w - y_i)^2 = \|Xw - y\|^2 .
 #
-# Why squares? They are smooth, they have one minimum, and chapter 2 gives a better reason: they are what Gaussian noise asks for.
+# Why squares? They are smooth, they have one minimum, and chapter 2 gives a better reason: they are what Gaussian noise
+# asks for.
 #
 # The gradient of the cost is
 #
@@ -38,8 +42,8 @@ print(income.shape, food.shape)
 #
 # .. math:: X^\top X\, w = X^\top y .
 #
-# If the columns of :math:`X` are independent, :math:`X^\top X` can be inverted and there is exactly one answer. The Hessian :math:`2X^\top X` is
-# positive definite then, so the answer is a minimum and not a saddle.
+# If the columns of :math:`X` are independent, :math:`X^\top X` can be inverted and there is exactly one answer. The
+# Hessian :math:`2X^\top X` is positive definite then, so the answer is a minimum and not a saddle.
 
 X = np.column_stack([np.ones(len(food)), income])
 w = np.linalg.solve(X.T @ X, X.T @ food)
@@ -48,8 +52,8 @@ print("by hand:", w.round(4))
 print("by qed: ", np.round([model.intercept_, *model.coef_], 4))
 
 # %%
-# Both agree. `qed.LinearRegression` does not invert anything. It folds the rows into a small statistic, looks at how far it can trust the
-# normal equations, and takes a QR factor where digits would be lost.
+# Both agree. `qed.LinearRegression` does not invert anything. It folds the rows into a small statistic, looks at how
+# far it can trust the normal equations, and takes a QR factor where digits would be lost.
 
 at = np.linspace(300, 5000, 50)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
@@ -61,8 +65,8 @@ qed.plots.residuals(food, model.predict(income), right)
 plt.show()
 
 # %%
-# Look at the right picture. The spread of the errors grows with income. The line is still the best line by the sum of squares, but the
-# standard errors that are printed below assume an even spread. Chapter 2 comes back to this.
+# Look at the right picture. The spread of the errors grows with income. The line is still the best line by the sum of
+# squares, but the standard errors that are printed below assume an even spread. Chapter 2 comes back to this.
 
 print(model.inference_)
 
@@ -70,14 +74,15 @@ print(model.inference_)
 # The same as a shadow
 # --------------------
 #
-# There is a second derivation, without calculus. The vectors :math:`Xw` fill a plane: the span of the columns of :math:`X`. The target
-# :math:`y` is a point outside. The nearest point of the plane is the foot of the perpendicular. So the residual must be orthogonal to every
-# column,
+# There is a second derivation, without calculus. The vectors :math:`Xw` fill a plane: the span of the columns of
+# :math:`X`. The target :math:`y` is a point outside. The nearest point of the plane is the foot of the perpendicular.
+# So the residual must be orthogonal to every column,
 #
 # .. math:: X^\top (y - X\hat w) = 0 ,
 #
-# and these are the normal equations again. Two things follow, and both can be checked. Pythagoras: :math:`\|y\|^2 = \|X\hat w\|^2 + \|y - X\hat w\|^2`.
-# And the matrix :math:`P = X (X^\top X)^{-1} X^\top` that casts the shadow does nothing when it is applied twice.
+# and these are the normal equations again. Two things follow, and both can be checked. Pythagoras:
+# :math:`\|y\|^2 = \|X\hat w\|^2 + \|y - X\hat w\|^2`. And the matrix :math:`P = X (X^\top X)^{-1} X^\top` that casts
+# the shadow does nothing when it is applied twice.
 
 fitted = model.predict(income)
 residual = food - fitted
@@ -88,23 +93,25 @@ print("Pythagoras:", food @ food / (fitted @ fitted + residual @ residual))
 # The proof, and what its certificate checks
 # ------------------------------------------
 #
-# Why is the answer the best of *all* lines, and not only of those we tried? Take any other :math:`w`. Because the residual is orthogonal to the
-# columns,
+# Why is the answer the best of *all* lines, and not only of those we tried? Take any other :math:`w`. Because the
+# residual is orthogonal to the columns,
 #
 # .. math:: \|Xw - y\|^2 = \|X\hat w - y\|^2 + \|X(w - \hat w)\|^2 .
 #
-# The last term is never negative. So no line is better. That is the whole proof, and it needs one fact about :math:`\hat w`: orthogonality. Anyone can
-# check this fact from the model and the data, without trusting the program that made the model. That is what a *certificate* is.
+# The last term is never negative. So no line is better. That is the whole proof, and it needs one fact about
+# :math:`\hat w`: orthogonality. Anyone can check this fact from the model and the data, without trusting the program
+# that made the model. That is what a *certificate* is.
 
 print(qed.certify(model, income, food))
 
 # %%
 # Read it line by line.
 #
-# - *residuals sum to zero* and *residuals are orthogonal to every column*: the two conditions of the proof, scaled so that 1 would be a complete failure.
+# - *residuals sum to zero* and *residuals are orthogonal to every column*: the two conditions of the proof, scaled so
+#   that 1 would be a complete failure.
 # - *excess over the least possible error*: how much of the error could still be taken away, by the formula above.
-# - *relative error of coefficients, at most*: the step from "small gradient" to "right coefficients" costs a factor, the condition number. This bound
-#   includes it.
+# - *relative error of coefficients, at most*: the step from "small gradient" to "right coefficients" costs a factor,
+#   the condition number. This bound includes it.
 # - *rank* and *condition number*: whether there was one answer at all, and how sharply the data single it out.
 # - the last two lines: nothing else in the model was tampered with, and these are the data of the fit.
 #
@@ -119,17 +126,18 @@ print([claim.says for claim in broken if not claim.holds][:3])
 # When the columns are nearly dependent
 # -------------------------------------
 #
-# Longley's table is famous for this. Sixteen years of employment are to be explained by six series that all grow together: prices, production,
-# population, the year itself. Two columns that say the same can be traded against each other: add a million to one coefficient, take a million
-# from the other, and the fit hardly changes.
+# Longley's table is famous for this. Sixteen years of employment are to be explained by six series that all grow
+# together: prices, production, population, the year itself. Two columns that say the same can be traded against each
+# other: add a million to one coefficient, take a million from the other, and the fit hardly changes.
 #
-# The singular values :math:`\sigma_i` of :math:`X` say how bad it is. The inverse of :math:`X^\top X` has the eigenvalues :math:`1/\sigma_i^2`, so a
-# small :math:`\sigma` makes noise in :math:`y` explode. *Ridge regression* pays for large coefficients:
+# The singular values :math:`\sigma_i` of :math:`X` say how bad it is. The inverse of :math:`X^\top X` has the
+# eigenvalues :math:`1/\sigma_i^2`, so a small :math:`\sigma` makes noise in :math:`y` explode. *Ridge regression* pays
+# for large coefficients:
 #
 # .. math:: \min_w \|Xw - y\|^2 + \lambda \|w\|^2 , \qquad \hat w = (X^\top X + \lambda I)^{-1} X^\top y .
 #
-# Now the eigenvalues of the inverse are :math:`1/(\sigma_i^2 + \lambda)`, none above :math:`1/\lambda`. There is always exactly one answer, also with
-# dependent columns, also with fewer rows than columns.
+# Now the eigenvalues of the inverse are :math:`1/(\sigma_i^2 + \lambda)`, none above :math:`1/\lambda`. There is always
+# exactly one answer, also with dependent columns, also with fewer rows than columns.
 
 longley = qed.data.load("longley")
 series, employed = longley.Xy()
@@ -153,23 +161,43 @@ print("condition number of the columns:", round(qed.LinearRegression().fit(serie
 print("spread of the coefficients:     ", plain.std(axis=0).round(), "against", ridge.std(axis=0).round())
 
 # %%
-# Thirty times we shook the target by 100 people, a thousandth of its size or two. The coefficients of least squares jump by hundreds; those of
-# ridge stay. The price is a small bias: ridge does not aim at the truth exactly. Chapter 2 weighs the two against each other.
+# Thirty times we shook the target by 100 people, a thousandth of its size or two. The coefficients of least squares
+# jump by hundreds; those of ridge stay. The price is a small bias: ridge does not aim at the truth exactly. Chapter 2
+# weighs the two against each other.
 #
 # Choosing: a line, or a curve?
 # -----------------------------
 #
-# Linear means *linear in the coefficients*. The features can be anything: with :math:`x, x^2, x^3, \dots` as columns the same formulas fit a curve. With
-# :math:`\ell` raw columns there are :math:`\binom{\ell + d}{d}` monomials up to degree :math:`d`, so the number grows quickly.
+# Linear means *linear in the coefficients*. The features can be anything: with :math:`x, x^2, x^3, \dots` as columns
+# the same formulas fit a curve. With :math:`\ell` raw columns there are :math:`\binom{\ell + d}{d}` monomials up to
+# degree :math:`d`, so the number grows quickly.
 
 print([qed.monomial_count(10, degree) for degree in (1, 2, 3, 6)])
 
 # %%
-# A larger class contains the smaller one. So the error on the *training rows* can only fall, and it is useless for choosing. The *true error* is the
-# expected error on a new row. We do not have it, but rows that were held out stand in for it.
+# Even an ellipse is a linear problem. Its points satisfy
+# :math:`w_1 x_1^2 + w_2 x_2^2 + w_3 x_1 x_2 + w_4 x_1 + w_5 x_2 = 1`: five features, and a target that is 1 for every
+# point. `qed.fit_conic` solves it and says what it found.
+
+orbit = qed.data.synthetic.ellipse(60, semi_axes=(3, 1.2), center=(1, -0.5), angle=0.5, noise=0.08, random_state=1)
+conic = qed.fit_conic(orbit)
+across, up = np.meshgrid(np.linspace(-3, 5, 200), np.linspace(-3, 2.5, 200))
+levels = conic.distance(np.column_stack([across.ravel(), up.ravel()])).reshape(across.shape)
+figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+axes.plot(*orbit.T, ".", color="C1")
+axes.contour(across, up, levels, levels=[0], colors="C0")
+axes.set(aspect="equal", title=f"Least squares finds an {conic.kind}")
+plt.show()
+print(conic)
+
+# %%
+# A larger class contains the smaller one. So the error on the *training rows* can only fall, and it is useless for
+# choosing. The *true error* is the expected error on a new row. We do not have it, but rows that were held out stand in
+# for it.
 #
-# Cut the rows into ten parts. Leave one out, fit the others, measure on the part; then the next. The mean of the ten errors is the
-# *cross-validated* error. Sums over rows can be subtracted, so all ten fits come from one pass over the table.
+# Cut the rows into ten parts. Leave one out, fit the others, measure on the part; then the next. The mean of the ten
+# errors is the *cross-validated* error. Sums over rows can be subtracted, so all ten fits come from one pass over the
+# table.
 
 features = qed.PolynomialFeatures(5, include_bias=False).fit_transform(income / 1000)
 folds = qed.KFold(10, shuffle=True, random_state=0)
@@ -196,8 +224,9 @@ plt.show()
 print("held out:", np.round(kept_out, 1))
 
 # %%
-# The training error falls all the way. The error on rows held out falls once, from the line to the parabola, and then takes off: a few rich households
-# decide what a curve of high degree does at the right edge. A penalty is the other way to hold the curve back, and it is chosen in the same manner.
+# The training error falls all the way. The error on rows held out falls once, from the line to the parabola, and then
+# takes off: a few rich households decide what a curve of high degree does at the right edge. A penalty is the other way
+# to hold the curve back, and it is chosen in the same manner.
 
 scaled = qed.StandardScaler().fit_transform(features)
 search = qed.Search(qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error").fit(
@@ -210,11 +239,12 @@ print(f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_
 # Stepping through it
 # -------------------
 #
-# Least squares needs no steps: it is solved in closed form. But it *can* be walked to, and it is worth seeing once. `qed.GradientRidge` minimises the
-# same cost by conjugate gradients. Each step carries the objective and a *gap*: a bound on how far the objective is above its minimum.
+# Least squares needs no steps: it is solved in closed form. But it *can* be walked to, and it is worth seeing once.
+# `qed.GradientRidge` minimises the same cost by conjugate gradients. Each step carries the objective and a *gap*: a
+# bound on how far the objective is above its minimum.
 #
-# What to look for: the objective falls at once, but the gap tells how much is left, which the objective alone never does. With six columns, conjugate
-# gradients are done after about six steps. That is a theorem, and you can watch it.
+# What to look for: the objective falls at once, but the gap tells how much is left, which the objective alone never
+# does. With six columns, conjugate gradients are done after about six steps. That is a theorem, and you can watch it.
 
 walk = qed.steps(qed.GradientRidge(alpha=0.1), series, employed)
 for step, _ in zip(walk, range(8)):
@@ -226,24 +256,30 @@ for step, _ in zip(walk, range(8)):
 #
 # The course texts are good, and they have slips. We check ours against theirs, so we find them. For this chapter:
 #
-# - The guide writes the cost as :math:`L(w) = \min_w \|Xw - y\|^2`. The cost is a function of :math:`w`; the minimum is a number.
-# - It asks that :math:`X` and :math:`X^\top` both have full *column* rank. Only a square matrix could; :math:`X^\top` has full *row* rank.
-# - The normal equations can be solved because the range of :math:`X^\top X` equals that of :math:`X^\top`, not "that of :math:`X^\top X`".
-# - Ridge penalises the length of :math:`w`, not of :math:`x`; and :math:`1/(\sigma^2 + \lambda)` are the singular values of the *inverse*.
-# - The summary sheet minimises :math:`\frac1{2N}\|\Phi w - y\|^2 + \lambda\|w\|^2` and prints :math:`(\Phi^\top\Phi + \lambda I)^{-1}\Phi^\top y`. The true
-#   minimiser has :math:`2N\lambda` there. Exercise 2 checks it.
-# - The course book says that the inverse is missing when there are too *few* dimensions. It is missing when columns are dependent.
+# - The guide writes the cost as :math:`L(w) = \min_w \|Xw - y\|^2`. The cost is a function of :math:`w`; the minimum is
+#   a number.
+# - It asks that :math:`X` and :math:`X^\top` both have full *column* rank. Only a square matrix could; :math:`X^\top`
+#   has full *row* rank.
+# - The normal equations can be solved because the range of :math:`X^\top X` equals that of :math:`X^\top`, not "that of
+#   :math:`X^\top X`".
+# - Ridge penalises the length of :math:`w`, not of :math:`x`; and :math:`1/(\sigma^2 + \lambda)` are the singular
+#   values of the *inverse*.
+# - The summary sheet minimises :math:`\frac1{2N}\|\Phi w - y\|^2 + \lambda\|w\|^2` and prints
+#   :math:`(\Phi^\top\Phi + \lambda I)^{-1}\Phi^\top y`. The true minimiser has :math:`2N\lambda` there. Exercise 2
+#   checks it.
+# - The course book says that the inverse is missing when there are too *few* dimensions. It is missing when columns are
+#   dependent.
 #
 # Exercises
 # ---------
 #
-# **Exercise 1.** Take the three points (0, 1), (1, 2), (2, 2). Find the best line by hand, from the normal equations. What is the residual, and what is it
-# orthogonal to? Then check with `qed.LinearRegression`.
+# **Exercise 1.** Take the three points (0, 1), (1, 2), (2, 2). Find the best line by hand, from the normal equations.
+# What is the residual, and what is it orthogonal to? Then check with `qed.LinearRegression`.
 #
 # .. solution::
 #
-#    The sums are :math:`X^\top X = \begin{pmatrix} 3 & 3 \\ 3 & 5 \end{pmatrix}` and :math:`X^\top y = (5, 6)`, so :math:`w = (7/6, 1/2)`.
-#    The residual is :math:`(-1, 2, -1)/6`. It is orthogonal to the ones and to (0, 1, 2).
+#    The sums are :math:`X^\top X = \begin{pmatrix} 3 & 3 \\ 3 & 5 \end{pmatrix}` and :math:`X^\top y = (5, 6)`, so
+#    :math:`w = (7/6, 1/2)`. The residual is :math:`(-1, 2, -1)/6`. It is orthogonal to the ones and to (0, 1, 2).
 
 points, target = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, 2.0])
 line = qed.LinearRegression().fit(points, target)
@@ -255,12 +291,14 @@ print(left_over.sum(), left_over @ points[:, 0])
 # %%
 # .. end-solution::
 #
-# **Exercise 2.** The summary sheet's objective is :math:`\frac1{2N}\|\Phi w - y\|^2 + \lambda\|w\|^2`. Which ``alpha`` of `qed.Ridge` minimises it? Show with
-# Longley's table (no intercept, centred columns) that the printed formula is not the minimiser.
+# **Exercise 2.** The summary sheet's objective is :math:`\frac1{2N}\|\Phi w - y\|^2 + \lambda\|w\|^2`. Which ``alpha``
+# of `qed.Ridge` minimises it? Show with Longley's table (no intercept, centred columns) that the printed formula is not
+# the minimiser.
 #
 # .. solution::
 #
-#    Multiply the objective by :math:`2N`: it becomes :math:`\|\Phi w - y\|^2 + 2N\lambda\|w\|^2`. So ``alpha`` is :math:`2N\lambda`.
+#    Multiply the objective by :math:`2N`: it becomes :math:`\|\Phi w - y\|^2 + 2N\lambda\|w\|^2`. So ``alpha`` is
+#    :math:`2N\lambda`.
 
 count, penalty = len(employed), 0.01
 centred = employed - employed.mean()
@@ -279,8 +317,9 @@ print(f"objective {sheet(right_one):.1f} with 2N lambda, {sheet(printed):.1f} wi
 # %%
 # .. end-solution::
 #
-# **Exercise 3.** Leave one household out, fit the others, predict it, and do so for all 235. Is there a way without 235 fits? (Hint:
-# :math:`y_i - \hat y_{(-i)} = (y_i - \hat y_i)/(1 - h_i)`, with :math:`h_i` the diagonal of the shadow matrix :math:`P`.) Compare both.
+# **Exercise 3.** Leave one household out, fit the others, predict it, and do so for all 235. Is there a way without 235
+# fits? (Hint: :math:`y_i - \hat y_{(-i)} = (y_i - \hat y_i)/(1 - h_i)`, with :math:`h_i` the diagonal of the shadow
+# matrix :math:`P`.) Compare both.
 #
 # .. solution::
 #
@@ -295,5 +334,5 @@ print(f"largest difference {np.abs(food - slowly - shortcut).max():.1e} francs")
 # %%
 # .. end-solution::
 #
-# You can now fit, prove and choose. But the certificate speaks about the *cost*. Whether squares were the right cost depends on the noise, and that is the
-# next chapter.
+# You can now fit, prove and choose. But the certificate speaks about the *cost*. Whether squares were the right cost
+# depends on the noise, and that is the next chapter.

@@ -2,8 +2,9 @@ r"""
 2. Regression II: noise, beliefs and few columns
 ================================================
 
-**The question.** Chapter 1 minimised squares because squares are convenient. When is that *right*? What should we minimise when the noise is uneven, when
-we know something beforehand, when a line is too stiff, or when most columns do not matter?
+**The question.** Chapter 1 minimised squares because squares are convenient. When is that *right*? What should we
+minimise when the noise is uneven, when we know something beforehand, when a line is too stiff, or when most columns do
+not matter?
 
 One idea answers all of it. Say where the data come from. Then ask which hypothesis makes them most probable.
 """
@@ -20,7 +21,8 @@ income, food = qed.data.load("engel").Xy()
 # Noise decides the cost
 # ----------------------
 #
-# Suppose that :math:`y_i = f(x_i) + z_i` with independent noise :math:`z_i \sim N(0, \sigma^2)`. The probability density of all we saw is a product,
+# Suppose that :math:`y_i = f(x_i) + z_i` with independent noise :math:`z_i \sim N(0, \sigma^2)`. The probability
+# density of all we saw is a product,
 #
 # .. math:: p(y \mid w) = \prod_i \frac{1}{\sqrt{2\pi}\,\sigma} \exp\left(-\frac{(y_i - x_i^\top w)^2}{2\sigma^2}\right) .
 #
@@ -28,12 +30,13 @@ income, food = qed.data.load("engel").Xy()
 #
 # .. math:: -\log p(y \mid w) = \frac{1}{2\sigma^2} \sum_i (y_i - x_i^\top w)^2 + n \log(\sqrt{2\pi}\,\sigma) .
 #
-# Only the sum of squares depends on :math:`w`. So least squares *is* maximum likelihood for Gaussian noise, whatever :math:`\sigma`. Other noise, other
-# cost: Laplace noise asks for absolute errors, :math:`\sum_i |y_i - x_i^\top w|`, whose answer is a median in the place of a mean.
+# Only the sum of squares depends on :math:`w`. So least squares *is* maximum likelihood for Gaussian noise, whatever
+# :math:`\sigma`. Other noise, other cost: Laplace noise asks for absolute errors, :math:`\sum_i |y_i - x_i^\top w|`,
+# whose answer is a median in the place of a mean.
 #
-# And uneven noise? If row :math:`i` has the variance :math:`\sigma_i^2`, its square is divided by it. Rich households scatter more, so they should count
-# less. Here we say that the standard deviation is proportional to income. In general the noise has a covariance matrix :math:`\Sigma`, and the answer is
-# *generalised least squares*:
+# And uneven noise? If row :math:`i` has the variance :math:`\sigma_i^2`, its square is divided by it. Rich households
+# scatter more, so they should count less. Here we say that the standard deviation is proportional to income. In general
+# the noise has a covariance matrix :math:`\Sigma`, and the answer is *generalised least squares*:
 #
 # .. math:: \hat w = (X^\top \Sigma^{-1} X)^{-1} X^\top \Sigma^{-1} y .
 
@@ -54,19 +57,20 @@ plt.show()
 print(uneven.inference_)
 
 # %%
-# The slope moved from 0.49 to 0.57. That is six of the standard errors which chapter 1 printed. Those were computed for noise that these data do not have.
-# A certificate would not have told: it proves the minimum, not the model.
+# The slope moved from 0.49 to 0.57. That is six of the standard errors which chapter 1 printed. Those were computed for
+# noise that these data do not have. A certificate would not have told: it proves the minimum, not the model.
 #
 # A belief is a penalty
 # ---------------------
 #
-# Now say beforehand what we believe of the coefficients: :math:`w \sim N(m, P)`. Bayes' rule multiplies the likelihood by this prior. The most probable
-# :math:`w` after seeing the data (the *maximum a posteriori*) minimises
+# Now say beforehand what we believe of the coefficients: :math:`w \sim N(m, P)`. Bayes' rule multiplies the likelihood
+# by this prior. The most probable :math:`w` after seeing the data (the *maximum a posteriori*) minimises
 #
 # .. math:: \frac{1}{\sigma^2} \|Xw - y\|^2 + (w - m)^\top P^{-1} (w - m) .
 #
-# With :math:`m = 0` and :math:`P = \tau^2 I` this is ridge regression with :math:`\lambda = \sigma^2/\tau^2`. So a penalty is a belief, and its size says how
-# strong the belief is compared with the noise. `qed.GaussianMAP` keeps the whole posterior, and its certificate knows about ridge:
+# With :math:`m = 0` and :math:`P = \tau^2 I` this is ridge regression with :math:`\lambda = \sigma^2/\tau^2`. So a
+# penalty is a belief, and its size says how strong the belief is compared with the noise. `qed.GaussianMAP` keeps the
+# whole posterior, and its certificate knows about ridge:
 
 patients = qed.data.load("diabetes")
 body, progression = patients.Xy()
@@ -75,20 +79,56 @@ belief = qed.GaussianMAP(prior_covariance=100.0, noise_variance=3000.0).fit(body
 print(qed.certify(belief, body, progression))
 
 # %%
-# Read the third line: *equals ridge regression with alpha = 30*. That is :math:`3000/100`. The claim was not copied from a formula; ridge regression was
-# solved and compared. The first line is the proof that the posterior is at its top, the second that its covariance is the inverse of the precision
-# :math:`X^\top X/\sigma^2 + P^{-1}`.
+# Read the third line: *equals ridge regression with alpha = 30*. That is :math:`3000/100`. The claim was not copied
+# from a formula; ridge regression was solved and compared. The first line is the proof that the posterior is at its
+# top, the second that its covariance is the inverse of the precision :math:`X^\top X/\sigma^2 + P^{-1}`.
 #
+# Gaussian vectors
+# ----------------
+#
+# Why are Gaussians so convenient? Because they stay Gaussian. If :math:`(X, Y)` is a Gaussian vector, so is every part
+# of it, every linear image of it, and each part when the other is known:
+#
+# .. math:: \mathbb E[X \mid Y = y] = \mu_X + \Sigma_{XY} \Sigma_{YY}^{-1} (y - \mu_Y) ,
+#    \qquad \operatorname{Var}[X \mid Y] = \Sigma_{XX} - \Sigma_{XY} \Sigma_{YY}^{-1} \Sigma_{YX} .
+#
+# Read the first formula again. It is *linear in y*, and its slope :math:`\Sigma_{XY} \Sigma_{YY}^{-1}` is that of least
+# squares. So regression is conditioning. The second formula says how much is left unknown, and it does not depend on
+# :math:`y`. Take the logarithms of income and food, which look Gaussian:
+
+logs = np.log(np.column_stack([food, income[:, 0]]))
+cloud = qed.stats.Gaussian.fit(logs)
+given = cloud.conditional({1: np.log(1000.0)})
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+left.plot(logs[:, 1], logs[:, 0], ".", color="grey", alpha=0.5)
+for mass in (0.5, 0.9, 0.99):
+    ring = cloud.contour(mass=mass).points()
+    left.plot(ring[:, 1], ring[:, 0], color="C0")
+left.axvline(np.log(1000.0), color="C2", linestyle="--")
+left.set(xlabel="log income", ylabel="log food", title="Contours that hold 50, 90 and 99 %")
+at = np.linspace(5.2, 7.5, 200)
+right.plot(at, cloud.marginal([0]).density(at), color="grey", label="all households")
+right.plot(at, given.density(at), "--", color="C2", label="income of 1000 francs")
+right.set(xlabel="log food", ylabel="density", title="What is known of the income sharpens food")
+right.legend()
+plt.show()
+slope = cloud.covariance[0, 1] / cloud.covariance[1, 1]
+print(
+    f"slope of conditioning {slope:.6f}, of least squares {qed.LinearRegression().fit(logs[:, 1:], logs[:, 0]).coef_[0]:.6f}"
+)
+
+# %%
 # Bias and variance
 # -----------------
 #
-# Ridge aims beside the truth on purpose. When does that pay? Draw the training set again and again. At a point :math:`x` the expected squared error
-# of the prediction has three parts:
+# Ridge aims beside the truth on purpose. When does that pay? Draw the training set again and again. At a point
+# :math:`x` the expected squared error of the prediction has three parts:
 #
 # .. math:: \mathbb E\left[(h(x) - Y)^2\right] = \left(\mathbb E\, h(x) - f(x)\right)^2 + \operatorname{Var} h(x) + \sigma^2 .
 #
-# To see it, add and subtract :math:`\mathbb E\, h(x)` and :math:`f(x)` inside the square. The mixed terms vanish, because the noise of the new row is
-# independent of the training set. The first part is the *bias* of the method, the second its *variance*, the third nobody can take away.
+# To see it, add and subtract :math:`\mathbb E\, h(x)` and :math:`f(x)` inside the square. The mixed terms vanish,
+# because the noise of the new row is independent of the training set. The first part is the *bias* of the method, the
+# second its *variance*, the third nobody can take away.
 
 grid = np.linspace(0, 1, 41)[:, None]
 truth = np.sin(2 * np.pi * grid[:, 0])
@@ -110,25 +150,29 @@ for panel, (gamma, one) in zip(panels, found.items()):
 plt.show()
 
 # %%
-# Too stiff: wrong in the same way every time (bias). Too flexible: wrong in another way every time (variance). In the middle both are small. We can
-# not see bias and variance of a real table, since we have it only once. But their sum shows in the error on rows held out.
+# Too stiff: wrong in the same way every time (bias). Too flexible: wrong in another way every time (variance). In the
+# middle both are small. We can not see bias and variance of a real table, since we have it only once. But their sum
+# shows in the error on rows held out.
 #
 # Kernels: a line in a space that is never visited
 # ------------------------------------------------
 #
-# What was that `qed.KernelRidge`? Ridge regression with features :math:`\phi(x)` has the answer :math:`w = \Phi^\top c`: a combination of the rows. (The
-# part of :math:`w` orthogonal to all rows changes no prediction and costs penalty, so it is zero.) Put this in, and only inner products of rows are left:
+# What was that `qed.KernelRidge`? Ridge regression with features :math:`\phi(x)` has the answer
+# :math:`w = \Phi^\top c`: a combination of the rows. (The part of :math:`w` orthogonal to all rows changes no
+# prediction and costs penalty, so it is zero.) Put this in, and only inner products of rows are left:
 #
 # .. math:: (K + \lambda I)\, c = y , \qquad K_{ij} = \phi(x_i)^\top \phi(x_j) = k(x_i, x_j), \qquad h(x) = \sum_i c_i\, k(x_i, x) .
 #
-# So we never need the features, only :math:`k`. The polynomial kernel :math:`(1 + x^\top z)^d` stands for all monomials up to degree :math:`d`. The
-# Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features. Which functions may be used? Those whose matrices :math:`K` are positive
-# semidefinite. A vector with :math:`v^\top K v < 0` refutes a candidate for good:
+# So we never need the features, only :math:`k`. The polynomial kernel :math:`(1 + x^\top z)^d` stands for all monomials
+# up to degree :math:`d`. The Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features. Which
+# functions may be used? Those whose matrices :math:`K` are positive semidefinite. A vector with :math:`v^\top K v < 0`
+# refutes a candidate for good:
 
 print(qed.kernels.check_mercer(lambda x, z: -np.linalg.norm(x - z), grid[::10]))
 
 # %%
-# One eigendecomposition of :math:`K` gives all penalties, and the error of each row when it is left out. Households again, with the logarithm of income:
+# One eigendecomposition of :math:`K` gives all penalties, and the error of each row when it is left out. Households
+# again, with the logarithm of income:
 
 logs = np.log(income)
 logs = (logs - logs.mean()) / logs.std()
@@ -153,15 +197,16 @@ plt.show()
 # Few columns: the lasso
 # ----------------------
 #
-# Ten measurements of 442 patients; which of them matter? To try all subsets is too much work for many columns. The *lasso* penalises sizes instead of squares,
+# Ten measurements of 442 patients; which of them matter? To try all subsets is too much work for many columns. The
+# *lasso* penalises sizes instead of squares,
 #
 # .. math:: \min_w \frac{1}{2n} \|Xw - y\|^2 + \alpha \|w\|_1 ,
 #
-# and this makes coefficients *exactly* zero. The reason: to shrink a coefficient by a little always saves the same penalty, :math:`\alpha`, however small the
-# coefficient is already. A square saves less and less.
+# and this makes coefficients *exactly* zero. The reason: to shrink a coefficient by a little always saves the same
+# penalty, :math:`\alpha`, however small the coefficient is already. A square saves less and less.
 #
-# In one coordinate, with the others fixed, the minimum can be written down. With :math:`\rho_j` the covariance of column :math:`j` with what the other columns
-# leave over, and columns of unit variance, it is the *soft threshold*
+# In one coordinate, with the others fixed, the minimum can be written down. With :math:`\rho_j` the covariance of
+# column :math:`j` with what the other columns leave over, and columns of unit variance, it is the *soft threshold*
 #
 # .. math:: w_j = \operatorname{sign}(\rho_j)\, \max(|\rho_j| - \alpha,\, 0) .
 #
@@ -178,25 +223,27 @@ plt.show()
 print({name: round(float(value), 1) for name, value in zip(patients.features, lasso.coef_)})
 
 # %%
-# The right picture is the same in two columns: the ellipses of equal error meet the ball of the penalty at a corner, and there a coefficient is zero.
+# The right picture is the same in two columns: the ellipses of equal error meet the ball of the penalty at a corner,
+# and there a coefficient is zero.
 #
 # The proof, and what its certificate checks
 # ------------------------------------------
 #
-# The gradient does not vanish at a kink. How can one prove that a lasso is at its minimum? By a second problem, the *dual*. Every vector
-# :math:`\theta` with :math:`|x_j^\top \theta| \le n\alpha` for all columns gives a number below the minimum:
+# The gradient does not vanish at a kink. How can one prove that a lasso is at its minimum? By a second problem, the
+# *dual*. Every vector :math:`\theta` with :math:`|x_j^\top \theta| \le n\alpha` for all columns gives a number below
+# the minimum:
 #
 # .. math:: D(\theta) = \frac{1}{2n} \left(\|y\|^2 - \|y - \theta\|^2\right) \;\le\; \min_w \frac{1}{2n} \|Xw - y\|^2 + \alpha \|w\|_1 .
 #
-# The residual, scaled until it is allowed, is such a vector. So from any :math:`w` we get a value above the minimum and one below it. Their difference,
-# the *duality gap*, bounds what is missing. It needs no trust in the solver.
+# The residual, scaled until it is allowed, is such a vector. So from any :math:`w` we get a value above the minimum and
+# one below it. Their difference, the *duality gap*, bounds what is missing. It needs no trust in the solver.
 
 print(qed.certify(lasso, body, progression))
 
 # %%
 # - *duality gap, relative to the objective*: the lasso is within this share of the best possible.
-# - *correlations are alpha on the support, and no more elsewhere*: the conditions of the kink. A column that is in pulls with exactly :math:`\alpha`; one that
-#   is out pulls with less.
+# - *correlations are alpha on the support, and no more elsewhere*: the conditions of the kink. A column that is in
+#   pulls with exactly :math:`\alpha`; one that is out pulls with less.
 # - *residuals sum to zero*: the intercept is not penalised.
 #
 # What the certificate does not say: that these columns are the *causes*, or that another sample would choose the same.
@@ -204,9 +251,9 @@ print(qed.certify(lasso, body, progression))
 # Errors in all columns
 # ---------------------
 #
-# So far only :math:`y` had noise. If the columns have it, too, least squares is too flat, however much data there is. *Total least squares* moves points
-# perpendicularly, by the last singular vector of :math:`[X\; y]`. Its equation is ridge regression with a *negative* penalty,
-# :math:`(X^\top X - \sigma_{\min}^2 I) w = X^\top y`.
+# So far only :math:`y` had noise. If the columns have it, too, least squares is too flat, however much data there is.
+# *Total least squares* moves points perpendicularly, by the last singular vector of :math:`[X\; y]`. Its equation is
+# ridge regression with a *negative* penalty, :math:`(X^\top X - \sigma_{\min}^2 I) w = X^\top y`.
 
 random = np.random.default_rng(1)
 exact = random.standard_normal(3000)
@@ -219,10 +266,10 @@ print(f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares 
 # Stepping through it
 # -------------------
 #
-# *Orthogonal matching pursuit* chooses columns greedily: take the one that explains most of what is left, fit all chosen ones again, repeat. It is a
-# generator of steps. What to look for: the error falls with each pick, and mostly by less and less. Mostly: here the fifth pick gains more than the
-# fourth, since greed does not see pairs. And compare the order of the picks with the order in which columns enter the lasso path above; they need
-# not agree.
+# *Orthogonal matching pursuit* chooses columns greedily: take the one that explains most of what is left, fit all
+# chosen ones again, repeat. It is a generator of steps. What to look for: the error falls with each pick, and mostly by
+# less and less. Mostly: here the fifth pick gains more than the fourth, since greed does not see pairs. And compare the
+# order of the picks with the order in which columns enter the lasso path above; they need not agree.
 
 walk = qed.steps(qed.OrthogonalMatchingPursuit(n_nonzero_coefs=6), body, progression)
 for step in walk:
@@ -235,25 +282,33 @@ for step in walk:
 # Where the texts slip
 # --------------------
 #
-# - The guide calls the observations :math:`Y_i` identically distributed. They are independent, but their means differ: that is what regression is about.
-# - It lets autoregressive noise have any memory :math:`|r| \le 1`. At :math:`|r| = 1` it is a random walk, and its variance grows for ever.
-# - It prints :math:`X^\top X w - \lambda w = X^\top y` for ridge. The sign is plus; the minus belongs to *total* least squares.
-# - The prior behind the kernel :math:`(1 + x^\top z)^2` in two columns is printed with five variances. There are six features: (1, 1, 2, 2, 2, 1), in some order.
-# - Coordinate descent does not find the minimum of *every* convex function. At (1, 1) it is stuck on :math:`|x + y| + 3|x - y|`, whose minimum is at 0. It
-#   works for the lasso because the kinks are separate. Exercise 3 looks at this.
-# - Noise of variance :math:`\lambda` on every entry of :math:`X` acts like ridge with :math:`n\lambda`, not :math:`\lambda`.
-# - The lecture notes call ridge the most probable answer under the prior :math:`N(0, \gamma^{-2} I)`; it is :math:`N(0, \gamma^2 I)` with
-#   :math:`\lambda = 1/\gamma^2`. The course book says that this hypothesis *maximises* the regularised error; it minimises it.
+# - The guide calls the observations :math:`Y_i` identically distributed. They are independent, but their means differ:
+#   that is what regression is about.
+# - It lets autoregressive noise have any memory :math:`|r| \le 1`. At :math:`|r| = 1` it is a random walk, and its
+#   variance grows for ever.
+# - It prints :math:`X^\top X w - \lambda w = X^\top y` for ridge. The sign is plus; the minus belongs to *total* least
+#   squares.
+# - The prior behind the kernel :math:`(1 + x^\top z)^2` in two columns is printed with five variances. There are six
+#   features: (1, 1, 2, 2, 2, 1), in some order.
+# - Coordinate descent does not find the minimum of *every* convex function. At (1, 1) it is stuck on
+#   :math:`|x + y| + 3|x - y|`, whose minimum is at 0. It works for the lasso because the kinks are separate. Exercise 3
+#   looks at this.
+# - Noise of variance :math:`\lambda` on every entry of :math:`X` acts like ridge with :math:`n\lambda`, not
+#   :math:`\lambda`.
+# - The lecture notes call ridge the most probable answer under the prior :math:`N(0, \gamma^{-2} I)`; it is
+#   :math:`N(0, \gamma^2 I)` with :math:`\lambda = 1/\gamma^2`. The course book says that this hypothesis *maximises*
+#   the regularised error; it minimises it.
 #
 # Exercises
 # ---------
 #
-# **Exercise 1.** Say that you are *certain* that the coefficient of the body mass index is 30. Put this into the prior of `qed.GaussianMAP`, and check that the
-# posterior keeps it there. How wide is the posterior of the others?
+# **Exercise 1.** Say that you are *certain* that the coefficient of the body mass index is 30. Put this into the prior
+# of `qed.GaussianMAP`, and check that the posterior keeps it there. How wide is the posterior of the others?
 #
 # .. solution::
 #
-#    A variance of zero is certainty. The other coefficients adapt to it, with standard deviations from the diagonal of ``covariance_``.
+#    A variance of zero is certainty. The other coefficients adapt to it, with standard deviations from the diagonal of
+#    ``covariance_``.
 
 place = patients.features.index("bmi")
 mean, variances = np.zeros(10), np.full(10, 100.0)
@@ -267,13 +322,13 @@ print({name: round(float(width), 1) for name, width in zip(patients.features, wi
 # %%
 # .. end-solution::
 #
-# **Exercise 2.** What is the smallest penalty at which the lasso leaves *all* columns out? Derive it from the second line of the certificate, and test it
-# on both sides.
+# **Exercise 2.** What is the smallest penalty at which the lasso leaves *all* columns out? Derive it from the second
+# line of the certificate, and test it on both sides.
 #
 # .. solution::
 #
-#    With all coefficients zero, the residual is :math:`y - \bar y`. No column may pull with more than :math:`\alpha`, so
-#    :math:`\alpha_{\max} = \max_j |x_j^\top (y - \bar y)|/n`.
+#    With all coefficients zero, the residual is :math:`y - \bar y`. No column may pull with more than :math:`\alpha`,
+#    so :math:`\alpha_{\max} = \max_j |x_j^\top (y - \bar y)|/n`.
 
 highest = np.abs(body.T @ progression).max() / len(progression)
 above = qed.Lasso(alpha=highest * 1.001).fit(body, progression)
@@ -284,12 +339,13 @@ print(f"alpha_max = {highest:.3f}; the first column in is {patients.features[int
 # %%
 # .. end-solution::
 #
-# **Exercise 3.** Take :math:`f(x, y) = |x + y| + 3|x - y|`. Show that neither coordinate alone can improve (1, 1), although :math:`f(0, 0) = 0`.
-# Is the function convex? Ask `qed.optim.check_convexity`.
+# **Exercise 3.** Take :math:`f(x, y) = |x + y| + 3|x - y|`. Show that neither coordinate alone can improve (1, 1),
+# although :math:`f(0, 0) = 0`. Is the function convex? Ask `qed.optim.check_convexity`.
 #
 # .. solution::
 #
-#    Along :math:`x` the slope of :math:`3|x - y|` jumps from -3 to 3 at (1, 1), and that of :math:`|x + y|` is 1. So every step costs at least twice its length.
+#    Along :math:`x` the slope of :math:`3|x - y|` jumps from -3 to 3 at (1, 1), and that of :math:`|x + y|` is 1. So
+#    every step costs at least twice its length.
 
 
 def stuck(w):
@@ -305,4 +361,5 @@ print(verdict.verdict)
 # %%
 # .. end-solution::
 #
-# Noise tells the cost, beliefs tell the penalty, kernels bend the line, and the lasso leaves columns out. The next chapter leaves out *directions*.
+# Noise tells the cost, beliefs tell the penalty, kernels bend the line, and the lasso leaves columns out. The next
+# chapter leaves out *directions*.

@@ -2,10 +2,12 @@ r"""
 3. Dimensionality reduction: the best shadow
 ============================================
 
-**The question.** A handwritten digit, eight by eight pixels, is a point in 64 dimensions. Nobody can look at 64 dimensions. Which plane shows most of the cloud? How much does the shadow miss?
-And is there a proof that no other plane misses less?
+**The question.** A handwritten digit, eight by eight pixels, is a point in 64 dimensions. Nobody can look at 64
+dimensions. Which plane shows most of the cloud? How much does the shadow miss? And is there a proof that no other plane
+misses less?
 
-Nobody gives labels here: this is *unsupervised* learning, like clustering in chapter 6. (The chapter will grow: correlation between two sets of columns, kernels and random projections belong here, too.)
+Nobody gives labels here: this is *unsupervised* learning, like clustering in chapter 6. (The chapter will grow:
+correlation between two sets of columns, kernels and random projections belong here, too.)
 """
 
 import matplotlib.pyplot as plt
@@ -20,16 +22,19 @@ print(X.shape)
 # The direction of the largest spread
 # -----------------------------------
 #
-# First move the cloud to the origin: subtract the mean of each column. Then look for a direction :math:`v`, a vector of length one, along which the rows vary most:
+# First move the cloud to the origin: subtract the mean of each column. Then look for a direction :math:`v`, a vector of
+# length one, along which the rows vary most:
 #
 # .. math:: v_1 = \arg\max_{\|v\| = 1} \; \|Xv\|^2 = \arg\max_{\|v\| = 1} \; v^\top X^\top X\, v .
 #
-# The matrix :math:`X^\top X` is symmetric, so it has orthonormal eigenvectors, :math:`X^\top X = Q \Lambda Q^\top`. With :math:`z = Q^\top v`, also of length one,
+# The matrix :math:`X^\top X` is symmetric, so it has orthonormal eigenvectors, :math:`X^\top X = Q \Lambda Q^\top`.
+# With :math:`z = Q^\top v`, also of length one,
 #
 # .. math:: v^\top X^\top X v = z^\top \Lambda z = \sum_k \lambda_k z_k^2 \le \lambda_1 ,
 #
-# because the :math:`z_k^2` add up to one. Equality holds for the first eigenvector. So :math:`v_1` is the eigenvector of the largest eigenvalue. The next direction, orthogonal to the first, is the
-# next eigenvector, and so on. These are the *principal components*.
+# because the :math:`z_k^2` add up to one. Equality holds for the first eigenvector. So :math:`v_1` is the eigenvector
+# of the largest eigenvalue. The next direction, orthogonal to the first, is the next eigenvector, and so on. These are
+# the *principal components*.
 
 plane = qed.PCA(2).fit(X)
 scores = plane.transform(X)
@@ -51,12 +56,13 @@ plt.show()
 # The same as the nearest plane
 # -----------------------------
 #
-# There is a second question with the same answer: which plane lies *nearest* to the rows? For a direction :math:`v` the shadow of a row is :math:`(x^\top v)\, v`. Pythagoras says
+# There is a second question with the same answer: which plane lies *nearest* to the rows? For a direction :math:`v` the
+# shadow of a row is :math:`(x^\top v)\, v`. Pythagoras says
 #
 # .. math:: \|x - (x^\top v) v\|^2 = \|x\|^2 - (x^\top v)^2 .
 #
-# Sum over all rows. The first term does not depend on :math:`v`. So the least error is the largest spread. With :math:`k` directions the error that is left is the sum of the other eigenvalues,
-# :math:`\sum_{j > k} \lambda_j`.
+# Sum over all rows. The first term does not depend on :math:`v`. So the least error is the largest spread. With
+# :math:`k` directions the error that is left is the sum of the other eigenvalues, :math:`\sum_{j > k} \lambda_j`.
 
 errors = []
 for count in (2, 8, 20, 40):
@@ -77,8 +83,8 @@ for panel in panels:
 plt.show()
 
 # %%
-# How many directions are enough? There is no theorem. People draw the eigenvalues (a *scree plot*) and look for a bend, or ask for a share of the variance: `qed.PCA` with a number below one keeps
-# as many as that needs.
+# How many directions are enough? There is no theorem. People draw the eigenvalues (a *scree plot*) and look for a bend,
+# or ask for a share of the variance: `qed.PCA` with a number below one keeps as many as that needs.
 
 most = qed.PCA(0.9).fit(X)
 full = qed.PCA(60).fit(X)
@@ -93,15 +99,17 @@ plt.show()
 # Units matter
 # ------------
 #
-# The spread of a column depends on its unit. Measure one column in millimetres and it takes over the first component. The wines of the table ``wine`` show it: one of thirteen columns has large numbers,
-# and nothing else is seen until the columns are standardised.
+# The spread of a column depends on its unit. Measure one column in millimetres and it takes over the first component.
+# The wines of the table ``wine`` show it: one of thirteen columns has large numbers, and nothing else is seen until the
+# columns are standardised.
 
 wine = qed.data.load("wine")
 W, cultivar = wine.Xy()
 raw, fair = qed.PCA(2).fit(W), qed.PCA(2).fit(qed.StandardScaler().fit_transform(W))
 loudest = int(np.argmax(np.abs(raw.components_[0])))
+share = raw.explained_variance_ratio_[0]
 print(
-    f"raw: {raw.explained_variance_ratio_[0]:.1%} in one direction, which is {wine.features[loudest]!r} ({abs(raw.components_[0, loudest]):.4f})"
+    f"raw: {share:.1%} in one direction, {abs(raw.components_[0, loudest]):.4f} of which is {wine.features[loudest]!r}"
 )
 print(f"standardised: {fair.explained_variance_ratio_.round(3).tolist()}")
 figure, panels = plt.subplots(1, 2, figsize=(10, 3.7), layout="constrained")
@@ -119,19 +127,22 @@ plt.show()
 # The proof, and what its certificate checks
 # ------------------------------------------
 #
-# Why can no plane be nearer? The argument above needs two facts: that the components are orthonormal, and that they are eigenvectors. Both can be checked by a multiplication. But there is a trap: *other* eigenvectors pass
-# these two checks as well, and would be a worse plane. One has to show that none with a larger eigenvalue was missed.
+# Why can no plane be nearer? The argument above needs two facts: that the components are orthonormal, and that they are
+# eigenvectors. Both can be checked by a multiplication. But there is a trap: *other* eigenvectors pass these two checks
+# as well, and would be a worse plane. One has to show that none with a larger eigenvalue was missed.
 #
-# So take the plane out of the matrix, :math:`R = X^\top X - \sum_{j \le k} \lambda_j v_j v_j^\top`, and ask whether the rest has an eigenvalue above :math:`\lambda_k + \tau`, for a tiny :math:`\tau`. It has none exactly if
-# :math:`(\lambda_k + \tau) I - R` is positive definite, and that is what a Cholesky factorisation finds out without any eigenvalue: it succeeds, or it does not. Then no plane can be nearer by more than about
-# :math:`k\tau`.
+# So take the plane out of the matrix, :math:`R = X^\top X - \sum_{j \le k} \lambda_j v_j v_j^\top`, and ask whether the
+# rest has an eigenvalue above :math:`\lambda_k + \tau`, for a tiny :math:`\tau`. It has none exactly if
+# :math:`(\lambda_k + \tau) I - R` is positive definite, and that is what a Cholesky factorisation finds out without any
+# eigenvalue: it succeeds, or it does not. Then no plane can be nearer by more than about :math:`k\tau`.
 
 print(qed.certify(plane, X))
 
 # %%
 # - *components are orthonormal*: they span a plane, and shadows are computed rightly.
 # - *components are eigenvectors*: the residual of :math:`X^\top X v = \lambda v`.
-# - *reconstruction error above the least possible, at most*: the trap, closed. Of all planes in 64 dimensions none is nearer by more than this share of the variance.
+# - *reconstruction error above the least possible, at most*: the trap, closed. Of all planes in 64 dimensions none is
+#   nearer by more than this share of the variance.
 #
 # Swap the second component for the third, and the first two lines still hold. The third does not.
 
@@ -147,8 +158,10 @@ for claim in qed.certify(swapped, X):
 # Stepping through it
 # -------------------
 #
-# `qed.PCA` is solved at once, so there is nothing to step through in it. But the oldest way to the first component is a loop of one line, the *power iteration*: multiply a vector by :math:`X^\top X`, scale it to length one, repeat. In
-# each round the share of the other directions shrinks by :math:`\lambda_2/\lambda_1` or more. What to look for: the error falls on a straight line in the logarithm, and its slope is that ratio.
+# `qed.PCA` is solved at once, so there is nothing to step through in it. But the oldest way to the first component is a
+# loop of one line, the *power iteration*: multiply a vector by :math:`X^\top X`, scale it to length one, repeat. In
+# each round the share of the other directions shrinks by :math:`\lambda_2/\lambda_1` or more. What to look for: the
+# error falls on a straight line in the logarithm, and its slope is that ratio.
 
 centred = X - X.mean(axis=0)
 scatter = centred.T @ centred
@@ -171,19 +184,25 @@ plt.show()
 # --------------------
 #
 # - In the proof with :math:`z = Q^\top v` the guide prints :math:`z^\top A z` where :math:`z^\top \Lambda z` is meant.
-# - Pearson's correlation is said not to change under :math:`ax + b`, :math:`cy + d` for any :math:`a, c`. It changes its *sign* when :math:`ac < 0`, and needs :math:`ac \ne 0`.
-# - The summary sheet's example has the scatter matrix :math:`\begin{pmatrix} 1 + \epsilon^2 & 1 - \epsilon^2 \\ 1 - \epsilon^2 & 1 + \epsilon^2 \end{pmatrix}` where half of it is right. The directions are the same, the eigenvalues
-#   are 1 and :math:`\epsilon^2`. It also counts :math:`d - m - 1` eigenvalues that are left out; there are :math:`d - m`.
-# - The lecture notes lack a factor :math:`1/n` in :math:`w_k = \sum_i (x_i^\top w_k)\, x_i / (n \lambda_k)`, and write :math:`x_i^\top x_i` (a number) for :math:`x_i x_i^\top` (a matrix).
+# - Pearson's correlation is said not to change under :math:`ax + b`, :math:`cy + d` for any :math:`a, c`. It changes
+#   its *sign* when :math:`ac < 0`, and needs :math:`ac \ne 0`.
+# - The summary sheet's example has the scatter matrix
+#   :math:`\begin{pmatrix} 1 + \epsilon^2 & 1 - \epsilon^2 \\ 1 - \epsilon^2 & 1 + \epsilon^2 \end{pmatrix}` where half
+#   of it is right. The directions are the same, the eigenvalues are 1 and :math:`\epsilon^2`. It also counts
+#   :math:`d - m - 1` eigenvalues that are left out; there are :math:`d - m`.
+# - The lecture notes lack a factor :math:`1/n` in :math:`w_k = \sum_i (x_i^\top w_k)\, x_i / (n \lambda_k)`, and write
+#   :math:`x_i^\top x_i` (a number) for :math:`x_i x_i^\top` (a matrix).
 #
 # Exercises
 # ---------
 #
-# **Exercise 1.** Take the four points (2, 0), (-2, 0), (0, 1), (0, -1). Find both components and the error of the best line by hand. Check.
+# **Exercise 1.** Take the four points (2, 0), (-2, 0), (0, 1), (0, -1). Find both components and the error of the best
+# line by hand. Check.
 #
 # .. solution::
 #
-#    :math:`X^\top X = \operatorname{diag}(8, 2)`. So :math:`v_1 = (1, 0)`, and the error is the other eigenvalue, 2: the two points on the second axis, at distance 1 each.
+#    :math:`X^\top X = \operatorname{diag}(8, 2)`. So :math:`v_1 = (1, 0)`, and the error is the other eigenvalue, 2:
+#    the two points on the second axis, at distance 1 each.
 
 points = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 line = qed.PCA(1).fit(points)
@@ -194,11 +213,13 @@ print(np.abs(line.components_), ((points - back) ** 2).sum())
 # %%
 # .. end-solution::
 #
-# **Exercise 2.** Forget to centre. Shift all digits by the same large picture (say 100 in every pixel). What does PCA say? What would the eigenvectors of the raw :math:`X^\top X` say?
+# **Exercise 2.** Forget to centre. Shift all digits by the same large picture (say 100 in every pixel). What does PCA
+# say? What would the eigenvectors of the raw :math:`X^\top X` say?
 #
 # .. solution::
 #
-#    `qed.PCA` subtracts the mean, so nothing changes. The first eigenvector of the raw matrix points to the mean: it says where the cloud is, not how it varies.
+#    `qed.PCA` subtracts the mean, so nothing changes. The first eigenvector of the raw matrix points to the mean: it
+#    says where the cloud is, not how it varies.
 
 far = X + 100.0
 same = qed.PCA(2).fit(far)
@@ -213,11 +234,13 @@ assert cosine > 0.999
 # %%
 # .. end-solution::
 #
-# **Exercise 3.** Does reduction help a classifier? Compare nearest neighbours on 64 pixels with nearest neighbours on 2, 8 and 20 components, on rows held out.
+# **Exercise 3.** Does reduction help a classifier? Compare nearest neighbours on 64 pixels with nearest neighbours on
+# 2, 8 and 20 components, on rows held out.
 #
 # .. solution::
 #
-#    Two components are not enough. Twenty do as well as all pixels, with a third of the numbers. (Fit the components on the training rows only, or the test rows have been looked at.)
+#    Two components are not enough. Twenty do as well as all pixels, with a third of the numbers. (Fit the components on
+#    the training rows only, or the test rows have been looked at.)
 
 X_train, X_test, d_train, d_test = qed.train_test_split(X, digit, test_size=0.3, random_state=0)
 results = {"pixels": qed.KNeighborsClassifier(3).fit(X_train, d_train).score(X_test, d_test)}

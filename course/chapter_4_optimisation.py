@@ -2,10 +2,11 @@ r"""
 4. Optimisation: walking downhill
 =================================
 
-**The question.** Least squares has a formula. Most costs have none. How does one find the minimum of a function by looking only at where one stands? How fast is that? And how does one *know* that
-it is a minimum?
+**The question.** Least squares has a formula. Most costs have none. How does one find the minimum of a function by
+looking only at where one stands? How fast is that? And how does one *know* that it is a minimum?
 
-We stand in a ravine and follow a robot. (The second half of this chapter, networks and how they are trained, comes with the networks.)
+We stand in a ravine and follow a robot. (The second half of this chapter, networks and how they are trained, comes with
+the networks.)
 """
 
 import warnings
@@ -35,15 +36,18 @@ from qed.optim import (
 # What a minimum looks like
 # -------------------------
 #
-# Where :math:`f` is smooth, a minimum has :math:`\nabla f = 0`. Not the other way round: such a *critical point* can be a minimum, a maximum or a saddle. The Hessian (the matrix of second derivatives) tells: all eigenvalues
-# positive, a minimum; all negative, a maximum; both signs, a saddle; zeros, no verdict.
+# Where :math:`f` is smooth, a minimum has :math:`\nabla f = 0`. Not the other way round: such a *critical point* can be
+# a minimum, a maximum or a saddle. The Hessian (the matrix of second derivatives) tells: all eigenvalues positive, a
+# minimum; all negative, a maximum; both signs, a saddle; zeros, no verdict.
 
 print(classify([0.0, 0.0], lambda w: np.array([2 * w[0], -2 * w[1]])))
 print(classify([0.0], lambda w: -4 * w**3))
 
 # %%
-# A function is *convex* if every chord lies above it: :math:`f(tu + (1 - t)v) \le t f(u) + (1 - t) f(v)`. Equivalent, for smooth functions: every tangent lies below it; the gradient is monotone; the Hessian is
-# nowhere negative. For convex functions all is well: **a critical point is a global minimum**, because the tangent there is flat and lies below. A check can *refute* convexity, with a witness. It can never prove it from samples.
+# A function is *convex* if every chord lies above it: :math:`f(tu + (1 - t)v) \le t f(u) + (1 - t) f(v)`. Equivalent,
+# for smooth functions: every tangent lies below it; the gradient is monotone; the Hessian is nowhere negative. For
+# convex functions all is well: **a critical point is a global minimum**, because the tangent there is flat and lies
+# below. A check can *refute* convexity, with a witness. It can never prove it from samples.
 
 for name, function in (
     ("w²", lambda w: w[0] ** 2),
@@ -53,8 +57,9 @@ for name, function in (
     print(f"{name:<15}{check_convexity(function, -3, 3).verdict}")
 
 # %%
-# Two numbers say more. :math:`f` is *m-strongly convex* if its curvature is everywhere at least :math:`m`, and *M-smooth* if it is at most :math:`M`. Their ratio :math:`\kappa = M/m` is the *condition number*: how long and narrow the valley is. Here is
-# a ravine with :math:`m = 1` and :math:`M = 25`:
+# Two numbers say more. :math:`f` is *m-strongly convex* if its curvature is everywhere at least :math:`m`, and
+# *M-smooth* if it is at most :math:`M`. Their ratio :math:`\kappa = M/m` is the *condition number*: how long and narrow
+# the valley is. Here is a ravine with :math:`m = 1` and :math:`M = 25`:
 #
 # .. math:: f(w) = \tfrac12 (w_1^2 + 25\, w_2^2) .
 
@@ -71,12 +76,15 @@ start = [-10.0, 1.5]
 # Follow the slope
 # ----------------
 #
-# Which direction goes down fastest? Among vectors of length one, :math:`u^\top \nabla f` is least for :math:`u = -\nabla f/\|\nabla f\|`. So step against the gradient:
+# Which direction goes down fastest? Among vectors of length one, :math:`u^\top \nabla f` is least for
+# :math:`u = -\nabla f/\|\nabla f\|`. So step against the gradient:
 #
 # .. math:: w^{t+1} = w^t - \alpha\, \nabla f(w^t) .
 #
-# How long may the step be? Smoothness says :math:`f(w - \alpha \nabla f) \le f(w) - \alpha (1 - \tfrac{\alpha M}{2}) \|\nabla f\|^2`. So :math:`f` falls whenever :math:`\alpha < 2/M`, and the bound is best at :math:`\alpha = 1/M`. On the ravine
-# :math:`2/M = 0.08`: try both sides of it.
+# How long may the step be? Smoothness says
+# :math:`f(w - \alpha \nabla f) \le f(w) - \alpha (1 - \tfrac{\alpha M}{2}) \|\nabla f\|^2`. So :math:`f` falls whenever
+# :math:`\alpha < 2/M`, and the bound is best at :math:`\alpha = 1/M`. On the ravine :math:`2/M = 0.08`: try both sides
+# of it.
 
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
 east, north = np.meshgrid(np.linspace(-11, 3, 100), np.linspace(-3.2, 3.2, 100))
@@ -96,16 +104,19 @@ print(caught[0].message)
 # The proof, and what its certificate checks
 # ------------------------------------------
 #
-# How fast is it? With :math:`\alpha = 1/M`, smoothness gives a decrease of at least :math:`\|\nabla f\|^2/(2M)` in each step. Strong convexity gives :math:`\|\nabla f\|^2 \ge 2m\, (f - f^*)`. Put together:
+# How fast is it? With :math:`\alpha = 1/M`, smoothness gives a decrease of at least :math:`\|\nabla f\|^2/(2M)` in each
+# step. Strong convexity gives :math:`\|\nabla f\|^2 \ge 2m\, (f - f^*)`. Put together:
 #
 # .. math:: f(w^{t+1}) - f^* \le \left(1 - \frac{m}{M}\right) \left(f(w^t) - f^*\right) .
 #
-# The distance to the minimum shrinks by a constant factor. That is the theorem. Here is the run that it speaks of, held to its bound at every step:
+# The distance to the minimum shrinks by a constant factor. That is the theorem. Here is the run that it speaks of, held
+# to its bound at every step:
 
 print(certify_rate(StrongSmoothRate(smoothness=25.0, strong_convexity=1.0), ravine, start, 0.0, times=[1, 10, 100]))
 
 # %%
-# The second inequality is worth gold on its own: :math:`f - f^* \le \|\nabla f\|^2 / (2m)`. It bounds what is missing by what can be *measured where we stand*, without knowing the minimum. That is what the certificate of a run claims.
+# The second inequality is worth gold on its own: :math:`f - f^* \le \|\nabla f\|^2 / (2m)`. It bounds what is missing
+# by what can be *measured where we stand*, without knowing the minimum. That is what the certificate of a run claims.
 
 found = minimize(ravine, start, method="gradient")
 print(found)
@@ -114,7 +125,8 @@ print(found)
 # - *value above that at the start*: the run did not make things worse.
 # - *value above its minimum, at most*: the bound above. It can be given because the objective knows its :math:`m`.
 #
-# Without :math:`m` nothing of the kind can be claimed: the certificate then speaks about the gradient, and no more. A small gradient may be a minimum, or a plain. Here is Rosenbrock's valley, which is not convex:
+# Without :math:`m` nothing of the kind can be claimed: the certificate then speaks about the gradient, and no more. A
+# small gradient may be a minimum, or a plain. Here is Rosenbrock's valley, which is not convex:
 
 banana = minimize(lambda w: (1 - w[0]) ** 2 + 100 * (w[1] - w[0] ** 2) ** 2, [-1.2, 1.0], method="newton")
 print(banana.certificate)
@@ -123,12 +135,14 @@ print(banana.certificate)
 # Momentum and curvature
 # ----------------------
 #
-# Gradient descent zigzags: across the ravine the slope is steep and changes its sign, along it the slope is gentle and does not. A *heavy ball* remembers its last step. What changes sign cancels, what does not adds up:
+# Gradient descent zigzags: across the ravine the slope is steep and changes its sign, along it the slope is gentle and
+# does not. A *heavy ball* remembers its last step. What changes sign cancels, what does not adds up:
 #
 # .. math:: w^{t+1} = w^t - \alpha \nabla f(w^t) + \beta\, (w^t - w^{t-1}) .
 #
-# *Nesterov's* method takes the gradient where the momentum will have carried it. Both need about :math:`\sqrt\kappa` steps where gradient descent needs :math:`\kappa`. *Newton's* method uses the Hessian: it jumps to the minimum
-# of the parabola that fits best where it stands,
+# *Nesterov's* method takes the gradient where the momentum will have carried it. Both need about :math:`\sqrt\kappa`
+# steps where gradient descent needs :math:`\kappa`. *Newton's* method uses the Hessian: it jumps to the minimum of the
+# parabola that fits best where it stands,
 #
 # .. math:: w^{t+1} = w^t - \left(\nabla^2 f(w^t)\right)^{-1} \nabla f(w^t) .
 
@@ -149,8 +163,10 @@ right.legend(fontsize=8)
 plt.show()
 
 # %%
-# Newton is there in one step, since the ravine *is* a parabola. In general it converges quadratically, once it is near: the number of right digits doubles. Far away it may fail. On :math:`\sqrt{w^2 + 1}`, convex and harmless,
-# the whole step goes to :math:`-w^3`: from 0.9 it converges, from 1.1 it runs away. A line search along the step, the default of `qed.optim.Newton`, cures it.
+# Newton is there in one step, since the ravine *is* a parabola. In general it converges quadratically, once it is near:
+# the number of right digits doubles. Far away it may fail. On :math:`\sqrt{w^2 + 1}`, convex and harmless, the whole
+# step goes to :math:`-w^3`: from 0.9 it converges, from 1.1 it runs away. A line search along the step, the default of
+# `qed.optim.Newton`, cures it.
 
 hyperbola = Objective(
     lambda w: np.sqrt(w[0] ** 2 + 1), lambda w: w / np.sqrt(w**2 + 1), lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1)
@@ -168,8 +184,10 @@ print("with a search:", "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(
 # Some rows at a time
 # -------------------
 #
-# The costs of learning are sums over rows. The gradient of *one row*, drawn by lot, has the right mean and costs :math:`1/n` of the work. That is *stochastic gradient descent*. It does not settle: near the minimum the noise of
-# the draws is larger than the slope. Three cures: steps that shrink, *mini-batches* (the variance falls like one over their size), and the average of the last iterates.
+# The costs of learning are sums over rows. The gradient of *one row*, drawn by lot, has the right mean and costs
+# :math:`1/n` of the work. That is *stochastic gradient descent*. It does not settle: near the minimum the noise of the
+# draws is larger than the slope. Three cures: steps that shrink, *mini-batches* (the variance falls like one over their
+# size), and the average of the last iterates.
 
 income, food = qed.data.load("engel").Xy()
 A = np.column_stack([np.ones(len(food)), (income[:, 0] - income.mean()) / income.std()])
@@ -196,7 +214,8 @@ plt.show()
 # A problem without a formula: where is the robot?
 # ------------------------------------------------
 #
-# Three sensors measure their distances from a robot. Each distance puts it on a circle; with noise the circles do not meet in one point. Least squares again, but the unknown place sits inside a square root:
+# Three sensors measure their distances from a robot. Each distance puts it on a circle; with noise the circles do not
+# meet in one point. Least squares again, but the unknown place sits inside a square root:
 #
 # .. math:: L(w) = \tfrac12 \sum_i \left(y_i - \|x_i - w\|\right)^2 , \qquad \nabla L = -J^\top (y - F(w)) .
 #
@@ -209,7 +228,7 @@ def distance(X, w):
 
 
 sensors = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]])
-ranges = distance(sensors, [1.0, 1.0]) + [0.08, -0.10, 0.06]
+ranges = distance(sensors, [1.0, 1.0]) + np.array([0.08, -0.10, 0.06])
 robot = qed.NonlinearLeastSquares(distance, {"east": 2.0, "north": 2.0}).fit(sensors, ranges)
 print(robot.coef_.round(3), bool(robot.certificate_))
 
@@ -217,8 +236,9 @@ print(robot.coef_.round(3), bool(robot.certificate_))
 # Stepping through it
 # -------------------
 #
-# Every method of `qed.optim` is a generator: ``method.steps(objective, start)`` gives step after step, with the point, the objective and the gap. What to look for, on the robot: Gauss-Newton squares its error when the circles nearly meet (small
-# residuals), and only shrinks it when they do not. Move the noise up and watch.
+# Every method of `qed.optim` is a generator: ``method.steps(objective, start)`` gives step after step, with the point,
+# the objective and the gap. What to look for, on the robot: Gauss-Newton squares its error when the circles nearly meet
+# (small residuals), and only shrinks it when they do not. Move the noise up and watch.
 
 for size in (0.0, 1.0):
     seen = distance(sensors, [1.0, 1.0]) + size * np.array([0.4, -0.5, 0.3])
@@ -230,23 +250,29 @@ for size in (0.0, 1.0):
 # Where the texts slip
 # --------------------
 #
-# - The guide prints :math:`\nabla L = J^\top (y - F)` for the robot. The sign is minus; with the printed one gradient descent climbs.
+# - The guide prints :math:`\nabla L = J^\top (y - F)` for the robot. The sign is minus; with the printed one gradient
+#   descent climbs.
 # - A saddle is defined with :math:`\le`. With that every point would be one.
-# - Step sizes that are small "never converge", and descent "can not converge" in a ravine. Both converge, slowly, as long as :math:`\alpha < 2/M`.
+# - Step sizes that are small "never converge", and descent "can not converge" in a ravine. Both converge, slowly, as
+#   long as :math:`\alpha < 2/M`.
 # - The line search minimises along :math:`w + \alpha u` and then goes to :math:`w - \alpha u`.
-# - :math:`\sqrt{w^2 + 1}` is called strongly convex. Its curvature has the infimum 0: it is *strictly* convex only. Exercise 2.
-# - Smoothness is defined by the largest eigenvalue of the Hessian. For functions that are not convex it is the largest *absolute* one: :math:`-5w^2` needs :math:`M = 10`.
+# - :math:`\sqrt{w^2 + 1}` is called strongly convex. Its curvature has the infimum 0: it is *strictly* convex only.
+#   Exercise 2.
+# - Smoothness is defined by the largest eigenvalue of the Hessian. For functions that are not convex it is the largest
+#   *absolute* one: :math:`-5w^2` needs :math:`M = 10`.
 # - Newton's error is said to fall like :math:`e^{-e^t}`; what is proven is :math:`2^{-2^t}`.
 # - The heavy ball begins with a velocity that is used twice. It should begin at rest.
 #
 # Exercises
 # ---------
 #
-# **Exercise 1.** By the theorem, how many steps of length :math:`1/M` are enough on the ravine to shrink the excess by :math:`10^{6}`? How many does it really need? Why fewer?
+# **Exercise 1.** By the theorem, how many steps of length :math:`1/M` are enough on the ravine to shrink the excess by
+# :math:`10^{6}`? How many does it really need? Why fewer?
 #
 # .. solution::
 #
-#    :math:`(1 - \frac1{25})^t \le 10^{-6}` gives :math:`t \ge 339`. Descent needs about half of it: on a quadratic the *distance* shrinks by :math:`1 - m/M`, so the *value*, its square, by :math:`(1 - m/M)^2`.
+#    :math:`(1 - \frac1{25})^t \le 10^{-6}` gives :math:`t \ge 339`. Descent needs about half of it: on a quadratic the
+#    *distance* shrinks by :math:`1 - m/M`, so the *value*, its square, by :math:`(1 - m/M)^2`.
 
 promised = int(np.ceil(np.log(1e-6) / np.log(1 - 1 / 25)))
 walk = list(islice(GradientDescent(1 / 25).steps(ravine, start), 400))
@@ -258,11 +284,13 @@ assert 0.4 < needed / promised < 0.6
 # %%
 # .. end-solution::
 #
-# **Exercise 2.** Is :math:`\sqrt{w^2 + 1}` strongly convex? Ask `qed.optim.check_strong_convexity` with the constant 0.001, first on [-3, 3], then on the whole line. Explain the two answers.
+# **Exercise 2.** Is :math:`\sqrt{w^2 + 1}` strongly convex? Ask `qed.optim.check_strong_convexity` with the constant
+# 0.001, first on [-3, 3], then on the whole line. Explain the two answers.
 #
 # .. solution::
 #
-#    Its curvature is :math:`(w^2 + 1)^{-3/2}`. On [-3, 3] it is at least :math:`10^{-3/2} = 0.03`; far out it falls below every constant.
+#    Its curvature is :math:`(w^2 + 1)^{-3/2}`. On [-3, 3] it is at least :math:`10^{-3/2} = 0.03`; far out it falls
+#    below every constant.
 
 
 def hyper(w):
@@ -279,11 +307,14 @@ assert "not refuted" in near.verdict and "not refuted" not in everywhere.verdict
 # %%
 # .. end-solution::
 #
-# **Exercise 3.** Ridge regression adds :math:`\lambda\|w\|^2` to the squared error. What does that do to the condition number of :math:`X^\top X = \operatorname{diag}(1, 100)`, for :math:`\lambda` = 0, 1, 10, 100? And to the steps that descent needs?
+# **Exercise 3.** Ridge regression adds :math:`\lambda\|w\|^2` to the squared error. What does that do to the condition
+# number of :math:`X^\top X = \operatorname{diag}(1, 100)`, for :math:`\lambda` = 0, 1, 10, 100? And to the steps that
+# descent needs?
 #
 # .. solution::
 #
-#    :math:`\kappa = (100 + \lambda)/(1 + \lambda)`: 100, 50.5, 10, 1.98. The penalty makes the problem easier to solve, besides what it does for the noise.
+#    :math:`\kappa = (100 + \lambda)/(1 + \lambda)`: 100, 50.5, 10, 1.98. The penalty makes the problem easier to solve,
+#    besides what it does for the noise.
 
 steps = []
 for penalty in (0.0, 1.0, 10.0, 100.0):
@@ -297,4 +328,5 @@ assert steps == sorted(steps, reverse=True)
 # %%
 # .. end-solution::
 #
-# You can now minimise what has no formula, and say how far from the minimum you are. The next chapter has such a cost at its heart: the likelihood of classes.
+# You can now minimise what has no formula, and say how far from the minimum you are. The next chapter has such a cost
+# at its heart: the likelihood of classes.

@@ -2,11 +2,11 @@ r"""
 5. Classification: clouds, odds, margins, neighbours
 ====================================================
 
-**The question.** Three kinds of penguins live on the islands of the Palmer archipelago. A scientist measures the length and the depth of a bill. Which
-penguin is it? And how sure is the answer?
+**The question.** Three kinds of penguins live on the islands of the Palmer archipelago. A scientist measures the length
+and the depth of a bill. Which penguin is it? And how sure is the answer?
 
-A classifier answers with one of a few labels. Four ideas lead to one: model the *clouds* that the classes form; model the *odds* of the classes;
-put a *boundary* with a wide margin between them; or ask the *neighbours*.
+A classifier answers with one of a few labels. Four ideas lead to one: model the *clouds* that the classes form; model
+the *odds* of the classes; put a *boundary* with a wide margin between them; or ask the *neighbours*.
 """
 
 import warnings
@@ -39,25 +39,28 @@ def draw(axes, model, title):
 # The best there can be
 # ---------------------
 #
-# Suppose that we knew the probabilities :math:`P(k \mid x)` of the classes. If a wrong answer costs 1 and a right one 0, the expected cost of answering
-# :math:`k` is :math:`1 - P(k \mid x)`. So the best answer is the most probable class. This is *Bayes' rule*. Where errors differ in price, answer with the
-# least expected cost,
+# Suppose that we knew the probabilities :math:`P(k \mid x)` of the classes. If a wrong answer costs 1 and a right one
+# 0, the expected cost of answering :math:`k` is :math:`1 - P(k \mid x)`. So the best answer is the most probable class.
+# This is *Bayes' rule*. Where errors differ in price, answer with the least expected cost,
 #
 # .. math:: \hat y(x) = \arg\min_a \sum_k C_{ak}\, P(k \mid x) .
 #
-# No classifier can do better on average. All that follows are ways to guess :math:`P(k \mid x)`, or only where it crosses one half.
+# No classifier can do better on average. All that follows are ways to guess :math:`P(k \mid x)`, or only where it
+# crosses one half.
 #
 # Clouds
 # ------
 #
-# *Generative* models describe how each class makes its rows. Say that class :math:`k` is a Gaussian cloud with mean :math:`\mu_k` and covariance
-# :math:`\Sigma_k`, and has the share :math:`P(k)`. Bayes' theorem gives the logarithm of the probability, up to a constant:
+# *Generative* models describe how each class makes its rows. Say that class :math:`k` is a Gaussian cloud with mean
+# :math:`\mu_k` and covariance :math:`\Sigma_k`, and has the share :math:`P(k)`. Bayes' theorem gives the logarithm of
+# the probability, up to a constant:
 #
 # .. math:: Q_k(x) = \ln P(k) - \tfrac12 (x - \mu_k)^\top \Sigma_k^{-1} (x - \mu_k) - \tfrac12 \ln |\Sigma_k| .
 #
-# The boundary between two classes is where their :math:`Q` are equal: a quadric (*quadratic discriminant analysis*). If all classes share one covariance,
-# the quadratic terms cancel and the boundary is a line (*linear discriminant analysis*). Means, covariances and shares are simply those of the
-# rows of each class: that is their maximum likelihood.
+# The boundary between two classes is where their :math:`Q` are equal: a quadric (*quadratic discriminant analysis*). If
+# all classes share one covariance, the quadratic terms cancel and the boundary is a line (*linear discriminant
+# analysis*). Means, covariances and shares are simply those of the rows of each class: that is their maximum
+# likelihood.
 
 linear = qed.LinearDiscriminantAnalysis().fit(bills, species)
 quadratic = qed.QuadraticDiscriminantAnalysis().fit(bills, species)
@@ -69,18 +72,20 @@ panels[0].legend(loc="lower left", fontsize=8)
 plt.show()
 
 # %%
-# Look at one column alone and these penguins overlap. Look at both and they come apart: within a species, longer bills are deeper; between species it is
-# the other way round.
+# Look at one column alone and these penguins overlap. Look at both and they come apart: within a species, longer bills
+# are deeper; between species it is the other way round.
 #
 # Odds
 # ----
 #
-# For two Gaussian classes with one covariance, :math:`Q_1 - Q_0` is linear in :math:`x`. So the probability is a *logistic curve* of a linear function,
+# For two Gaussian classes with one covariance, :math:`Q_1 - Q_0` is linear in :math:`x`. So the probability is a
+# *logistic curve* of a linear function,
 #
 # .. math:: P(1 \mid x) = s(w^\top x + b), \qquad s(t) = \frac{1}{1 + e^{-t}} .
 #
-# *Logistic regression* keeps this formula and forgets the clouds. It takes :math:`w` and :math:`b` that make the labels most probable. With
-# :math:`p_i = s(w^\top x_i + b)` and labels 0 and 1, minus the log-likelihood is the *cross-entropy*, here with a penalty:
+# *Logistic regression* keeps this formula and forgets the clouds. It takes :math:`w` and :math:`b` that make the labels
+# most probable. With :math:`p_i = s(w^\top x_i + b)` and labels 0 and 1, minus the log-likelihood is the
+# *cross-entropy*, here with a penalty:
 #
 # .. math:: \min_{w, b} \; \tfrac12 \|w\|^2 + C \sum_i \left[-y_i \ln p_i - (1 - y_i) \ln (1 - p_i)\right] .
 #
@@ -88,8 +93,8 @@ plt.show()
 #
 # .. math:: \nabla = \sum_i (p_i - y_i)\, x_i , \qquad H = \sum_i p_i (1 - p_i)\, x_i x_i^\top \succeq 0 .
 #
-# So the problem is convex, and Newton's method solves it in a few steps. With more than two classes the logistic curve becomes the *softmax*,
-# :math:`P(k \mid x) \propto e^{w_k^\top x + b_k}`.
+# So the problem is convex, and Newton's method solves it in a few steps. With more than two classes the logistic curve
+# becomes the *softmax*, :math:`P(k \mid x) \propto e^{w_k^\top x + b_k}`.
 
 logistic = qed.LogisticRegression(C=1.0).fit(bills, species)
 unsure = int(np.argmin(np.abs(logistic.predict_proba(bills).max(axis=1) - 0.5)))
@@ -102,8 +107,9 @@ print(
 )
 
 # %%
-# A warning that a textbook can not give. The Adelie and Gentoo penguins can be separated by a line. Then larger coefficients are *always* better: the
-# probabilities come ever closer to 0 and 1, and without a penalty there is no minimum. The fit says so.
+# A warning that a textbook can not give. The Adelie and Gentoo penguins can be separated by a line. Then larger
+# coefficients are *always* better: the probabilities come ever closer to 0 and 1, and without a penalty there is no
+# minimum. The fit says so.
 
 apart = species != "Chinstrap"
 with warnings.catch_warnings(record=True) as caught:
@@ -115,18 +121,22 @@ print(caught[0].message)
 # Margins
 # -------
 #
-# If a line separates two classes, many do. Which one? The one that is farthest from both. Scale :math:`(w, b)` so that the nearest points have
-# :math:`y_i(w^\top x_i + b) = 1` (with labels -1 and 1). The distance of a point from the line is :math:`|w^\top x + b| / \|w\|`, so the margin is
-# :math:`1/\|w\|` on each side. The widest margin is the smallest :math:`\|w\|`. Where no line separates, points may break in, for a price:
+# If a line separates two classes, many do. Which one? The one that is farthest from both. Scale :math:`(w, b)` so that
+# the nearest points have :math:`y_i(w^\top x_i + b) = 1` (with labels -1 and 1). The distance of a point from the line
+# is :math:`|w^\top x + b| / \|w\|`, so the margin is :math:`1/\|w\|` on each side. The widest margin is the smallest
+# :math:`\|w\|`. Where no line separates, points may break in, for a price:
 #
 # .. math:: \min_{w, b, \xi} \; \tfrac12 \|w\|^2 + C \sum_i \xi_i , \qquad y_i (w^\top x_i + b) \ge 1 - \xi_i , \quad \xi_i \ge 0 .
 #
-# This is the *support vector machine*. Its dual problem has one multiplier :math:`\alpha_i` for each row, and rows occur only as inner products:
+# This is the *support vector machine*. Its dual problem has one multiplier :math:`\alpha_i` for each row, and rows
+# occur only as inner products:
 #
-# .. math:: \max_\alpha \; \sum_i \alpha_i - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, x_i^\top x_j , \qquad 0 \le \alpha_i \le C , \quad \sum_i \alpha_i y_i = 0 .
+# .. math:: \max_\alpha \; \sum_i \alpha_i - \tfrac12 \sum_{ij} \alpha_i \alpha_j y_i y_j\, x_i^\top x_j ,
+#    \qquad 0 \le \alpha_i \le C , \quad \sum_i \alpha_i y_i = 0 .
 #
-# So a kernel can stand in their place. And the conditions of optimality say what each multiplier means: :math:`\alpha_i = 0` outside the margin,
-# :math:`0 < \alpha_i < C` on it, :math:`\alpha_i = C` inside. Only rows with :math:`\alpha_i > 0`, the *support vectors*, hold the boundary.
+# So a kernel can stand in their place. And the conditions of optimality say what each multiplier means:
+# :math:`\alpha_i = 0` outside the margin, :math:`0 < \alpha_i < C` on it, :math:`\alpha_i = C` inside. Only rows with
+# :math:`\alpha_i > 0`, the *support vectors*, hold the boundary.
 
 two = species != "Gentoo"
 pair, side = bills[two], np.where(species[two] == "Chinstrap", 1, -1)
@@ -154,8 +164,9 @@ panels[0].set_ylabel("bill depth (mm)")
 plt.show()
 
 # %%
-# Is there a line at all? `qed.separating_plane` answers with the line, or with a *proof that there is none*: weights of the rows for which a mixture of the one class equals a
-# mixture of the other. Such a pair of mixtures can not be on two sides of a line (Farkas' lemma).
+# Is there a line at all? `qed.separating_plane` answers with the line, or with a *proof that there is none*: weights of
+# the rows for which a mixture of the one class equals a mixture of the other. Such a pair of mixtures can not be on two
+# sides of a line (Farkas' lemma).
 
 for first, second in (("Adelie", "Gentoo"), ("Adelie", "Chinstrap")):
     chosen = (species == first) | (species == second)
@@ -166,8 +177,9 @@ for first, second in (("Adelie", "Gentoo"), ("Adelie", "Chinstrap")):
 # Neighbours
 # ----------
 #
-# The last idea assumes nothing: penguins with like bills are of the same kind. Ask the :math:`k` nearest, and let them vote. Small :math:`k` follows every row
-# (variance), large :math:`k` blurs the boundary (bias). All :math:`k` are judged by one search.
+# The last idea assumes nothing: penguins with like bills are of the same kind. Ask the :math:`k` nearest, and let them
+# vote. Small :math:`k` follows every row (variance), large :math:`k` blurs the boundary (bias). All :math:`k` are
+# judged by one search.
 
 search = qed.Search(qed.KNeighborsClassifier(), {"n_neighbors": range(1, 60)}, cv=qed.LeaveOneOut()).fit(bills, species)
 figure, panels = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
@@ -181,8 +193,17 @@ panels[0].set_ylabel("bill depth (mm)")
 plt.show()
 
 # %%
-# Whom to trust? Measure, on rows that were held out. Least squares on the labels (`qed.RidgeClassifier`) is there as a warning: it punishes rows for being far
-# on the *right* side.
+# A warning about many columns. In a ball of many dimensions nearly all of the volume lies in a thin rim: only the share
+# :math:`0.99^d` is farther from the surface than one percent of the radius. So all rows are about equally far away, and
+# "near" loses its meaning. This is the *curse of dimension*.
+
+for dimension in (2, 30, 1000):
+    share = qed.stats.inner_share(dimension, 0.01)
+    print(f"{dimension} dimensions: {share:.2g} of a ball is not in its outermost hundredth")
+
+# %%
+# Whom to trust? Measure, on rows that were held out. Least squares on the labels (`qed.RidgeClassifier`) is there as a
+# warning: it punishes rows for being far on the *right* side.
 
 members = {
     "linear discriminant": qed.LinearDiscriminantAnalysis(),
@@ -200,9 +221,10 @@ for name, model in members.items():
 # The proof, and what its certificate checks
 # ------------------------------------------
 #
-# *Weak duality* proves a margin. Take any :math:`\alpha` that is allowed in the dual problem. Its value is below the primal value of every
-# :math:`(w, b)`. (Add the constraints, weighted with :math:`\alpha`, to the objective: for points that obey them this takes away, never adds. Then minimise over
-# :math:`w, b, \xi`; what is left is the dual.) So a machine that hands over :math:`w, b` *and* :math:`\alpha` hands over the proof.
+# *Weak duality* proves a margin. Take any :math:`\alpha` that is allowed in the dual problem. Its value is below the
+# primal value of every :math:`(w, b)`. (Add the constraints, weighted with :math:`\alpha`, to the objective: for points
+# that obey them this takes away, never adds. Then minimise over :math:`w, b, \xi`; what is left is the dual.) So a
+# machine that hands over :math:`w, b` *and* :math:`\alpha` hands over the proof.
 
 machine = machines["C = 10"]
 print(qed.certify(machine, pair, side))
@@ -212,20 +234,22 @@ print(qed.certify(machine, pair, side))
 # - *primal less dual objective, relative*: the gap. The minimum lies in between, so this bounds what is missing.
 # - *points off the margin have alpha 0 or C*: the three cases above, weighed by what they contribute to the gap.
 #
-# For logistic regression the Hessian gives the bound: near the minimum the objective lies above it by about half the Newton decrement, and the certificate
-# says how much at most.
+# For logistic regression the Hessian gives the bound: near the minimum the objective lies above it by about
+# :math:`\tfrac12 \nabla^\top H^{-1} \nabla`, and the certificate says how much at most.
 
 print(qed.certify(logistic, bills, species))
 
 # %%
-# *classes are predicted as often as they occur* is worth a thought. The constants :math:`b_k` are not penalised, so their gradient must vanish:
-# :math:`\sum_i p_{ik} = n_k`. A logistic regression is right about the totals, whatever else it gets wrong.
+# *classes are predicted as often as they occur* is worth a thought. The constants :math:`b_k` are not penalised, so
+# their gradient must vanish: :math:`\sum_i p_{ik} = n_k`. A logistic regression is right about the totals, whatever
+# else it gets wrong.
 #
 # Stepping through it
 # -------------------
 #
-# Newton's method on the cross-entropy. What to look for: far away each step divides the excess by a small factor, then suddenly the number of right digits
-# doubles with every step. A generator of steps has no end of its own (the driver inside ``fit`` knows when to stop), so we take ten.
+# Newton's method on the cross-entropy. What to look for: far away each step divides the excess by a small factor, then
+# suddenly the number of right digits doubles with every step. A generator of steps has no end of its own (the driver
+# inside ``fit`` knows when to stop), so we take ten.
 
 walk = qed.steps(qed.LogisticRegression(C=10.0), pair, side)
 values = [step.objective for step in islice(walk, 10)]
@@ -233,8 +257,9 @@ for number, value in enumerate(values[:-1]):
     print(f"step {number}: {value:.6f}, {value - values[-1]:.1e} above the last")
 
 # %%
-# And the oldest of all: the *perceptron* looks at one row after the other, and adds those that are wrong to its plane. If a plane with margin
-# :math:`\gamma` separates the rows, and no row is longer than :math:`R`, it makes at most :math:`(R/\gamma)^2` corrections, in whatever order. The certificate holds it to that.
+# And the oldest of all: the *perceptron* looks at one row after the other, and adds those that are wrong to its plane.
+# If a plane with margin :math:`\gamma` separates the rows, and no row is longer than :math:`R`, it makes at most
+# :math:`(R/\gamma)^2` corrections, in whatever order. The certificate holds it to that.
 
 perceptron = qed.Perceptron(shuffle=False).fit(bills[apart], species[apart])
 print(perceptron.certificate_)
@@ -243,25 +268,32 @@ print(perceptron.certificate_)
 # Where the texts slip
 # --------------------
 #
-# - The guide writes :math:`P(A \mid x) = 1/(1 + e^{Q_A - Q_B})`. The sign is the other way round: a class with the larger :math:`Q` is the more probable one.
-# - The boundary of two *tilted* clouds with one covariance is said to be equally far from both means. It is, but in the distance of Mahalanobis, not of the ruler.
-# - A loss that is "convex and has no local minima": it has no local minimum that is not global. And on separable rows it has none at all, as we saw.
-# - The hinge is printed as zero from :math:`yf \ge 0` on. It is zero from :math:`yf \ge 1` on; what the perceptron minimises is :math:`\max(-yf, 0)`.
+# - The guide writes :math:`P(A \mid x) = 1/(1 + e^{Q_A - Q_B})`. The sign is the other way round: a class with the
+#   larger :math:`Q` is the more probable one.
+# - The boundary of two *tilted* clouds with one covariance is said to be equally far from both means. It is, but in the
+#   distance of Mahalanobis, not of the ruler.
+# - A loss that is "convex and has no local minima": it has no local minimum that is not global. And on separable rows
+#   it has none at all, as we saw.
+# - The hinge is printed as zero from :math:`yf \ge 0` on. It is zero from :math:`yf \ge 1` on; what the perceptron
+#   minimises is :math:`\max(-yf, 0)`.
 # - The prediction of the machine is printed as :math:`w^\top x + b` after a section that used :math:`w^\top x - b`.
-# - The geometric distance of a point inside the margin is :math:`(1 - \xi_i)/\|w\|`, not :math:`1 - \xi_i`. The lecture notes give the width of the margin as
-#   :math:`2/\|w\|^2`; it is :math:`2/\|w\|`.
-# - Least squares with an unpenalised constant is said to be the same after *any* affine change of the columns. Shifts and rotations, yes; other units, no.
-# - The lecture notes' boundary of two Gaussians lacks the factors ½, and their third perceptron point is (-1, ½), not (-1, -1): only with it the printed steps come out.
+# - The geometric distance of a point inside the margin is :math:`(1 - \xi_i)/\|w\|`, not :math:`1 - \xi_i`. The lecture
+#   notes give the width of the margin as :math:`2/\|w\|^2`; it is :math:`2/\|w\|`.
+# - Least squares with an unpenalised constant is said to be the same after *any* affine change of the columns. Shifts
+#   and rotations, yes; other units, no.
+# - The lecture notes' boundary of two Gaussians lacks the factors ½, and their third perceptron point is (-1, ½), not
+#   (-1, -1): only with it the printed steps come out.
 #
 # Exercises
 # ---------
 #
-# **Exercise 1.** Calling a *Chinstrap* an *Adelie* is ten times as bad as all other errors. How many Chinstraps does the best decision miss, and what does
-# it pay in false alarms? Use ``decide``.
+# **Exercise 1.** Calling a *Chinstrap* an *Adelie* is ten times as bad as all other errors. How many Chinstraps does
+# the best decision miss, and what does it pay in false alarms? Use ``decide``.
 #
 # .. solution::
 #
-#    Rows of the matrix are answers, columns are truths. The expensive entry is the answer *Adelie* (0) for the truth *Chinstrap* (1).
+#    Rows of the matrix are answers, columns are truths. The expensive entry is the answer *Adelie* (0) for the truth
+#    *Chinstrap* (1).
 
 costs = np.ones((3, 3)) - np.eye(3)
 costs[0, 1] = 10.0
@@ -275,12 +307,13 @@ assert np.sum((species == "Chinstrap") & (careful == "Adelie")) <= 4
 # %%
 # .. end-solution::
 #
-# **Exercise 2.** Show with the penguins that rows which are no support vectors do not matter: fit a linear machine again without them. Then show that the same
-# is *not* true of logistic regression.
+# **Exercise 2.** Show with the penguins that rows which are no support vectors do not matter: fit a linear machine
+# again without them. Then show that the same is *not* true of logistic regression.
 #
 # .. solution::
 #
-#    The multipliers of the other rows are zero, so the same :math:`\alpha` proves the same plane for the smaller table. Logistic regression feels every row a little.
+#    The multipliers of the other rows are zero, so the same :math:`\alpha` proves the same plane for the smaller table.
+#    Logistic regression feels every row a little.
 
 held = machine.support_
 fewer = qed.SVC(kernel="linear", C=10.0).fit(pair[held], side[held])
@@ -295,13 +328,14 @@ print(
 # %%
 # .. end-solution::
 #
-# **Exercise 3.** Measure bills in other units: length in metres, depth in millimetres. Whose predictions change: linear discriminant, logistic regression with
-# and without penalty, neighbours? Guess first.
+# **Exercise 3.** Measure bills in other units: length in metres, depth in millimetres. Whose predictions change: linear
+# discriminant, logistic regression with and without penalty, neighbours? Guess first.
 #
 # .. solution::
 #
-#    The discriminant uses Mahalanobis distances, which do not know units. The penalty and the Euclidean distance do know them. (Without penalty logistic regression does not
-#    change either; here the classes overlap, so that it exists.)
+#    The discriminant uses Mahalanobis distances, which do not know units. The penalty and the Euclidean distance do
+#    know them. (Without penalty logistic regression does not change either; here the classes overlap, so that it
+#    exists.)
 
 metres = pair * [0.001, 1.0]
 again = {

@@ -1,12 +1,13 @@
 """The pages of the course: solutions that stay folded until they are wanted, and links from one chapter to the next.
 
-A chapter is a script. What stands between ``.. solution::`` and ``.. end-solution::`` (text, code, what it prints, its pictures) is shown
-inside a closed ``<details>``; in the notebook the cells of a solution are folded in the same way. The code of a solution is code of the script
-like any other, so that whoever runs the chapter runs its solutions.
+A chapter is a script. What stands between ``.. solution::`` and ``.. end-solution::`` (text, code, what it prints, its pictures) is
+shown inside a closed ``<details>``; in the notebook the cells of a solution are folded in the same way. The code of a solution is code of
+the script like any other, so that whoever runs the chapter runs its solutions.
 """
 
 import json
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from docutils import nodes
@@ -16,14 +17,15 @@ from sphinx.util.docutils import SphinxDirective
 
 FOLDER = "course"
 BEGIN, END = ".. solution::", ".. end-solution::"
+FOLDED_WORDS = "**Solution** (its code is folded; unfold the next cell)\n\n"
 FOLDED = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "collapsed": True}
 
 
-class solution(nodes.General, nodes.Element):  # noqa: N801, a node of docutils
+class solution(nodes.General, nodes.Element):
     """What is folded; while a page is read it is the mark where that begins."""
 
 
-class end_solution(nodes.General, nodes.Element):  # noqa: N801, a node of docutils
+class end_solution(nodes.General, nodes.Element):
     """The mark where it ends."""
 
 
@@ -74,7 +76,8 @@ def fold_notebook(notebook: dict[str, Any]) -> dict[str, Any]:
         if cell["cell_type"] == "markdown":
             if BEGIN in text or END in text:
                 inside = text.rfind(BEGIN) > text.rfind(END)
-            text = text.replace(END, "").replace(BEGIN, "**Solution** (folded; unfold the next cell to see it)").strip()
+            begun, mark, words = text.partition(BEGIN)
+            text = (begun.replace(END, "") + mark.replace(BEGIN, FOLDED_WORDS) + dedent(words)).strip()
             cell["source"] = text.splitlines(keepends=True)
         elif inside:
             cell["metadata"] |= FOLDED

@@ -69,8 +69,9 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
                 run_commands(code)
 
 
-def test_the_tests_that_the_course_page_names_exist():
-    text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+def test_the_tests_that_the_pages_of_the_course_name_exist():
+    pages = (ROOT / "docs" / "coverage.md", ROOT / "docs" / "errata.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     named = set(re.findall(r"test_\w+\.py", text))
     assert len(named) > 40
     assert sorted(name for name in named if not (ROOT / "tests" / "theory" / name).exists()) == []
@@ -85,3 +86,17 @@ def test_every_public_name_has_a_page(monkeypatch):
     shown = {name for _, _, module, names in rooms.shelves() if module == "qed" for name in names}
     hidden = {"__version__", *qed._MODULES}
     assert set(dir(qed)) - hidden == shown
+
+
+def test_tables_of_attributes_are_written_out():
+    """Nobody is sent to another page to learn what a model holds."""
+    import qed
+
+    sent = []
+    for name in dir(qed):
+        item = getattr(qed, name)
+        text = (item.__doc__ or "") if isinstance(item, type) else ""
+        attributes = re.split(r"\n    [A-Z][\w ]+\n    -+\n", text.partition("Attributes\n    ----------\n")[2])[0]
+        if re.search(r"\bas in `", attributes, re.IGNORECASE):
+            sent.append(name)
+    assert sent == []

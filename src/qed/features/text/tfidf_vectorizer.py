@@ -26,19 +26,51 @@ class TfidfVectorizer(Weighing, CountVectorizer):
 
     Parameters
     ----------
-    strip_accents, lowercase, preprocessor, tokenizer, stop_words, token_pattern, ngram_range, analyzer
-        As in `CountVectorizer`.
-    max_df, min_df, max_features, vocabulary, binary
-        As in `CountVectorizer`.
+    strip_accents : {'ascii', 'unicode'} or function, optional
+        What takes the marks off letters: ``é`` becomes ``e``. With 'ascii' what then is no plain letter is left out.
+    lowercase : bool, default=True
+        Whether ``Free`` and ``free`` are the same word.
+    preprocessor : function, optional
+        Makes of a document the text that is cut, in the place of the two parameters above.
+    tokenizer : function, optional
+        Gives the words of a text, in the place of `token_pattern`.
+    stop_words : 'english' or list of str, optional
+        Words that are left out; 'english' stands for a short list of articles, pronouns, prepositions and the like.
+    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+        A regular expression of what a word is: two or more letters or digits. Where it has a group, the word is what
+        the group holds.
+    ngram_range : tuple of two int, default=(1, 1)
+        The least and the largest number of words that make a term: ``(1, 2)`` counts words and pairs of neighbours.
+    analyzer : {'word', 'char', 'char_wb'} or function, default='word'
+        What terms are made of: words, letters (runs of `ngram_range` of them), letters within words, or what a function
+        gives for a document.
+    max_df, min_df : float or int, default=1.0 and 1
+        Terms in more, or in fewer, documents are left out: a share of the documents, or a number of them.
+    max_features : int, optional
+        The most terms: those that occur most often, of equals the first in the alphabet.
+    vocabulary : list of str or dict, optional
+        The terms that are counted, or the column of each; found in the documents when not given.
+    binary : bool, default=False
+        Whether only to say if a term is there.
     dtype : type, default=numpy.float64
         What the matrix holds.
-    norm, use_idf, smooth_idf, sublinear_tf
-        As in `TfidfTransformer`.
+    norm : {'l2', 'l1', None}, default='l2'
+        What every document is divided by, so that long ones do not weigh more.
+    use_idf : bool, default=True
+        Whether rare terms weigh more.
+    smooth_idf : bool, default=True
+        Whether documents are counted as if there were one more with all terms; else the weight is log(n / n_t) + 1.
+    sublinear_tf : bool, default=False
+        Whether a count c counts as 1 + log c.
 
     Attributes
     ----------
-    terms_, document_counts_, n_documents_
-        As in `CountVectorizer`.
+    terms_ : ndarray of shape (n_terms,)
+        The term of each column, in the order of the alphabet unless a vocabulary was given.
+    document_counts_ : ndarray of shape (n_terms,)
+        In how many documents each term is.
+    n_documents_ : float
+        How many documents there were, by weight.
     idf_ : ndarray of shape (n_terms,) or None
         The weight of each term.
     certificate_ : Certificate

@@ -41,8 +41,12 @@ class GeneralizedKernelRidge(KernelModel):
     kernel : str, Kernel or callable, default="linear"
         The covariance of the function: a name ("linear", "poly", "rbf", "laplacian", "cosine"), a kernel, a function of two rows,
         or "precomputed". ``QuadraticForm(P)`` is the linear model with the prior N(0, P) of its coefficients.
-    gamma, degree, coef0
-        As in `KernelRidge`.
+    gamma : float, optional
+        The factor of "rbf", "laplacian" and "poly"; the default is one over the number of columns.
+    degree : int, default=3
+        The degree of "poly".
+    coef0 : float, default=1
+        The constant of "poly".
 
     Attributes
     ----------

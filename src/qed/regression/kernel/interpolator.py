@@ -38,8 +38,18 @@ class KernelInterpolator(KernelRidge):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0, form
-        As in `KernelRidge`.
+    kernel : str, Kernel or callable, default="linear"
+        A name ("linear", "poly", "rbf", "laplacian", "cosine"), a kernel such as ``RBF(0.5) + 2 * Polynomial(3)``, a
+        function of two rows, or "precomputed": `X` then is the kernel matrix, of the rows fitted with themselves in ``fit`` and
+        of new rows with those in ``predict``.
+    gamma : float, optional
+        The factor of "rbf", "laplacian" and "poly"; the default is one over the number of columns.
+    degree : int, default=3
+        The degree of "poly".
+    coef0 : float, default=1
+        The constant of "poly".
+    form : {"auto", "primal", "dual"}, default="auto"
+        Whether to solve for the coefficients of the kernel's explicit features, for those of the rows, or for the fewer.
 
     Attributes
     ----------
@@ -49,8 +59,12 @@ class KernelInterpolator(KernelRidge):
         The rank of the kernel matrix, as far as rounding can tell.
     condition_ : float
         Its condition number in the directions that count.
-    X_fit_, form_, reason_, coef_
-        As in `KernelRidge`.
+    X_fit_ : ndarray or sparse array of shape (n, p)
+        The rows fitted (the kernel matrix, if it was precomputed).
+    form_, reason_ : str
+        Which system was solved, and why that one.
+    coef_ : ndarray of shape (d,) or (n_outputs, d)
+        The coefficients of the explicit features, in the primal form.
     certificate_ : Certificate
         The proof of the fit: residuals are orthogonal to the range of the kernel matrix.
 

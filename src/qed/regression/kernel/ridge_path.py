@@ -114,8 +114,14 @@ def kernel_ridge_path(
         The target; not needed when `X` is Rows that know it.
     alphas : array-like of shape (m,), optional
         The penalties; the default is 50 of them, up to the trace of the kernel matrix and down to a ten-millionth of it.
-    kernel, gamma, degree, coef0
-        The kernel, as in `KernelRidge`.
+    kernel : str, Kernel or callable
+        A name ("linear", "poly", "rbf", "laplacian", "cosine"), a kernel, a function of two rows, or "precomputed".
+    gamma : float, optional
+        The factor of "rbf", "laplacian" and "poly"; the default is one over the number of columns.
+    degree : int, default=3
+        The degree of "poly".
+    coef0 : float, default=1
+        The constant of "poly".
     sample_weight : array-like of shape (n,), optional
         Weights; rows of weight zero are left out.
 

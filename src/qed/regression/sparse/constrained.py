@@ -73,8 +73,12 @@ def constrained_lasso(
         The target; not needed when `X` is Rows that know it.
     radius : float, default=1.0
         The bound.
-    fit_intercept, positive, tol
-        As in `Lasso`.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    tol : float, default=1e-6
+        The relative duality gap: how far the objective may be above its minimum.
     sample_weight : array-like of shape (n,), optional
         Weights.
 

@@ -33,7 +33,8 @@ class Lasso(ElasticNet):
     positive : bool, default=False
         Whether coefficients must not be negative.
     solver : {"auto", "coordinate", "proximal", "subgradient", "irls"}, default="auto"
-        As in `ElasticNet`.
+        How to solve: "auto" ends with Newton steps, which are exact. The others are there to be compared with: plain coordinate
+        descent, accelerated proximal gradients, subgradient descent and iteratively reweighted least squares.
     tol : float, default=1e-6
         The fit ends when the objective is proven to be within this, relative, of its minimum.
     max_iter : int, default=1000
@@ -41,8 +42,24 @@ class Lasso(ElasticNet):
 
     Attributes
     ----------
-    coef_, intercept_, sparse_coef_, dual_gap_, alpha_max_, solver_, n_iter_, ending_, certificate_
-        As in `ElasticNet`.
+    coef_ : ndarray of shape (p,) or (n_outputs, p)
+        Coefficients; those that are zero are exactly zero.
+    sparse_coef_ : scipy.sparse.csr_array
+        The same without the zeros.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant.
+    dual_gap_ : float or ndarray of shape (n_outputs,)
+        By how much the objective is above its minimum, at most.
+    alpha_max_ : float
+        The smallest penalty with which all coefficients are zero.
+    solver_ : str
+        How the solution was found, in words.
+    n_iter_ : int
+        Iterations made.
+    ending_ : Ending
+        Why the fit ended, with the trace of its steps.
+    certificate_ : Certificate
+        The proof of the fit.
 
     Notes
     -----

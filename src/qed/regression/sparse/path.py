@@ -122,8 +122,12 @@ def lasso_path(
         zero down to `eps` times it.
     eps : float, default=1e-3
         See `alphas`.
-    fit_intercept, positive, tol
-        As in `Lasso`.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    tol : float, default=1e-6
+        The relative duality gap: how far the objective may be above its minimum.
     sample_weight : array-like of shape (n,), optional
         Weights.
 

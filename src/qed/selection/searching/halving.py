@@ -48,8 +48,25 @@ class HalvingSearch(Search):
         One of so many candidates is kept after each round, and the next has so many times as many rows.
     min_rows : "auto" or int, default="auto"
         How many rows the first round has at least. With as many as there are, there is one round: a plain search.
-    cv, scoring, refit, cheap, error_score, return_train_score, rule
-        As in `Search`; the folds of a round are those of the last one, as far as it has their rows.
+    cv : int, None, "loo", "oob", splitter or iterable of (train, test), default=5
+        The folds: a number of them (consecutive; stratified for classifiers), "loo" to leave out each row in turn, a splitter, or the
+        splits themselves. None means 5. For forests and bagging, "oob" takes none: each row is judged by the members that have not seen
+        it, after one fit to all rows, and the scores are those of five parts of the rows, or of those that `groups` in ``fit`` names.
+    scoring : str, Scorer, callable, list, tuple or dict of them, or None, default=None
+        What to maximise; None means the model's own ``score`` (for regressors the mean squared error when leaving one out, where R² is
+        not defined). Several scorers fill a table each; so does a callable that gives a dict of several scores.
+    refit : bool, str or callable, default=True
+        Whether to fit the best candidate to all rows. With several scorers, the name of the one that decides which is best, or False.
+        A function takes ``cv_results_`` and gives the number of the best candidate.
+    cheap : bool, default=True
+        Whether to ask the model first for what it can do cheaply. The scores are the same without, to the solver's tolerance.
+    error_score : "raise" or float, default="raise"
+        What to do about a fit that fails: raise its error, with the candidate and the fold in the message, or give it this score.
+    return_train_score : bool, default=False
+        Whether to score on the training rows as well.
+    rule : {"best", "one standard error"} or mapping of str to {"more", "less"}, default="best"
+        Which candidate is taken: the one with the best mean score, or the simplest of those whose mean is at most one standard error
+        of the best one's below it. The mapping says of each parameter whether more of it is simpler; of the usual ones that is known.
     random_state : None, int or numpy generator, default=0
         The seed of the draw of rows.
 

@@ -43,15 +43,56 @@ class RandomSearch(Search):
         ``scipy.stats``. Where all are lists, no setting is drawn twice.
     n_iter : int, default=10
         How many settings are drawn.
-    cv, scoring, refit, cheap, error_score, return_train_score, rule
-        As in `Search`.
+    cv : int, None, "loo", "oob", splitter or iterable of (train, test), default=5
+        The folds: a number of them (consecutive; stratified for classifiers), "loo" to leave out each row in turn, a splitter, or the
+        splits themselves. None means 5. For forests and bagging, "oob" takes none: each row is judged by the members that have not seen
+        it, after one fit to all rows, and the scores are those of five parts of the rows, or of those that `groups` in ``fit`` names.
+    scoring : str, Scorer, callable, list, tuple or dict of them, or None, default=None
+        What to maximise; None means the model's own ``score`` (for regressors the mean squared error when leaving one out, where R² is
+        not defined). Several scorers fill a table each; so does a callable that gives a dict of several scores.
+    refit : bool, str or callable, default=True
+        Whether to fit the best candidate to all rows. With several scorers, the name of the one that decides which is best, or False.
+        A function takes ``cv_results_`` and gives the number of the best candidate.
+    cheap : bool, default=True
+        Whether to ask the model first for what it can do cheaply. The scores are the same without, to the solver's tolerance.
+    error_score : "raise" or float, default="raise"
+        What to do about a fit that fails: raise its error, with the candidate and the fold in the message, or give it this score.
+    return_train_score : bool, default=False
+        Whether to score on the training rows as well.
+    rule : {"best", "one standard error"} or mapping of str to {"more", "less"}, default="best"
+        Which candidate is taken: the one with the best mean score, or the simplest of those whose mean is at most one standard error
+        of the best one's below it. The mapping says of each parameter whether more of it is simpler; of the usual ones that is known.
     random_state : None, int or numpy generator, default=None
         The seed of the draws.
 
     Attributes
     ----------
-    best_params_, best_score_, best_estimator_, cv_results_, how_, certificate_
-        And all others, as in `Search`.
+    best_params_ : dict
+        The best setting; with several scorers, by the one that `refit` names. It and what follows from it is missing when `refit` is
+        False and there are several.
+    best_score_ : float
+        Its mean score over the folds, each counting the same.
+    standard_error_ : float
+        The standard error of that mean.
+    best_index_ : int
+        Its place among the candidates.
+    best_estimator_ : estimator
+        The model with these parameters, fitted to all rows.
+    certificate_ : Certificate
+        The proof of the best model's fit.
+    cv_results_ : dict of arrays
+        For every candidate its parameters, scores, rank and times, under scikit-learn's names (``mean_test_<name>`` for several
+        scorers); the scores of single folds where there are at most a thousand of them.
+    how_ : str
+        How the scores were found, such as "5 folds from the sums of 1 pass".
+    n_splits_ : int
+        The number of folds.
+    scorer_ : callable or dict of str to callable
+        What was maximised; a dict when `scoring` named several.
+    multimetric_ : bool
+        Whether there are several scores.
+    refit_time_ : float
+        Seconds that the last fit took.
 
     Examples
     --------
