@@ -68,7 +68,11 @@ class TestInception:
         cheap = zoo.inception_module(64, 96, 128, 16, 32, 32)
         naive = zoo.inception_module(64, None, 128, None, 32, None)
         shape = (192, 28, 28)
-        assert cheap.shape(shape) == (64 + 128 + 32 + 32, 28, 28) and naive.shape(shape) == (64 + 128 + 32 + 192, 28, 28)
+        assert cheap.shape(shape) == (64 + 128 + 32 + 32, 28, 28) and naive.shape(shape) == (
+            64 + 128 + 32 + 192,
+            28,
+            28,
+        )
         counts = [sum(w.size for n, w in m.weights(shape).items() if n.endswith("weight")) for m in (cheap, naive)]
         assert counts == [163_328, 387_072] and cheap.products(shape) < naive.products(shape)
 

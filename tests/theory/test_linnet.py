@@ -30,7 +30,9 @@ def test_ten_to_three_to_ten_has_rank_three():
 def trained(hidden):
     """Give the least mean squared error that training finds on an exclusive or."""
     X, y = XOR
-    network = Network([Dense(4), Activation(hidden), Dense(1)], 2, loss="squared_error", dtype=np.float64, random_state=3)
+    network = Network(
+        [Dense(4), Activation(hidden), Dense(1)], 2, loss="squared_error", dtype=np.float64, random_state=3
+    )
 
     def value(w):
         return network.gradient(X, y, vector=w)[0]

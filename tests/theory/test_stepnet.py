@@ -48,4 +48,9 @@ def test_units_are_jumps_at_the_edges():
     edges = -network.parameters["0.bias"] / network.parameters["0.weight"][0]
     assert edges.tolist() == [0.25, 0.5, 0.75]
     # Middles of the ranges of x^2 on the quarters.
-    assert network.forward(np.array([[0.1], [0.3], [0.6], [0.9]])).ravel().tolist() == [1 / 32, 5 / 32, 13 / 32, 25 / 32]
+    assert network.forward(np.array([[0.1], [0.3], [0.6], [0.9]])).ravel().tolist() == [
+        1 / 32,
+        5 / 32,
+        13 / 32,
+        25 / 32,
+    ]

@@ -56,7 +56,9 @@ def collapse(network: Network) -> Collapsed:
         if isinstance(layer, (Flatten, Dropout)) or (isinstance(layer, Activation) and layer.name == "identity"):
             continue
         if not isinstance(layer, Dense):
-            raise InputError(f"Layer {number}, {layer!r}, is not linear: only fully connected layers collapse into one.")
+            raise InputError(
+                f"Layer {number}, {layer!r}, is not linear: only fully connected layers collapse into one."
+            )
         own = network.parameters[f"{number}.weight"].astype(np.float64)
         weight, bias = weight @ own, bias @ own
         if layer.bias:

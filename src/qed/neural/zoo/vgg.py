@@ -1,7 +1,7 @@
 r"""VGG (2014): filters of 3 x 3 only, one behind the other, then pooling; blocks of them, and three fully connected layers.
 
-Three such layers see 7 x 7 pixels like one of 7 x 7, with :math:`27 C^2` weights instead of :math:`49 C^2` for C channels in and out, and two
-more activations between them.
+Three such layers see 7 x 7 pixels like one of 7 x 7, with :math:`27 C^2` weights instead of :math:`49 C^2` for C channels in and out, and
+two more activations between them.
 
 Simonyan and Zisserman (2015), Very deep convolutional networks for large-scale image recognition.
 """
@@ -39,7 +39,7 @@ def vgg(depth: int = 16, classes: int = 1000) -> Architecture:
     """
     if depth not in BLOCKS:
         raise ParameterError(f"depth must be one of {', '.join(map(str, BLOCKS))}, not {depth!r}.")
-    layers = _blocks(BLOCKS[depth], (64, 128, 256, 512, 512)) + [Flatten()]
+    layers: list[Layer] = [*_blocks(BLOCKS[depth], (64, 128, 256, 512, 512)), Flatten()]
     for _ in range(2):
         layers += [Dense(4096), Activation("relu"), Dropout()]
     return Architecture(f"VGG-{depth}", 2014, (3, 224, 224), (*layers, Dense(classes)))
