@@ -38,12 +38,16 @@ class Unit:
             raise InputError(f"Layer {self.layer} gives {node.shape[1:]} for a row: there is no place {self.place}.")
         return node
 
+    @property
+    def _index(self) -> tuple[slice | int, ...]:
+        return (slice(None), *self.place)
+
     def values(self, run: Run) -> Array:
         """Give its activation for each row."""
-        return np.asarray(self.node(run).value[(slice(None), *self.place)])
+        return np.asarray(self.node(run).value[self._index])
 
     def alone(self, run: Run, values: Array | float = 1.0) -> Array:
         """Give an array like what came out of the layer, zero but at this unit."""
         found = np.zeros_like(self.node(run).value)
-        found[(slice(None), *self.place)] = values
+        found[self._index] = values
         return found
