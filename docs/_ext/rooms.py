@@ -32,6 +32,9 @@ RESULTS = [
 SHELVES = {
     "core": ("The core", "qed", qed._names),
     "results": ("What the core gives back", "qed.base", RESULTS),
+    "zoo": ("Known networks", "qed.neural.zoo", None),
+    "seeing": ("Seeing into networks", "qed.neural.seeing", None),
+    "constructions": ("Networks written down", "qed.neural.constructions", None),
     "kernels": ("Kernels", "qed.kernels", None),
     "optim": ("Optimisation", "qed.optim", None),
     "stats": ("Statistics", "qed.stats", None),

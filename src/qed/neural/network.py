@@ -26,6 +26,16 @@ class LayerLine:
     products: int  # how many multiplications of weights a row takes
 
 
+def summarised(layers: Sequence[Layer], given: Shape) -> list[LayerLine]:
+    """Give a line for each of some layers, for rows of the given shape."""
+    lines = []
+    for layer in layers:
+        trained = sum(weight.size for weight in layer.weights(given).values() if weight.trained)
+        lines.append(LayerLine(repr(layer), layer.shape(given), trained, layer.products(given)))
+        given = layer.shape(given)
+    return lines
+
+
 @dataclass
 class Run:
     """A batch that went through a network: the graph, with its ends in hand."""
@@ -129,11 +139,7 @@ class Network:
 
     def summary(self) -> list[LayerLine]:
         """Give a line for each layer: what comes out, how many weights, how many multiplications."""
-        lines = []
-        for layer, given in zip(self.layers, self.shapes, strict=False):
-            trained = sum(weight.size for weight in layer.weights(given).values() if weight.trained)
-            lines.append(LayerLine(repr(layer), layer.shape(given), trained, layer.products(given)))
-        return lines
+        return summarised(self.layers, self.input_shape)
 
     def run(
         self,
