@@ -26,10 +26,14 @@ class Line:
 
 CLASSIFIERS = [("bayes", qed.GaussianNB()), ("tree", qed.DecisionTreeClassifier(max_depth=2))]
 REGRESSORS = [("line", qed.Ridge()), ("tree", qed.DecisionTreeRegressor(max_depth=2))]
+QUICK = {"learning_rate_init": 0.01, "max_iter": 80, "random_state": 0}
 NEEDS = {
     "Search": lambda: qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
     "RandomSearch": lambda: qed.RandomSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=2, random_state=0),
     "GaussianMixture": lambda: qed.GaussianMixture(2, random_state=0),
+    # Adam divides slopes by their size, those of rounding too; plain steps leave rounding as small as it is.
+    "MLPClassifier": lambda: qed.MLPClassifier(5, "tanh", solver="sgd", **QUICK),
+    "MLPRegressor": lambda: qed.MLPRegressor("squared_error", 5, "relu", solver="sgd", **QUICK),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),
     "TableModel": lambda: qed.TableModel(qed.Ridge()),

@@ -34,6 +34,8 @@ __getattr__, __dir__, __all__ = room(
         "layers.dense": ["Dense", "Flatten", "Unflatten"],
         "layers.layer": ["Layer"],
         "layers.pooling": ["AvgPool2d", "ChannelPool2d", "GlobalAvgPool2d", "MaxPool2d"],
+        "models.classifier": ["MLPClassifier"],
+        "models.regressor": ["MLPRegressor"],
         "network": ["Network"],
     },
 )
