@@ -3,10 +3,7 @@
 The loss of a network has many valleys, and no theory says how deep the one is that was found. What can be said is that the slopes by which
 it was trained are those of the loss, to the last digits; how long the gradient still is; what the loss is; and that training led down.
 
-Slopes are compared with complex steps: :math:`\\partial f / \\partial w = \\Im f(w + ih) / h` has no difference in which digits cancel, so
-:math:`h` may be tiny, and no kink of an activation lies between the two ends.
-
-Squire and Trapp (1998), Using complex variables to estimate derivatives of real functions.
+Slopes are compared with complex steps, see :mod:`qed.neural.training.checking`.
 """
 
 from __future__ import annotations
@@ -18,13 +15,11 @@ import numpy as np
 
 from qed.base.certificate import Claim
 from qed.base.models.proof import restated
-from qed.base.random import generator
 from qed.neural.engine.node import Array
 from qed.neural.models.problem import NetworkProblem
 from qed.neural.network import Network
+from qed.neural.training.checking import complex_steps_off
 
-# How many weights of each layer are compared, and how far they are moved.
-COMPARED, STEP = 3, 1e-100
 # Rows of the sample through which complex numbers go.
 COMPARED_ROWS = 256
 
@@ -82,7 +77,11 @@ def claims_of(model: Trained, problem: NetworkProblem, penalty: float) -> list[C
     last, first = float(model.loss_curve_[-1]), float(model.loss_curve_[0])
     rise = max(0.0, last - first) / max(abs(first), 1e-300)
     return [
-        Claim("back-propagation is the derivative by complex steps (relative)", _off(network, problem), 1e-8),
+        Claim(
+            "back-propagation is the derivative by complex steps (relative)",
+            complex_steps_off(network, *(part[:COMPARED_ROWS] for part in problem.sample)),
+            1e-8,
+        ),
         restated("sample_loss_", model.sample_loss_, loss),
         restated("gradient_norm_", model.gradient_norm_, float(np.linalg.norm(gradient)), slack=1e-6),
         Claim("the loss of the last epoch above that of the first (relative)", rise, 0.0),
@@ -102,23 +101,3 @@ def following(model: Trained, problem: NetworkProblem) -> list[Claim]:
         restated("best_validation_score_", model.best_validation_score_, None if scores is None else max(scores)),
     ]
     return found
-
-
-def _off(network: Network, problem: NetworkProblem) -> float:
-    """Give the largest difference between slopes and complex steps, over the largest slope of the layer."""
-    X, y, weight = (part[:COMPARED_ROWS] for part in problem.sample)
-    total = max(float(weight.sum()), 1e-300)
-    _, gradient = network.gradient(X, y, weight, total=total)
-    worst, at = 0.0, 0
-    for name, shape in network.weights.items():
-        part = gradient[at : at + shape.size]
-        scale = max(float(np.abs(part).max(initial=0.0)), 1e-300)
-        steepest = int(np.abs(part).argmax())
-        for k in {steepest, *generator(0, "compared", name).integers(shape.size, size=COMPARED - 1).tolist()}:
-            moved = network.vector.astype(np.complex128)
-            moved[at + k] += 1j * STEP
-            run = network.run(X.astype(np.complex128), vector=moved)
-            slope = float(network.loss_of(run, y, weight, total).value.imag) / STEP
-            worst = max(worst, abs(slope - float(part[k])) / scale)
-        at += shape.size
-    return worst if np.isfinite(network.vector).all() else np.inf

@@ -23,12 +23,14 @@ from qed.neural.layers.dense import Dense
 from qed.neural.network import Network
 from qed.neural.training import dense_kernel
 from qed.neural.training.dense_kernel import dense_epoch, dense_gradient
+from qed.neural.training.image_way import ImageHalf, ImagePlan
 from qed.neural.training.updates import Update
 
 # Values in a stretch of rows that is read at once, multiplications from which on a pass is compiled, and in a batch that is shared.
 STRETCH = 1 << 20
 COMPILED_FROM = 4e8
 SHARED_FROM = 4e6
+IMAGES_FROM = 3e9
 Augment = Callable[[Array, np.random.Generator], Array]
 
 
@@ -103,7 +105,7 @@ class Course:
 
     def epoch(self, moving: Moving, epoch: int, rate: float, crew: Team) -> float:
         """Go through all rows once; give the mean loss on the way, with the penalty."""
-        go = self._dense(moving, rate, crew) or self._through_the_graph(moving, rate, epoch)
+        go = self._compiled(moving, rate, crew) or self._through_the_graph(moving, rate, epoch)
         lost = sum(go(*self.read(block), block.start) for block in self.stretches(epoch))
         weights = moving.vector[self.decays].astype(np.float64)
         return lost / (self.rows.count() * self.mean_weight) + 0.5 * self.penalty_share * float(weights @ weights)
@@ -137,13 +139,20 @@ class Course:
 
         return go
 
-    def _dense(self, moving: Moving, rate: float, crew: Team) -> Callable[..., float] | None:
-        """Give the compiled way, where the network is one of dense layers and there is enough to do."""
-        shape = self.dense
-        if shape is None:
+    def _compiled(self, moving: Moving, rate: float, crew: Team) -> Callable[..., float] | None:
+        """Give a compiled way, where the network has one and there is enough to do."""
+        if self.images is not None:
+            return ImageWay(self, self.images, moving, rate, crew).shared
+        if self.dense is None:
             return None
-        way = DenseWay(self, shape, moving, rate, crew)
+        way = DenseWay(self, self.dense, moving, rate, crew)
         return way.shared if self.shares else way.alone
+
+    @cached_property
+    def images(self) -> ImagePlan | None:
+        """The network as stages of filters with a dense end, where it is one and there is enough to do."""
+        work = float(self.network.chain.products(self.network.input_shape)) * self.rows.count() * self.epochs
+        return None if self.augment is not None or work < IMAGES_FROM else ImagePlan.of(self.network)
 
     @cached_property
     def dense(self) -> DenseShape | None:
@@ -154,7 +163,9 @@ class Course:
     @property
     def shares(self) -> bool:
         """Whether threads share each batch."""
-        return self.dense is not None and self.network.n_parameters * self.batch >= SHARED_FROM
+        return self.images is not None or (
+            self.dense is not None and self.network.n_parameters * self.batch >= SHARED_FROM
+        )
 
 
 @dataclass(frozen=True)
@@ -190,24 +201,76 @@ def dense_shape(network: Network) -> DenseShape | None:
     return DenseShape(np.array(sizes, np.int64), hidden, dense_kernel.LOSSES.index(network.loss), delta)
 
 
-class DenseWay:
-    """Room for the compiled pass, and the pass itself: by one thread, or by two that share each batch."""
+class Way:
+    """A compiled pass by threads that share each batch: two halves, and then two halves of the weights."""
+
+    gradient: Array | list[Array]  # of each half
+
+    def __init__(self, course: Course, moving: Moving, rate: float, crew: Team, outputs: int) -> None:
+        self.course, self.moving, self.rate, self.crew = course, moving, rate, crew
+        self.outputs, self.dtype = outputs, moving.vector.dtype
+
+    def _targets(self, y: Array, weight: Array | None) -> tuple[Array, Array, Array]:
+        n = len(y)
+        ones = np.ones(n, self.dtype) if weight is None else weight
+        if self.course.network.loss == "cross_entropy" and y.ndim == 1:
+            return np.ascontiguousarray(y, dtype=np.int64), np.zeros((n, 0), self.dtype), ones
+        return np.zeros(n, np.int64), np.ascontiguousarray(y.reshape(n, self.outputs), dtype=self.dtype), ones
+
+    def shared(self, X: Array, y: Array, weight: Array | None, start: int) -> float:
+        """Go through a stretch of rows batch by batch, each cut into two halves."""
+        course, moving = self.course, self.moving
+        targets, lost = self._targets(y, weight), 0.0
+        penalty = self.dtype.type(course.penalty_share)
+        for at in range(0, len(X), course.batch):
+            part = slice(at, min(at + course.batch, len(X)))
+            share = self.dtype.type(1 / ((part.stop - at) * course.mean_weight))
+            lost += sum(self.crew.run(self._half, 2, X[part], *(values[part] for values in targets), share))
+            moving.updates += 1
+            self.crew.run(self._update, 2, penalty)
+        return float(lost)
+
+    def _half(self, part: int, parts: int, X: Array, codes: Array, target: Array, weight: Array, share: float) -> float:
+        """Write the gradient of one half of a batch; give the sum of its losses."""
+        raise NotImplementedError
+
+    def _update(self, part: int, parts: int, penalty: float) -> None:
+        moving, middle = self.moving, len(self.moving.vector) // 2
+        cut = slice(middle) if part == 0 else slice(middle, None)
+        both = self.gradient[0][cut]
+        both += self.gradient[1][cut]
+        if penalty > 0:
+            both += penalty * self.course.decays[cut] * moving.vector[cut]
+        second = moving.second[cut] if len(moving.second) else moving.second
+        self.course.update.step(moving.vector[cut], both, moving.first[cut], second, self.rate, moving.updates)
+
+
+class ImageWay(Way):
+    """The pass through a network like LeNet."""
+
+    def __init__(self, course: Course, plan: ImagePlan, moving: Moving, rate: float, crew: Team) -> None:
+        super().__init__(course, moving, rate, crew, int(plan.sizes[-1]))
+        self.halves = [ImageHalf(plan, course.batch - course.batch // 2, self.dtype) for _ in range(2)]
+        self.gradient = [np.zeros_like(moving.vector) for _ in range(2)]
+        for half, gradient in zip(self.halves, self.gradient, strict=True):
+            half.gradient = gradient
+
+    def _half(self, part: int, parts: int, X: Array, codes: Array, target: Array, weight: Array, share: float) -> float:
+        cut = slice(len(X) // 2) if part == 0 else slice(len(X) // 2, len(X))
+        return self.halves[part].run(X[cut], codes[cut], target[cut], weight[cut], self.moving.vector, share)
+
+
+class DenseWay(Way):
+    """The pass through dense layers: by one thread, or by two that share each batch."""
 
     def __init__(self, course: Course, shape: DenseShape, moving: Moving, rate: float, crew: Team) -> None:
-        self.course, self.shape, self.moving, self.rate, self.crew = course, shape, moving, rate, crew
-        self.dtype = moving.vector.dtype
+        super().__init__(course, moving, rate, crew, int(shape.sizes[-1]))
+        self.shape = shape
         outputs, widest = int(shape.sizes[1:].sum()), int(shape.sizes.max())
         # Each half has room of its own.
         self.room = np.empty((2, course.batch * outputs), self.dtype)
         self.slopes = np.empty((2, 2 * course.batch * widest), self.dtype)
         self.gradient = np.zeros((2, len(moving.vector)), self.dtype)
-
-    def _targets(self, y: Array, weight: Array | None) -> tuple[Array, Array, Array]:
-        n, outputs = len(y), int(self.shape.sizes[-1])
-        ones = np.ones(n, self.dtype) if weight is None else weight
-        if self.course.network.loss == "cross_entropy" and y.ndim == 1:
-            return np.ascontiguousarray(y, dtype=np.int64), np.zeros((n, 0), self.dtype), ones
-        return np.zeros(n, np.int64), np.ascontiguousarray(y.reshape(n, outputs), dtype=self.dtype), ones
 
     def alone(self, X: Array, y: Array, weight: Array | None, start: int) -> float:
         """Go through a stretch of rows in one compiled loop."""
@@ -223,19 +286,6 @@ class DenseWay:
             (moving.first, moving.second), shape.sizes, numbers, constants, self.room[0], self.slopes[0],
         )  # fmt: skip
         moving.updates += -(-len(X) // course.batch)
-        return float(lost)
-
-    def shared(self, X: Array, y: Array, weight: Array | None, start: int) -> float:
-        """Go through a stretch of rows batch by batch, each cut into two halves."""
-        course, moving = self.course, self.moving
-        targets, lost = self._targets(y, weight), 0.0
-        penalty = self.dtype.type(course.penalty_share)
-        for at in range(0, len(X), course.batch):
-            part = slice(at, min(at + course.batch, len(X)))
-            share = self.dtype.type(1 / ((part.stop - at) * course.mean_weight))
-            lost += sum(self.crew.run(self._half, 2, X[part], *(values[part] for values in targets), share))
-            moving.updates += 1
-            self.crew.run(self._update, 2, penalty)
         return float(lost)
 
     def _half(self, part: int, parts: int, X: Array, codes: Array, target: Array, weight: Array, share: float) -> float:
@@ -258,13 +308,3 @@ class DenseWay:
                 self.slopes[part],
             )
         )
-
-    def _update(self, part: int, parts: int, penalty: float) -> None:
-        moving, middle = self.moving, len(self.moving.vector) // 2
-        cut = slice(middle) if part == 0 else slice(middle, None)
-        both = self.gradient[0, cut]
-        both += self.gradient[1, cut]
-        if penalty > 0:
-            both += penalty * self.course.decays[cut] * moving.vector[cut]
-        second = moving.second[cut] if len(moving.second) else moving.second
-        self.course.update.step(moving.vector[cut], both, moving.first[cut], second, self.rate, moving.updates)
