@@ -26,6 +26,7 @@ class Line:
 
 CLASSIFIERS = [("bayes", qed.GaussianNB()), ("tree", qed.DecisionTreeClassifier(max_depth=2))]
 REGRESSORS = [("line", qed.Ridge()), ("tree", qed.DecisionTreeRegressor(max_depth=2))]
+QUICK = {"learning_rate_init": 0.01, "max_iter": 80, "random_state": 0}
 NEEDS = {
     # Of tables whose values are all above zero every subset of the columns is frequent.
     "Apriori": lambda: qed.Apriori(max_size=2),
@@ -37,6 +38,9 @@ NEEDS = {
     "SparseRandomProjection": lambda: qed.SparseRandomProjection(3, density=0.5, random_state=0),
     "HalvingSearch": lambda: qed.HalvingSearch(qed.Ridge(), {"alpha": [0.1, 1.0]}, cv=2, min_rows=500),
     "GaussianMixture": lambda: qed.GaussianMixture(2, random_state=0),
+    # Adam divides slopes by their size, those of rounding too; plain steps leave rounding as small as it is.
+    "MLPClassifier": lambda: qed.MLPClassifier(5, "tanh", solver="sgd", **QUICK),
+    "MLPRegressor": lambda: qed.MLPRegressor("squared_error", 5, "relu", solver="sgd", **QUICK),
     "FeatureMap": lambda: qed.FeatureMap(np.sin),
     "NonlinearLeastSquares": lambda: qed.NonlinearLeastSquares(Line(), [1.0, 1.0]),
     "Conformal": lambda: qed.Conformal(qed.Ridge()),

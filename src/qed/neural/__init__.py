@@ -10,6 +10,8 @@ How the room is built, from below:
   ``ChannelPool2d``, ``Activation(name)``, ``Dropout``, ``BatchNorm``, ``LocalNorm``, ``Flatten``, ``Unflatten``, and blocks of
   layers: ``Chain``, ``Residual(layers, shortcut=[...])``, ``Parallel([branch, ...])``. A layer has ``shape(given)``,
   ``weights(given)``, ``products(given)`` and ``run(node, scope)``, and holds no numbers itself.
+* **training**: ``train(network, X, y, update=, learning_rate=, schedule=, batch=, epochs=, validation=, patience=, augment=,
+  random_state=, start=)`` changes the network in place and gives a ``Training`` (losses, scores, ending, certificate).
 * **network**: ``Network(layers, input_shape, loss=, random_state=, dtype=)``. Rows are (n, columns) or images (n, channels, height,
   width); Dense weights are (inputs, outputs), filters (filters, channels, height, width). All trained weights lie in
   ``network.vector``; ``network.parameters["0.weight"]`` are views of it, written to in place. ``forward(X)``,
@@ -34,6 +36,11 @@ __getattr__, __dir__, __all__ = room(
         "layers.dense": ["Dense", "Flatten", "Unflatten"],
         "layers.layer": ["Layer"],
         "layers.pooling": ["AvgPool2d", "ChannelPool2d", "GlobalAvgPool2d", "MaxPool2d"],
+        "models.classifier": ["MLPClassifier"],
+        "models.regressor": ["MLPRegressor"],
         "network": ["Network"],
+        "training.schedules": ["Schedule"],
+        "training.train": ["Training", "train"],
+        "training.updates": ["Update"],
     },
 )

@@ -245,5 +245,13 @@ class Network:
             return X.reshape(len(X), *self.input_shape)
         raise InputError(f"The network takes rows of shape {self.input_shape}, not {X.shape[1:]}.")
 
+    def in_double(self) -> Network:
+        """Give the same network in double precision."""
+        other = Network(self.layers, self.input_shape, loss=self.loss, dtype=np.float64)
+        other.vector[:] = self.vector
+        for name, value in self.running.items():
+            other.running[name][...] = value
+        return other
+
     def __repr__(self) -> str:
         return f"Network({self.layers!r}, {self.input_shape}, loss={self.loss!r})"

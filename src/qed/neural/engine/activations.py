@@ -90,7 +90,8 @@ class PiecewiseLinear(Activation):
     """``z + 1/2`` between 0 and 1."""
 
     def of(self, z: Array) -> Array:
-        return np.clip(z + z.dtype.type(0.5), 0, 1)
+        shifted = z + z.dtype.type(0.5)
+        return np.where(shifted.real <= 0, z.dtype.type(0), np.where(shifted.real >= 1, z.dtype.type(1), shifted))
 
     def slope(self, z: Array, value: Array) -> Array:
         return np.asarray((value > 0) & (value < 1), dtype=z.dtype)
@@ -122,7 +123,7 @@ class ReLU(Activation):
     """The positive part."""
 
     def of(self, z: Array) -> Array:
-        return np.maximum(z, 0)
+        return np.maximum(z, 0) if z.dtype.kind == "f" else np.where(z.real > 0, z, 0)
 
     def slope(self, z: Array, value: Array) -> Array:
         return np.asarray(value > 0, dtype=z.dtype)
@@ -138,7 +139,7 @@ class LeakyReLU(Activation):
         self.delta = delta
 
     def of(self, z: Array) -> Array:
-        return np.where(z > 0, z, z.dtype.type(self.delta) * z)
+        return np.where(z.real > 0, z, z.dtype.type(self.delta) * z)
 
     def slope(self, z: Array, value: Array) -> Array:
         return np.where(z > 0, z.dtype.type(1), z.dtype.type(self.delta))

@@ -1,0 +1,100 @@
+"""What a network is fitted to: rows with targets in its own terms, and the first of them, from which claims are computed.
+
+A proof that went through all rows once more would cost as much as another epoch, in twice the precision. So it looks at the first
+two thousand, and says so.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from qed.base.errors import InputError
+from qed.base.models.labels import coded, learn_classes
+from qed.base.models.problem import RowsProblem
+from qed.base.random import generator
+from qed.base.sources.block import Block, is_sparse, join_blocks
+from qed.base.sources.rows import ArrayRows, Rows, kept
+from qed.neural.engine.node import Array
+
+SAMPLE = 2048
+
+
+class Fitted(Protocol):
+    """What is asked of a model whose problem this is."""
+
+    target: str | None
+    loss: str
+
+
+class NetworkProblem(RowsProblem):
+    """Rows that a network learns from, with class numbers where they are labels."""
+
+    classes: Array | None = None
+
+    def __init__(self, rows: Rows, model: Fitted, classes: Array | None = None) -> None:
+        if model.target == "label":
+            self.classes = learn_classes(rows, type(model).__name__)[0] if classes is None else classes
+        super().__init__(rows, model)
+        self.number: type[np.floating] = np.float32 if rows.dtype == np.float32 else np.float64
+        self.learned: Rows = rows if self.classes is None else coded(rows, self.classes)
+        self._counts_needed = model.target == "number" and getattr(model, "loss", "") == "poisson"
+        if self._counts_needed and self.sample[1].min(initial=0.0) < 0:
+            raise InputError("loss='poisson' is for counts, which are not below zero: take loss='squared_error'.")
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.summary.weight.max(initial=0.0))
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers come out of the network."""
+        if self.classes is not None:
+            return 1 if len(self.classes) == 2 else len(self.classes)
+        shape = self.rows.target_shape
+        return shape[0] if shape else 1
+
+    @cached_property
+    def held(self) -> ArrayRows:
+        """The rows where they can be read in any order."""
+        cached = self.learned.cached()
+        return cached if isinstance(cached, ArrayRows) else kept(cached)
+
+    @cached_property
+    def sample(self) -> tuple[Array, Array, Array]:
+        """The first rows, in double precision: features, targets as a matrix or class numbers, and weights."""
+        found: list[Block] = []
+        for block in self.learned.blocks():
+            found.append(block)
+            if sum(map(len, found)) >= SAMPLE:
+                break
+        block = join_blocks(found).between(0, min(SAMPLE, sum(map(len, found))))
+        X = block.X.toarray() if is_sparse(block.X) else block.X
+        y = np.asarray(block.y)
+        if self.classes is None or self.outputs == 1:
+            y = y.reshape(len(y), -1).astype(np.float64)
+        return np.asarray(X, dtype=np.float64), y, np.asarray(block.weights, dtype=np.float64)
+
+    def held_out(self, share: float, seed: int) -> tuple[ArrayRows, Block]:
+        """Cut rows off for validation: what is left, in which they have no weight, and they themselves.
+
+        Of each class there are as many as its share; rows without weight stay.
+        """
+        held = self.held
+        weight = np.ones(held.count()) if held.weight is None else np.asarray(held.weight, dtype=np.float64)
+        keys = generator(seed, "validation").random(len(weight))
+        order = np.lexsort((keys, np.asarray(held.y))) if self.classes is not None else np.argsort(keys)
+        order = order[weight[order] > 0]
+        wanted = int(np.ceil(share * len(order)))
+        if wanted >= len(order):
+            raise InputError(
+                f"early_stopping with validation_fraction={share} leaves no rows to learn from: there are {len(order)}."
+            )
+        chosen = order[(np.arange(wanted) * len(order)) // max(wanted, 1)]
+        left = weight.copy()
+        left[chosen] = 0.0
+        block = Block(held.X, held.y, weight, 0).take(np.sort(chosen))
+        return ArrayRows(held.X, held.y, left), block

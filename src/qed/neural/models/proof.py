@@ -1,0 +1,103 @@
+"""What is claimed of a trained network: never that it is the best there is.
+
+The loss of a network has many valleys, and no theory says how deep the one is that was found. What can be said is that the slopes by which
+it was trained are those of the loss, to the last digits; how long the gradient still is; what the loss is; and that training led down.
+
+Slopes are compared with complex steps, see :mod:`qed.neural.training.checking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from qed.base.certificate import Claim
+from qed.base.models.proof import restated
+from qed.neural.engine.node import Array
+from qed.neural.models.problem import NetworkProblem
+from qed.neural.network import Network
+from qed.neural.training.checking import complex_steps_off
+
+# Rows of the sample through which complex numbers go.
+COMPARED_ROWS = 256
+
+
+class Trained(Protocol):
+    """What is read of a trained model."""
+
+    coefs_: list[Array]
+    intercepts_: list[Array]
+    sample_loss_: float
+    gradient_norm_: float
+    weight_sums_: Array
+    loss_: float
+    best_loss_: float | None
+    loss_curve_: list[float]
+    validation_scores_: list[float] | None
+    best_validation_score_: float | None
+    n_layers_: int
+    n_outputs_: int
+
+    def _network(self, columns: int, outputs: int, dtype: type[np.floating]) -> Network: ...
+
+
+def network_of(model: Trained) -> Network:
+    """Make the network of the public weights, in double precision."""
+    network = model._network(len(model.coefs_[0]), len(model.intercepts_[-1]), np.float64)
+    network.vector[:] = flat(model.coefs_, model.intercepts_)
+    return network
+
+
+def flat(coefs: Sequence[Array], intercepts: Sequence[Array]) -> Array:
+    """Give all weights as one vector, layer by layer."""
+    return np.concatenate([part.ravel() for pair in zip(coefs, intercepts, strict=True) for part in pair])
+
+
+def sums_of(coefs: Sequence[Array], intercepts: Sequence[Array]) -> tuple[Array, Array]:
+    """Give the sums of the weights and of the offsets of each layer, and those of their sizes."""
+    pairs = [(np.asarray(c, np.float64), np.asarray(b, np.float64)) for c, b in zip(coefs, intercepts, strict=True)]
+    return np.array([[c.sum(), b.sum()] for c, b in pairs]), np.array([[abs(c).sum(), abs(b).sum()] for c, b in pairs])
+
+
+def looked_at(network: Network, problem: NetworkProblem, penalty: float) -> tuple[float, Array]:
+    """Give the loss of the first rows, with the penalty, and its gradient."""
+    X, y, weight = problem.sample
+    loss, gradient = network.gradient(X, y, weight, total=max(float(weight.sum()), 1e-300))
+    decays = np.concatenate([np.full(w.size, w.decays) for w in network.weights.values()])
+    weights = network.vector * decays
+    return loss + 0.5 * penalty * float(weights @ weights), gradient + penalty * weights
+
+
+def claims_of(model: Trained, problem: NetworkProblem, penalty: float) -> list[Claim]:
+    """Compute the claims from the public weights and the rows."""
+    network = network_of(model)
+    loss, gradient = looked_at(network, problem, penalty)
+    last, first = float(model.loss_curve_[-1]), float(model.loss_curve_[0])
+    rise = max(0.0, last - first) / max(abs(first), 1e-300)
+    return [
+        Claim(
+            "back-propagation is the derivative by complex steps (relative)",
+            complex_steps_off(network, *(part[:COMPARED_ROWS] for part in problem.sample)),
+            1e-8,
+        ),
+        restated("sample_loss_", model.sample_loss_, loss),
+        restated("gradient_norm_", model.gradient_norm_, float(np.linalg.norm(gradient)), slack=1e-6),
+        Claim("the loss of the last epoch above that of the first (relative)", rise, 0.0),
+    ]
+
+
+def following(model: Trained, problem: NetworkProblem) -> list[Claim]:
+    """Compare what follows from other attributes with what it should be."""
+    sums, sizes = sums_of(model.coefs_, model.intercepts_)
+    scores = model.validation_scores_
+    found = [
+        restated("weight_sums_", model.weight_sums_, sums, scale=sizes),
+        restated("n_layers_", model.n_layers_, len(model.coefs_) + 1),
+        restated("n_outputs_", model.n_outputs_, problem.outputs),
+        restated("loss_", model.loss_, model.loss_curve_[-1]),
+        restated("best_loss_", model.best_loss_, min(model.loss_curve_) if scores is None else None),
+        restated("best_validation_score_", model.best_validation_score_, None if scores is None else max(scores)),
+    ]
+    return found

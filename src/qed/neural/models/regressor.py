@@ -1,0 +1,161 @@
+r"""The multi-layer perceptron that predicts numbers, one or several at once.
+
+.. math:: \min_{W, b}\ \frac1{2n} \sum_i \|f(x_i) - y_i\|^2 / q + \frac{\alpha}{2 m} \|W\|^2
+
+for a network :math:`f` with :math:`q` outputs, which share their hidden layers; :math:`m` is the number of rows of a batch. With
+``loss="poisson"`` the network predicts the logarithm of a count. This is nonlinear least squares with a network as its function.
+
+Rumelhart, Hinton and Williams (1986); Kingma and Ba (2015), Adam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from qed.base.models.parameters import Parameter, choice
+from qed.base.models.roles import Regressor
+from qed.base.models.ways import takes
+from qed.base.random import Seed
+from qed.base.sources.block import Block, is_sparse
+from qed.neural.engine.node import Array
+from qed.neural.models.model import MLP_WAYS, MultiLayer
+from qed.neural.network import Network
+
+
+@takes("verbose", **MLP_WAYS)
+class MLPRegressor(Regressor, MultiLayer):
+    """Numbers by a network of dense layers.
+
+    Parameters
+    ----------
+    loss : {"squared_error", "poisson"}, default="squared_error"
+        What is made small.
+    hidden_layer_sizes : int or sequence of int, default=(100,)
+        How many neurons each hidden layer has; an empty sequence is linear regression.
+    activation : {"identity", "logistic", "tanh", "relu", "leaky_relu", "piecewise_linear"}, default="relu"
+        What a hidden neuron makes of its weighted sum.
+    solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol
+        As in `MLPClassifier`.
+    momentum, nesterovs_momentum, early_stopping, validation_fraction, beta_1, beta_2, epsilon, n_iter_no_change
+        As in `MLPClassifier`; the score of rows held out is the coefficient of determination.
+
+    Attributes
+    ----------
+    coefs_ : list of ndarray of shape (inputs, outputs)
+        The weights of each layer.
+    intercepts_ : list of ndarray of shape (outputs,)
+        The offsets of each layer.
+    loss_, best_loss_, loss_curve_, validation_scores_, best_validation_score_, sample_loss_, gradient_norm_, weight_sums_, t_
+        As in `MLPClassifier`.
+    n_layers_, n_outputs_ : int
+        Layers, the input among them, and numbers that come out.
+    out_activation_ : str
+        What makes predictions of them: "identity", or "exp" with ``loss="poisson"``.
+    n_iter_ : int
+        Epochs made.
+    ending_ : Ending
+        Why training ended.
+    certificate_ : Certificate
+        What is claimed: that slopes are those of the loss and that training led down, not that the network is the best.
+
+    Notes
+    -----
+    Targets far from zero or of very different size take long to reach: scale them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import qed
+    >>> x = np.linspace(-1, 1, 21)[:, None]
+    >>> model = qed.MLPRegressor(hidden_layer_sizes=5, activation="tanh", solver="lbfgs", alpha=0, random_state=0)
+    >>> bool(model.fit(x, np.sin(3 * x[:, 0])).score(x, np.sin(3 * x[:, 0])) > 0.999)
+    True
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        **MultiLayer.parameters,
+        "loss": choice("squared_error", "poisson", kind="model"),
+    }
+    compare_grid: ClassVar[Mapping[str, Any]] = {"early_stopping": [True]}
+    compare_name: ClassVar[str] = "Multi-layer perceptron"
+
+    def __init__(
+        self,
+        loss: str = "squared_error",
+        hidden_layer_sizes: Any = (100,),
+        activation: str = "relu",
+        *,
+        solver: str = "adam",
+        alpha: float = 0.0001,
+        batch_size: int | str = "auto",
+        learning_rate: str = "constant",
+        learning_rate_init: float = 0.001,
+        power_t: float = 0.5,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: Seed = None,
+        tol: float = 1e-4,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        n_iter_no_change: int = 10,
+    ) -> None:
+        self.loss = loss
+        self._set(locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    @classmethod
+    def _contends_on(cls, X: Array) -> bool:
+        return len(X) >= 1000
+
+    @classmethod
+    def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
+        return 60 * 6e-10 * n_rows * 100 * (n_columns + 11)
+
+    def _loss_name(self, outputs: int) -> str:
+        return self.loss
+
+    def _predicted_shape(self) -> tuple[int, ...]:
+        outputs = getattr(self, "n_outputs_", 1)
+        return (outputs,) if outputs > 1 else ()
+
+    def _score_of(self, network: Network, block: Block) -> float:
+        X = block.X.toarray() if is_sparse(block.X) else block.X
+        out = network.forward(np.asarray(X)).astype(np.float64)
+        if self.loss == "poisson":
+            out = np.exp(out)
+        y, weight = np.asarray(block.y, dtype=np.float64).reshape(out.shape), block.weights
+        spread = weight @ (y - weight @ y / weight.sum()) ** 2
+        return float(np.mean(1 - weight @ (out - y) ** 2 / np.where(spread > 0, spread, 1.0)))
+
+    def _predict(self, block: Block) -> np.ndarray:
+        out = self._out(block)
+        if self.loss == "poisson":
+            out = np.exp(out)
+        return out[:, 0] if out.shape[1] == 1 else out
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Go through more rows, once, from where the weights are; rows of earlier calls are not visited again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        self
+            The model. Its certificate is about the rows of this call.
+        """
+        return self._go_on(X, y, sample_weight, None)
