@@ -6,6 +6,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
 
 import qed
+from qed.base.compile import interpreted
+from qed.trees.forests import growing
 from qed.trees.forests.lots import Urn, columns_of, lot_of
 from qed.trees.forests.proof import Walked, check_drawn
 
@@ -24,6 +26,17 @@ def same(first, second):
         for a, b in zip(first.trees_, second.trees_)
         for name in ("feature", "threshold", "children_right", "missing_go_to_left")
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_forest_does_not_depend_on_what_was_compiled_before(weighted, monkeypatch):
+    X, y = table(60, 4, holes=0.05)
+    weight = np.random.default_rng(3).random(60) if weighted else None
+    found = []
+    for run in (growing.grow_bins, interpreted(growing.grow_bins)):
+        monkeypatch.setattr(growing, "unless_few", lambda *given, run=run, **named: run)
+        found.append(qed.RandomForestClassifier(5, random_state=0).fit(X, np.digitize(y, [0.0]), weight))
+    assert same(*found) and np.array_equal(found[0].predict_proba(X), found[1].predict_proba(X))
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_compiled_and_interpreted_growing_agree(kind, weighted, monkeypatch):
     weight = np.random.default_rng(1).random(150) if weighted else None
 
     def grown(run):
-        monkeypatch.setattr(growing, "interpreted", lambda kernel: run)
+        monkeypatch.setattr(growing, "unless_few", lambda *given, **named: run)
         columns = Columns(X, label, 1 if number else 3)
         targets = Targets.of(KINDS[kind], 1 if number else 3, weight, y if number else None)
         return grow(columns, targets, Rules(5, 2, 2, 0.0, -np.inf, 4, 0))

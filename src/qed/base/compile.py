@@ -113,14 +113,15 @@ def interpreted(compiled: Any, *kept: Any) -> Callable[..., Any]:
     return run
 
 
-def unless_few(compiled: Any, values: int, few: int) -> Callable[..., Any]:
+def unless_few(compiled: Any, values: int, few: int, same: bool = True) -> Callable[..., Any]:
     """Give a kernel for a table of some values, or as plain Python where so `few` are not worth compiling.
 
-    Up to `MANY_MORE` times as many do not wait for a kernel that was never compiled either, until plain Python has taken about as long.
+    Up to `MANY_MORE` times as many do not wait for a kernel that was never compiled either, until plain Python has taken about as long;
+    but only where both give the `same` bits, because what a model is must not depend on what was compiled before.
     """
     if values <= few:
         return interpreted(compiled)
-    if values > MANY_MORE * few or _SPENT.get(compiled, 0.0) >= PATIENCE or is_ready(compiled):
+    if not same or values > MANY_MORE * few or _SPENT.get(compiled, 0.0) >= PATIENCE or is_ready(compiled):
         return cast(Callable[..., Any], compiled)
     plain = interpreted(compiled)
 

@@ -25,6 +25,7 @@ from qed.base.compile import is_ready, unless_few
 from qed.base.engine import work
 from qed.base.threads.team import Team, team
 from qed.trees.columns import Columns
+from qed.trees.impurity import WITH_LOGARITHMS
 from qed.trees.sweeping import (
     best_place_alone,
     divide_alone,
@@ -143,7 +144,7 @@ def _subtree(columns: Columns, targets: Targets, rules: Rules, number: np.ndarra
     rows, (p, n) = node.last - node.first, columns.keys.shape
     most, levels = 2 * max(rows // rules.leaf, 1) - 1, rules.depth - node.depth
     grown = Grown.room(min(most, (2 << levels) - 1) if levels < 62 else most)
-    run = unless_few(grow_below, n * p, FEW)
+    run = unless_few(grow_below, n * p, FEW, same=targets.kind not in WITH_LOGARITHMS)
     limits = (rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried, np.uint64(rules.seed))
     own, targets, node = _own(columns, targets, number, node)
     side = np.zeros(own.keys.shape[1], dtype=np.uint8)

@@ -28,6 +28,8 @@ from qed.base.errors import ParameterError
 # Less than one by more than what three roundings do.
 NEARLY = 1.0 - 2.0**-50
 GINI, ENTROPY, ERROR, SQUARES, POISSON, ABSOLUTE = range(6)
+# The last bit of a logarithm depends on who takes it.
+WITH_LOGARITHMS = (ENTROPY, POISSON)
 KINDS = {
     "gini": GINI,
     "entropy": ENTROPY,

@@ -31,7 +31,7 @@ from qed.trees.forests.adding import (
 )
 from qed.trees.forests.lots import RIGHT
 from qed.trees.growing import Rules, on_grid
-from qed.trees.impurity import purity
+from qed.trees.impurity import WITH_LOGARITHMS, purity
 from qed.trees.sweeping import mix
 
 # Rows times columns times trees below which a forest is not worth compiling.
@@ -109,8 +109,8 @@ def grow_drawn(
     room = DrawnTree.room(min(most, (2 << rules.depth) - 1) if rules.depth < 62 else most, drawn.classes)
     leaf = np.empty(drawn.codes.shape[1] if drawn.classes == 1 else 0, dtype=np.intp)
     # Trees of numbers and of places by chance ask so many questions that compiling takes no longer.
-    values, many = drawn.codes.size * trees, drawn.classes == 1 or by_chance
-    run = grow_bins if many and values > FEW else unless_few(grow_bins, values, FEW)
+    soon = drawn.classes > 1 and not by_chance and drawn.kind not in WITH_LOGARITHMS
+    run = unless_few(grow_bins, drawn.codes.size * trees, FEW, same=soon)
     limits = rules.depth, rules.split, rules.leaf, rules.weight, rules.gain, rules.tried
     bins = np.zeros(MISSING + 1, np.uint64), np.zeros(MISSING + 1, np.intp), np.zeros(4, np.uint64)
     given = drawn if by_chance else (drawn.codes, None, *drawn[2:])
