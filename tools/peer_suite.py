@@ -39,7 +39,7 @@ FILES = (
     *("tests/test_discriminant_analysis.py", "tests/test_naive_bayes.py"),
     *("tests/test_kernel_ridge.py", "tests/test_kernel_approximation.py", "cluster/tests/test_k_means.py"),
     "cluster/tests/test_spectral.py",
-    "mixture/tests/test_gaussian_mixture.py",
+    *("mixture/tests/test_gaussian_mixture.py", "mixture/tests/test_mixture.py"),
     "neighbors/tests/test_neighbors.py",
     "ensemble/_hist_gradient_boosting/tests/test_gradient_boosting.py",
     # Not those of the older gradient boosting: ours has the parameters of the one with histograms, and takes none of the others.

@@ -11,7 +11,7 @@ from scipy import stats
 
 import qed
 from qed.commands.source import read
-from qed.report.clusters import choice_words, describe_clusters, second_opinion, verdict_words
+from qed.report.clusters import choice_words, criterion_by_count, describe_clusters, second_opinion, verdict_words
 from qed.report.page import headline, render
 from qed.selection.comparing import contenders
 from qed.selection.comparing.comparison import compare
@@ -327,3 +327,12 @@ def test_rows_that_are_all_alike_are_refused(run, tmp_path):
     (tmp_path / "same.csv").write_text("a,b\n" + "1,2\n" * 20)
     said = run.refused("compare", tmp_path / "same.csv", "--no-report", "--model", tmp_path / "m.qed")
     assert said.startswith("No column is left to learn from in 20 rows.")
+
+
+def test_the_criterion_of_a_number_is_the_least_over_other_settings(groups):
+    entry = groups.entries[1]
+    path = ClusterPath(np.array([2, 3, 2, 3]), np.ones(4), "BIC", np.array([5.0, 9.0, 7.0, 4.0]))
+    twice = replace(entry, scores=np.array([[0.5], [0.6], [0.9], [0.2]]), path=path, chosen=2)
+    counts, values = criterion_by_count(twice)
+    assert counts.tolist() == [2, 3] and values.tolist() == [5.0, 4.0]
+    assert second_opinion(twice) == "The BIC is least at k = 3."

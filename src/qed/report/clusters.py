@@ -137,6 +137,14 @@ def by_count(entry: Entry) -> list[tuple[int, int]]:
     return sorted(best.items())
 
 
+def criterion_by_count(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
+    """Give the numbers of clusters, and the least that the model's own criterion says of each, whatever the other settings."""
+    assert entry.path is not None
+    counts = np.array([count for count, _ in by_count(entry)])
+    values = [entry.path.values[entry.path.counts == count] for count in counts]
+    return counts, np.array([np.nanmin(some) if np.isfinite(some).any() else np.nan for some in values])
+
+
 def path_words(entry: Entry) -> str:
     """Write the silhouette of every number of clusters."""
     means = entry.scores.mean(axis=1)
@@ -181,8 +189,7 @@ def second_opinion(entry: Entry) -> str:
     """Say what the criterion of the model itself would choose: the elbow of the inertia, or the least BIC."""
     assert entry.path is not None
     known = by_count(entry)
-    values = np.array([entry.path.values[place] for _, place in known])
-    counts = np.array([count for count, _ in known])
+    counts, values = criterion_by_count(entry)
     if entry.path.criterion == "BIC":
         return f"The BIC is least at k = {counts[np.argmin(values)]}."
     if entry.path.criterion != "inertia" or len(known) < 3:

@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from qed import plots
-from qed.report.clusters import by_count, second_opinion, shares_of_variance
+from qed.report.clusters import by_count, criterion_by_count, second_opinion, shares_of_variance
 from qed.report.diagnosis import Diagnosis
 from qed.report.explanation import Effect, centers_of, effects_of, has_importances, inner_model, is_tree, outputs_of
 from qed.report.svg import coloured, picture
@@ -105,7 +105,8 @@ def _cluster_path(entry: Entry) -> Iterator[Picture]:
     yield Picture("Silhouette", picture("silhouette", "silhouette against the number of clusters", draw), words)
     if not path.criterion:
         return
-    draw = partial(plots.validation_curve, counts, path.values[places, None], ylabel=path.criterion, **named)
+    counts, values = criterion_by_count(entry)
+    draw = partial(plots.validation_curve, counts.tolist(), values[:, None], ylabel=path.criterion, **named)
     title = "Elbow" if path.criterion == "inertia" else path.criterion
     says = f"It falls with every further cluster; where it stops falling fast is its elbow. {second_opinion(entry)}"
     words = says if title == "Elbow" else second_opinion(entry)

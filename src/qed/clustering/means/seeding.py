@@ -174,7 +174,9 @@ class Lottery:
             parts = rows.fold(self.waiting.rows_in, wanted)
         keys, masses = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts], axis=1)
         values = join([part[2] for part in parts])
-        order = np.lexsort((keys,) if is_sparse(values) else (*values.T[::-1], keys))
+        order = np.argsort(keys, kind="stable")
+        if not is_sparse(values) and (np.diff(keys[order]) == 0).any():
+            order = np.lexsort((*values.T[::-1], keys))
         return keys[order], masses[:, order], values[order]
 
 
