@@ -195,8 +195,8 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
             )
         if not spread.total > spread.noise:
             raise DegenerateError(
-                f"KernelPCA: similarities of the rows (n_samples = {n}) differ by no more than rounding does, so that rows do not vary in the "
-                "features of the kernel. Give rows that differ, scale the columns, or give a larger gamma."
+                f"KernelPCA: similarities of the rows (n_samples = {n}) differ by no more than rounding does, so that rows do not "
+                "vary in the features of the kernel. Give rows that differ, scale the columns, or give a larger gamma."
             )
         values = np.where(values > _zero(problem, values), values, 0.0)
         if self.n_components is None or self.remove_zero_eig:
