@@ -22,7 +22,7 @@ from qed.linalg.sharing import finish, spans
 # Matrices of so few rows are decomposed whole; in the space of a larger one there are so many columns at the most.
 SMALL, MOST_COLUMNS = 500, 480
 # How good the vectors are to be, relative to the largest eigenvalue, and by how many columns more than are wanted the space grows.
-ENOUGH, MORE = 1e-12, 6
+ENOUGH, MORE = 2e-11, 6
 STRIP = 256
 
 
@@ -55,7 +55,7 @@ def leading_vectors(matrix: np.ndarray, wanted: int) -> np.ndarray | None:
     n, width = len(matrix), wanted + MORE
     if n <= SMALL or 4 * width > MOST_COLUMNS:
         return None
-    most = MOST_COLUMNS // width
+    most, looked = MOST_COLUMNS // width, 0
     basis, images = (np.empty((n, most * width), order="F") for _ in range(2))
     new = generator(0, "columns of a matrix").standard_normal((n, width))
     with one_blas_thread:
@@ -63,7 +63,9 @@ def leading_vectors(matrix: np.ndarray, wanted: int) -> np.ndarray | None:
             own = slice(step * width, (step + 1) * width)
             basis[:, own] = _orthonormal(new, basis[:, : own.start])
             new = images[:, own] = times(matrix, np.ascontiguousarray(basis[:, own]))
-            if step >= 3 and (step % 2 or step + 1 == most):
+            # To look whether all is there takes the longer the more columns there are, so it is done seldom then.
+            if step >= 3 and (own.stop >= 1.12 * looked or step + 1 == most):
+                looked = own.stop
                 found = _settled(basis[:, : own.stop], images[:, : own.stop], wanted)
                 if found is not None:
                     return found

@@ -5,12 +5,8 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "baselines.projection": [
-            "GaussianRandomProjection",
-            "SparseRandomProjection",
-            "johnson_lindenstrauss_min_dim",
-            "random_directions",
-        ],
+        "baselines.directions": ["johnson_lindenstrauss_min_dim", "random_directions"],
+        "baselines.projection": ["GaussianRandomProjection", "SparseRandomProjection"],
         "baselines.selectors": ["RandomColumns", "TopVariance"],
         "feature_space": ["FeatureSpacePCA"],
         "hidden.factors": ["FactorAnalysis"],

@@ -185,11 +185,6 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
 
     def _solve(self, problem: SimilarRows) -> None:
         spread, n = problem.spread, len(problem.weight)
-        if not spread.total > spread.noise:
-            raise DegenerateError(
-                "KernelPCA: similarities of the rows differ by no more than rounding does, so that rows do not vary in the features of the "
-                "kernel. Give rows that differ, scale the columns, or give a larger gamma."
-            )
         wanted = n if self.n_components is None else min(int(self.n_components), n)
         values, directions = spread.leading(wanted)
         least = float((spread.applied(directions) * directions).sum(axis=1).min())
@@ -197,6 +192,11 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
             raise InputError(
                 f"There are significant negative eigenvalues: {least:.3g}, and {values[0]:.3g} as the largest, so the similarities are no "
                 "kernel. Those that are inner products have none below zero; ask for fewer n_components, or for another kernel."
+            )
+        if not spread.total > spread.noise:
+            raise DegenerateError(
+                f"KernelPCA: similarities of the rows (n_samples = {n}) differ by no more than rounding does, so that rows do not "
+                "vary in the features of the kernel. Give rows that differ, scale the columns, or give a larger gamma."
             )
         values = np.where(values > _zero(problem, values), values, 0.0)
         if self.n_components is None or self.remove_zero_eig:

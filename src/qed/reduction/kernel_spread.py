@@ -12,7 +12,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.blas import dsyr2k
 
+from qed.base.engine import one_blas_thread
 from qed.base.errors import InputError
 from qed.base.numbers import EPS, TINY
 from qed.kernels.gram.compared import ComparedRows, from_middle
@@ -42,8 +44,11 @@ class SpreadOfSimilarities(Spread):
         inner = image @ directions.T
         # (I - P) M (I - P) = M - V'H - H'V with H = V M - (V M V') V / 2.
         half = image - inner @ directions / 2
-        left = np.hstack([directions.T, half.T])
-        return self._matrix - left @ np.vstack([half, directions])
+        found = self._matrix.copy()
+        # Only the half is changed that a factor reads: the lower one of the matrix as Fortran has it.
+        with one_blas_thread:
+            dsyr2k(-1.0, directions.T, half.T, beta=1.0, c=found.T, lower=1, overwrite_c=1)
+        return found
 
 
 class SimilarRows(ComparedRows):

@@ -110,7 +110,8 @@ class Spread(ABC):
 
         A factor is that of a matrix off by n + 1 roundings of the roots of its diagonal in each entry, which is taken off the level.
         """
-        left = np.ascontiguousarray(-self._without(directions))
+        left = np.ascontiguousarray(self._without(directions))
+        np.negative(left, out=left)
         left.flat[:: len(left) + 1] += level * (1 - self.lost)
         # It is symmetric but for rounding, so that turned it is the same in the order that factors want.
         return not factor_in_place(left.T)

@@ -16,7 +16,6 @@ Hotelling (1936), Relations between two sets of variates.
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +34,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.reduction.pairs.canonical import Canonical
 from qed.reduction.pairs.latent import SharedLatent
+from qed.reduction.pairs.problem import CanonicalProblem
 from qed.stats.moments import Moments
 
 TOLERANCE = 1e-9
@@ -376,49 +376,6 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
             restated("y_rank_", self.y_rank_, found.y.rank),
             restated("n_components_", self.n_components_, self._pairs_wanted(found)),
         ]
-
-
-class CanonicalProblem(StatisticProblem):
-    """Moments of both tables, and their canonical pairs."""
-
-    @cached_property
-    def canonical(self) -> Canonical:
-        """The pairs."""
-        return Canonical(self.statistic, self.model.alpha)
-
-    @cached_property
-    def scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """What features and targets are divided by."""
-        seen, found = self.statistic, self.canonical
-        each = np.where(found.varies, found.length / np.sqrt(seen.weight - 1), 1.0)
-        each = each if self.model.scale else np.ones(len(each))
-        return each[: seen.n_features], each[seen.n_features :]
-
-    @cached_property
-    def _turns(self) -> tuple[np.ndarray, np.ndarray]:
-        """By what directions for columns of length one are multiplied to be those for columns as they are scaled."""
-        seen, length = self.statistic, self.canonical.length
-        each = np.concatenate(self.scales) * np.sqrt(seen.weight - 1) / length
-        return each[: seen.n_features, None], each[seen.n_features :, None]
-
-    def in_units(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give directions for columns as they are scaled."""
-        x, y = self._turns
-        return U * x, V * y
-
-    def from_units(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give directions for columns of length one."""
-        x, y = self._turns
-        return U / x, V / y
-
-    @cached_property
-    def covariances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The covariances of scaled columns: of features, of features with targets, of targets."""
-        seen = self.statistic
-        scale = np.concatenate(self.scales)
-        found = seen.scatter / (seen.weight - 1) / scale / scale[:, None]
-        p = seen.n_features
-        return found[:p, :p], found[:p, p:], found[p:, p:]
 
 
 def _with_rounding(says: str, value: float, rounding: float) -> Claim:
