@@ -136,7 +136,7 @@ def told_once(comparison: Comparison) -> list[str]:
 def write_predicted(found: Predicted, output: str | None, *, json: bool) -> None:
     """Say what ``qed predict`` wrote; nothing, if it wrote to the standard output itself."""
     if json:
-        strange = {} if found.strange is None else {"strange": found.strange.to_dict()}
+        strange = {"strange": found.strange.to_dict()} if found.strange is not None and found.strange.notes() else {}
         print_json({"rows": found.rows, "columns": found.columns, "output": output, **strange})
     elif output is not None:
         Screen().show(f"{counted(found.rows, 'row')} written to {output}: {', '.join(found.columns)}")

@@ -63,8 +63,7 @@ class Trace(Shown):
         records = [record for record in self.records if record["number"] >= 0] or self.records
         numbers = [record["number"] for record in records]
         ax.plot(numbers, [record["objective"] for record in records], marker=".", label="objective (left)")
-        ax.set(xlabel="iteration", ylabel="objective")
-        ax.set_title(self.model, loc="left")
+        ax.set(xlabel="iteration", ylabel="objective", title=self.model)
         ax.locator_params(axis="x", integer=True)
         lines = list(ax.lines)
         gaps = [(record["number"], record["gap"]) for record in records if record["gap"]]

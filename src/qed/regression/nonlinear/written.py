@@ -54,7 +54,7 @@ def starts_of(function: Callable[..., object], start: object) -> tuple[tuple[str
     known = names_in(function)
     if start is None and not known:
         raise ParameterError(
-            "start must be given for a function of X and w, since it does not tell how many parameters it has: one number for each."
+            "start must be a number for each parameter: a function of X and w does not tell how many it has, and one of x, a, b, c does."
         )
     names, starts = read_starts(np.ones(len(known)) if start is None else start)
     if known and starts.shape[1] != len(known):
