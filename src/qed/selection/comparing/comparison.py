@@ -288,6 +288,8 @@ class _Run(Running):
         shape = len(self.judged.scorers), self.folds.count
         scores = {one.name: np.full((shape[0], len(one.candidates), shape[1]), np.nan) for one in group}
         for fold in range(n_folds):
+            # What the last fold saw goes before the next is made: there is never more than one beside the table that is encoded.
+            Z = None
             with self.caught("encoding"):
                 _, *rest = group[0].table_model()._unfitted()
                 fitted = encoder.fitted(fold)
@@ -334,6 +336,7 @@ class _Run(Running):
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
         """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
         began = perf_counter()
+        encoder.forget()
         with self.caught("encoding"):
             changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None))
             encoded = rows.cached()
