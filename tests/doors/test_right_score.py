@@ -6,14 +6,20 @@ import pytest
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.selection.comparing import comparison as comparing
 from qed.selection.comparing import contenders as contending
 from qed.selection.comparing.contenders import Contender
 from qed.selection.comparing.extending import beyond, extended, extension, merged
 from qed.selection.comparing.folding import folds_of
 from qed.selection.comparing.judging import judging
+from qed.selection.comparing.preparing import reading_of
 
 RANDOM = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def anew():
+    """Let each test draw the same, whatever came before it."""
+    RANDOM.bit_generator.state = np.random.default_rng(1).bit_generator.state
 
 
 @pytest.fixture
@@ -116,7 +122,7 @@ def test_a_grid_that_was_too_short_is_continued():
 
 def test_a_grid_is_continued_in_a_comparison_and_said(few, monkeypatch):
     monkeypatch.setattr(qed.Ridge, "compare_grid", {"alpha": [0.01, 0.1, 1.0]})
-    X = RANDOM.standard_normal((40, 15))
+    X = RANDOM.standard_normal((40, 30))
     found = qed.compare(X, X[:, 0] + 3 * RANDOM.standard_normal(40), cv=3)
     ridge = next(one for one in found.entries if one.name == "Ridge")
     assert ridge.setting["alpha"] > 1.0 and any("the grid was continued" in words for words in ridge.notes)
@@ -209,4 +215,4 @@ def test_the_columns_of_a_comparison(few):
     assert found.best.model.changes_[0].reading_.kinds[2] == "levels"
     kept = qed.compare(table, x, cv=3, use=["id"])
     assert "id" in kept.columns.used
-    assert comparing.reading_of(found.columns) == {"categorical": ("zip",)}
+    assert reading_of(found.columns) == {"categorical": ("zip",)}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.scoring import Scorer, get_scorer, get_scorer_names, scorer_name
+from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
 
 # A class with more than this share of the rows makes guessing it look good.
 MOST_OF_ONE = 0.75
@@ -61,8 +61,7 @@ def _decisive(task: str, y: np.ndarray, scoring: str | None) -> tuple[str, tuple
     """Name the score that decides, and say why it is not the usual one."""
     if scoring is None:
         return ("r2", ()) if task == "regression" else _of_classes(y)
-    name = scorer_name(str(scoring))
-    get_scorer(name)
+    name = get_scorer(str(scoring)).name
     fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
     if name not in fits:
         raise ParameterError(f"{scoring!r} does not score {task}: choose one of {', '.join(sorted(fits))}.")
