@@ -114,7 +114,7 @@ def compare(
     task, why = check_task(task, y, (table.target_names or ("y",))[0])
     table, folds, seen = prepared(table, y, task, cv, seed, Asked(use, drop, treat or {}, time, group))
     tell, reading = progress or _silent, reading_of(seen)
-    found = {"columns": seen, "forward": folds.forward}
+    found: dict[str, Any] = {"columns": seen, "forward": folds.forward}
     if task == "clustering":
         refuse_what_judges_targets(scoring, positive, out_of_bag)
         grouping = Grouping(table, folds.number, seed, reading, progress=tell)
@@ -326,7 +326,9 @@ def scores_of(
     can tell the scores of all its settings at once does.
     """
     bagged = isinstance(which, str)
-    cv: Any = which if bagged else [(np.flatnonzero(folds.training(which)), np.flatnonzero(folds.number == which))]
+    cv: Any = which
+    if not isinstance(which, str):
+        cv = [(np.flatnonzero(folds.training(which)), np.flatnonzero(folds.number == which))]
     asked = {name: one for name, one in judged.scorers.items() if name == judged.name or one.asks(model) is not None}
     search = Search(model, grid, cv=cv, scoring=asked, refit=False).fit(Z, y, groups=folds.number if bagged else None)
     found = np.full((len(judged.scorers), len(search.cv_results_["params"]), search.n_splits_), np.nan)

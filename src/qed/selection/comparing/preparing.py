@@ -40,7 +40,7 @@ def prepared(
     folds = folds_of(task, cv, seed, X.num_rows, y, order, group)
     drop = [*asked.drop, *([asked.group] if asked.group and asked.group not in asked.drop else [])]
     goal = table.target_names[0] if table.target_names else "the target"
-    asks = {"use": asked.use, "drop": drop, "treat": asked.treat, "time": asked.time}
+    asks: dict[str, Any] = {"use": asked.use, "drop": drop, "treat": asked.treat, "time": asked.time}
     seen = understand(X, y, goal, is_number=task == "regression", **asks)
     if not seen.names:
         raise InputError(f"No column is left to learn from. {'; '.join(one.words() for one in seen.left_out)}.")
