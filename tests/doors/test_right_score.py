@@ -173,7 +173,12 @@ def test_time_and_groups_in_a_comparison(few):
     )
     y = np.asarray(table["x"]) + 0.1 * RANDOM.standard_normal(n)
     found = qed.compare(table, y, cv=4, time="when")
-    assert found.forward and found.n_folds == 4 and found.predicted is None and found.best.score > 0.5
+    assert (
+        found.forward
+        and found.n_folds == 4
+        and len(found.predicted) == len(found.judged) == 72
+        and found.best.score > 0.5
+    )
     assert "order of time" in found.says[0]
     found = qed.compare(table, y, cv=3, group="who")
     assert "who" not in found.columns.used and len({*zip(table["who"].to_pylist(), found.folds)}) == 9
