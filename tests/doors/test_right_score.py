@@ -221,3 +221,14 @@ def test_the_columns_of_a_comparison(few):
     kept = qed.compare(table, x, cv=3, use=["id"])
     assert "id" in kept.columns.used
     assert reading_of(found.columns) == {"categorical": ("zip",)}
+
+
+def test_a_report_in_the_order_of_time(few, run, tmp_path):
+    path, page = tmp_path / "t.csv", tmp_path / "r.html"
+    lines = [f"{2000 + k // 12}-{1 + k % 12:02}-01,{k % 12},{np.sin(k):.4f}\n" for k in range(72)]
+    path.write_text("month,season,sales\n" + "".join(lines))
+    words = ("compare", path, "-t", "sales", "--time", "month", "--report", page, "--model", tmp_path / "m.qed")
+    found = run(*words)
+    assert found.exit_code == 0, found.output
+    text = page.read_text(encoding="utf-8")
+    assert "The columns" in text and "rows are judged in the order of time" in text and "--time month" in text
