@@ -42,7 +42,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 demo: $(VENV)/.installed
 	@mkdir -p $(DEMO)
-	$(BIN)/qed compare penguins --target species --report $(DEMO)/report.html --model $(DEMO)/best.qed
+	$(BIN)/qed compare penguins --target species --report $(DEMO)/report.html --model $(DEMO)/best.qed --force
 	@echo "Open $(DEMO)/report.html in a browser; the best model is in $(DEMO)/best.qed."
 
 test: $(VENV)/.test

@@ -6,14 +6,20 @@ import pytest
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.selection.comparing import comparison as comparing
 from qed.selection.comparing import contenders as contending
 from qed.selection.comparing.contenders import Contender
 from qed.selection.comparing.extending import beyond, extended, extension, merged
 from qed.selection.comparing.folding import folds_of
 from qed.selection.comparing.judging import judging
+from qed.selection.comparing.preparing import reading_of
 
 RANDOM = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def anew():
+    """Let each test draw the same, whatever came before it."""
+    RANDOM.bit_generator.state = np.random.default_rng(1).bit_generator.state
 
 
 @pytest.fixture
@@ -116,7 +122,7 @@ def test_a_grid_that_was_too_short_is_continued():
 
 def test_a_grid_is_continued_in_a_comparison_and_said(few, monkeypatch):
     monkeypatch.setattr(qed.Ridge, "compare_grid", {"alpha": [0.01, 0.1, 1.0]})
-    X = RANDOM.standard_normal((40, 15))
+    X = RANDOM.standard_normal((40, 30))
     found = qed.compare(X, X[:, 0] + 3 * RANDOM.standard_normal(40), cv=3)
     ridge = next(one for one in found.entries if one.name == "Ridge")
     assert ridge.setting["alpha"] > 1.0 and any("the grid was continued" in words for words in ridge.notes)
@@ -167,7 +173,12 @@ def test_time_and_groups_in_a_comparison(few):
     )
     y = np.asarray(table["x"]) + 0.1 * RANDOM.standard_normal(n)
     found = qed.compare(table, y, cv=4, time="when")
-    assert found.forward and found.n_folds == 4 and found.predicted is None and found.best.score > 0.5
+    assert (
+        found.forward
+        and found.n_folds == 4
+        and len(found.predicted) == len(found.judged) == 72
+        and found.best.score > 0.5
+    )
     assert "order of time" in found.says[0]
     found = qed.compare(table, y, cv=3, group="who")
     assert "who" not in found.columns.used and len({*zip(table["who"].to_pylist(), found.folds)}) == 9
@@ -209,4 +220,15 @@ def test_the_columns_of_a_comparison(few):
     assert found.best.model.changes_[0].reading_.kinds[2] == "levels"
     kept = qed.compare(table, x, cv=3, use=["id"])
     assert "id" in kept.columns.used
-    assert comparing.reading_of(found.columns) == {"categorical": ("zip",)}
+    assert reading_of(found.columns) == {"categorical": ("zip",)}
+
+
+def test_a_report_in_the_order_of_time(few, run, tmp_path):
+    path, page = tmp_path / "t.csv", tmp_path / "r.html"
+    lines = [f"{2000 + k // 12}-{1 + k % 12:02}-01,{k % 12},{np.sin(k):.4f}\n" for k in range(72)]
+    path.write_text("month,season,sales\n" + "".join(lines))
+    words = ("compare", path, "-t", "sales", "--time", "month", "--report", page, "--model", tmp_path / "m.qed")
+    found = run(*words)
+    assert found.exit_code == 0, found.output
+    text = page.read_text(encoding="utf-8")
+    assert "The columns" in text and "rows are judged in the order of time" in text and "--time month" in text

@@ -33,7 +33,7 @@ def classes_of(comparison: Comparison) -> list[ClassLine]:
     """Count what the best model says of the rows of each class, the most frequent class first; nothing for other tasks."""
     if comparison.task != "classification" or comparison.predicted is None:
         return []
-    y = np.asarray(comparison.rows.array().y).astype(str)
+    y = np.asarray(comparison.rows.array().y).astype(str)[comparison.judged]
     predicted = comparison.predicted.astype(str)
     lines = [
         ClassLine(

@@ -29,7 +29,7 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     if comparison.task == "clustering":
         return Diagnosis()
     if comparison.forward:
-        return Diagnosis(missing="left out: rows are judged in the order of time")
+        return Diagnosis(comparison.predicted, missing="left out: rows are judged in the order of time")
     block = comparison.rows.array()
     model = comparison.best.contender.table_model(comparison.best.setting)
     folds, pairs, predicted = comparison.folds, comparison.pairs, comparison.predicted

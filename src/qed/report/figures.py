@@ -55,7 +55,7 @@ def _tree(model: Any) -> Iterator[Picture]:
 
 def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     """Draw what the model says for rows it has not seen, beside the truth."""
-    y, predicted = comparison.rows.array().y, diagnosis.predicted
+    y, predicted = np.asarray(comparison.rows.array().y)[comparison.judged], diagnosis.predicted
     if comparison.task == "classification":
         yield _confusion(y, predicted)
         return

@@ -34,7 +34,9 @@ def more_words(data: Data, comparison: Comparison) -> list[str]:
     best, baseline, found = comparison.best, comparison.baseline, []
     if comparison.task == "clustering" or not comparison.beats_guessing:
         return []
-    parts = [f"{score_words(name)[0]} {number(score_words(name)[1] * best.other(name))}" for name in comparison.others]
+    parts = [
+        f"{score_words(name)[0]} is {number(score_words(name)[1] * best.other(name))}" for name in comparison.others
+    ]
     if parts:
         guess = _guess(comparison)
         unit = f", in units of {data.target}" if comparison.task == "regression" and comparison.scoring == "r2" else ""

@@ -32,6 +32,7 @@ from qed.selection.metrics import ranking as by_rank
 from qed.selection.metrics import regression as by_number
 from qed.selection.metrics.clusters import adjusted_rand_score
 from qed.selection.metrics.top_k import top_k_accuracy_score
+from qed.selection.score_names import scorer_name
 
 RESPONSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -321,40 +322,6 @@ def _named() -> dict[str, Scorer]:
 
 
 SCORERS: Mapping[str, Scorer] = MappingProxyType(_named())
-# What people call them, in small letters.
-ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("r²", "r^2", "r_2", "rsquared", "r_squared"), "r2"),
-        **dict.fromkeys(("rmse", "root_mean_squared_error", "neg_rmse"), "neg_root_mean_squared_error"),
-        **dict.fromkeys(("mse", "mean_squared_error", "neg_mse", "l2"), "neg_mean_squared_error"),
-        **dict.fromkeys(("mae", "mean_absolute_error", "neg_mae", "l1"), "neg_mean_absolute_error"),
-        **dict.fromkeys(("median_absolute_error", "medae"), "neg_median_absolute_error"),
-        **dict.fromkeys(("mape", "mean_absolute_percentage_error"), "neg_mean_absolute_percentage_error"),
-        **dict.fromkeys(("max_error",), "neg_max_error"),
-        **dict.fromkeys(("acc",), "accuracy"),
-        **dict.fromkeys(("error", "error_rate", "misclassification"), "neg_error_rate"),
-        **dict.fromkeys(("balanced", "bacc"), "balanced_accuracy"),
-        **dict.fromkeys(("auc", "auroc", "roc", "rocauc", "roc-auc"), "roc_auc"),
-        **dict.fromkeys(("ap", "auprc", "pr_auc", "aucpr"), "average_precision"),
-        **dict.fromkeys(("logloss", "log_loss", "log-loss", "cross_entropy", "neg_logloss"), "neg_log_loss"),
-        **dict.fromkeys(("brier", "brier_score"), "neg_brier_score"),
-        **dict.fromkeys(("mcc", "matthews"), "matthews_corrcoef"),
-        **dict.fromkeys(("kappa", "cohens_kappa"), "cohen_kappa"),
-        **dict.fromkeys(("f1_score", "f-score"), "f1"),
-        **dict.fromkeys(("sensitivity", "tpr"), "recall"),
-        **dict.fromkeys(("ppv",), "precision"),
-    }
-)
-
-
-def scorer_name(called: str) -> str:
-    """Give the name of the scorer that people mean by a word; the word itself where there is none.
-
-    >>> scorer_name("RMSE"), scorer_name("F1")
-    ('neg_root_mean_squared_error', 'f1')
-    """
-    small = called.casefold()
-    return ALIASES.get(small) or (small if small in SCORERS else called)
 
 
 def get_scorer_names() -> list[str]:
@@ -382,7 +349,7 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Any:
     'score'
     """
     if isinstance(scoring, str):
-        scoring = scorer_name(scoring)
+        scoring = scorer_name(scoring, SCORERS)
         if scoring in SCORERS:
             return SCORERS[scoring]
         near = get_close_matches(scoring, SCORERS, n=3) or get_close_matches(f"neg_{scoring}", SCORERS, n=3)

@@ -81,7 +81,7 @@ def rows(
     given = {"target": target, "weight": sample_weight, "columns": columns, "size": block_size}
     written = Dialect.of(encoding, sep, decimal)
     if opener is open_files:
-        return open_files(X, y, **given, dialect=written)  # type: ignore[arg-type]
+        return open_files(X, y, **given, dialect=written)
     if written != Dialect():
         raise InputError("encoding=, sep= and decimal= say how a file is written: give the path of one.")
     return opener(X, y, **given)

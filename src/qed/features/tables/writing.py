@@ -1,9 +1,11 @@
 """Numbers, truth values and dates as people write them in text, and the one way in which a whole column is written.
 
 A *way* is a name: ``point`` for ``$1,234.50`` and ``42%``, ``comma`` for ``1.234,5 €``, ``truth`` for yes and no, ``iso``, or the
-pattern of a date such as ``%d/%m/%Y``. What nobody could have meant as a value (``n/a``, ``unknown``, ``?``, ``-``) stands for one that is missing.
+pattern of a date such as ``%d/%m/%Y``. What nobody could have meant as a value (``n/a``, ``unknown``, ``?``,
+``-``) stands for one that is missing.
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -88,6 +90,8 @@ TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 COMPACT = "%Y%m%d"
 DATES = ("iso", COMPACT, *(day + time for day in DAYS for time in TIMES), *NAMED)
 WAYS = ("truth", "point", "comma", *DATES)
+# What every number has, and every date.
+NUMERAL, DATED = re.compile(r"\d"), re.compile(r"\d[/.\-]\d|[A-Za-z]{3,}.*\d{2}|\d.*[A-Za-z]{3,}|^\s*\d{8}\s*$")
 LONGEST = 40
 # So many of the values that are there have to be written in one way; what is written otherwise is then taken as missing.
 ENOUGH = 0.95
@@ -176,9 +180,11 @@ def how_written(values: pa.Array, weight: np.ndarray | None = None) -> np.ndarra
     found[-1] = weights[there].sum()
     short = there & _array(pc.less_equal(pc.utf8_length(texts), LONGEST))
     texts, weights = texts.filter(pa.array(short)), weights[short]
-    for place, way in enumerate(WAYS):
-        if len(texts) and _may_be(texts, way):
-            found[place] = weights[readable(texts, way)].sum()
+    if len(texts):
+        some = texts.take(pa.array(sorted({0, len(texts) // 2, len(texts) - 1})))
+        for way in _possible(some.to_pylist()):
+            if readable(some, way).any():
+                found[WAYS.index(way)] = weights[readable(texts, way)].sum()
     return found
 
 
@@ -189,10 +195,11 @@ def readable(texts: pa.Array, way: str) -> np.ndarray:
     return ~np.isnan(numbers_in(texts, way))
 
 
-def _may_be(texts: pa.Array, way: str) -> bool:
-    """Try a way on the first text, and the middle one and the last: most columns are written in none, which is seen so at little cost."""
-    some = texts.take(pa.array(sorted({0, len(texts) // 2, len(texts) - 1})))
-    return bool(readable(some, way).any())
+def _possible(some: Sequence[str]) -> Sequence[str]:
+    """Say which ways some texts may be written in: most columns are written in none, which their first, middle and last value show."""
+    if any(DATED.search(text) for text in some):
+        return WAYS
+    return WAYS[: WAYS.index("iso")] if any(NUMERAL.search(text) for text in some) else ("truth",)
 
 
 def way_of(seen: np.ndarray, among: Sequence[str] = WAYS, enough: float = ENOUGH) -> str:

@@ -17,7 +17,9 @@ def sums(view: View) -> Iterator[str]:
     numbers = [one for one in view.left if standardised(one.numbers) is not None][:MOST_COLUMNS]
     if len(numbers) < 2:
         return
-    matrix = np.column_stack([one.numbers for one in numbers])[:: max(1, len(view.columns[0].rows) // MOST_ROWS)]
+    matrix = np.column_stack([np.asarray(one.numbers) for one in numbers])[
+        :: max(1, len(view.columns[0].rows) // MOST_ROWS)
+    ]
     there = np.isfinite(matrix).all(axis=1)
     if there.sum() <= len(numbers) + 5:
         return

@@ -39,9 +39,9 @@ def _moment(one: Glance) -> str:
     if values is None or not np.isfinite(values).any():
         return ""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    if low >= 19000101 and high <= 21001231 and one.is_whole:
-        if pc.all(pc.is_valid(moments_of(one.some))).as_py():
-            return f"a date, written like {low:.0f}"
+    days = low >= 19000101 and high <= 21001231 and one.is_whole
+    if days and pc.all(pc.is_valid(moments_of(one.some))).as_py():
+        return f"a date, written like {low:.0f}"
     if MOMENT.search(one.name):
         for unit, words in ((1.0, "seconds"), (1e3, "milliseconds"), (1e6, "microseconds")):
             # From 1990 to 2100.

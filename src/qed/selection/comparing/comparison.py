@@ -12,30 +12,24 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from qed.base.errors import InputError
 from qed.base.models.roles import Transformer
 from qed.base.models.searching import fit_known
-from qed.base.sources.layout import kind_of
 from qed.base.sources.open import rows as rows_of
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
-from qed.features.tables.levels import column_of
-from qed.features.tables.values import dates_of, is_date, numbers_of
-from qed.features.tables.writing import DATES, how_written, way_of
-from qed.features.understanding.findings import Understanding
-from qed.features.understanding.look import check_names, understand
 from qed.selection.comparing.contenders import WORDS, Contender, Encoding, contenders
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
 from qed.selection.comparing.extending import MOST_ROUNDS, extended, extension, merged
-from qed.selection.comparing.folding import Folds, folds_of
+from qed.selection.comparing.folding import Folds
 from qed.selection.comparing.grouping import Grouping
 from qed.selection.comparing.judging import Judging, judging, refuse_what_judges_targets
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
+from qed.selection.comparing.preparing import Asked, decided, prepared, reading_of
 from qed.selection.comparing.running import Running
 from qed.selection.comparing.table_model import told_of_levels
 from qed.selection.comparing.task import check_task
@@ -118,9 +112,9 @@ def compare(
     """
     table, y = _opened(X, y)
     task, why = check_task(task, y, (table.target_names or ("y",))[0])
-    table, folds, seen = _prepared(table, y, task, cv, seed, _Asked(use, drop, treat or {}, time, group))
+    table, folds, seen = prepared(table, y, task, cv, seed, Asked(use, drop, treat or {}, time, group))
     tell, reading = progress or _silent, reading_of(seen)
-    found = {"columns": seen, "forward": folds.forward}
+    found: dict[str, Any] = {"columns": seen, "forward": folds.forward}
     if task == "clustering":
         refuse_what_judges_targets(scoring, positive, out_of_bag)
         grouping = Grouping(table, folds.number, seed, reading, progress=tell)
@@ -147,66 +141,6 @@ def _opened(X: Any, y: Any) -> tuple[ArrayRows, np.ndarray | None]:
     block = source.table().array()
     found = ArrayRows(block.X, block.y, None, source.feature_names, target_names=source.target_names)
     return found, block.y
-
-
-class _Asked(NamedTuple):
-    """What was asked of single columns."""
-
-    use: Sequence[str]
-    drop: Sequence[str]
-    treat: Mapping[str, str]
-    time: str | None
-    group: str | None
-
-
-def _prepared(
-    table: ArrayRows, y: np.ndarray | None, task: str, cv: int, seed: int, asked: _Asked
-) -> tuple[ArrayRows, Folds, Understanding]:
-    """Look at the columns, cut the rows into folds, and keep what is learned from."""
-    X = table.X
-    special = [name for name in (asked.time, asked.group) if name is not None]
-    check_names(special, X.column_names)
-    if len(special) == 2:
-        raise InputError("Rows can be judged in the order of time, or group by group, not both: give one of them.")
-    order, group = (None if name is None else ordered(column_of(X, name), name) for name in (asked.time, asked.group))
-    folds = folds_of(task, cv, seed, X.num_rows, y, order, group)
-    drop = [*asked.drop, *([asked.group] if asked.group and asked.group not in asked.drop else [])]
-    goal = table.target_names[0] if table.target_names else "the target"
-    asks = {"use": asked.use, "drop": drop, "treat": asked.treat, "time": asked.time}
-    seen = understand(X, y, goal, is_number=task == "regression", **asks)
-    if not seen.names:
-        raise InputError(f"No column is left to learn from. {'; '.join(one.words() for one in seen.left_out)}.")
-    kept = ArrayRows(X.select(list(seen.names)), y, None, list(seen.names), target_names=table.target_names)
-    return kept, folds, seen
-
-
-def ordered(column: Any, name: str) -> np.ndarray:
-    """Give numbers that put rows in the order of a column of numbers or dates, or tell apart those of other columns."""
-    if column.null_count:
-        raise InputError(f"Column {name!r} has {column.null_count} missing values: every row needs one.")
-    way = way_of(how_written(column)) if kind_of(column.type) == "text" else ""
-    if way in DATES or is_date(column.type):
-        return dates_of(column, repr(name), 0, written=way)[:, -1]
-    if way or kind_of(column.type) == "number":
-        return numbers_of(column, repr(name), 0, written=way)
-    return np.asarray(column.to_numpy(zero_copy_only=False)).astype(str)
-
-
-def reading_of(seen: Understanding) -> dict[str, tuple[str, ...]]:
-    """Say what encoders are told of single columns."""
-    lists = {"number": "numeric", "category": "categorical", "date": "dates", "text": "text"}
-    found: dict[str, tuple[str, ...]] = {}
-    for name, kind in seen.treated.items():
-        if name in seen.names:
-            found[lists[kind]] = (*found.get(lists[kind], ()), name)
-    return found
-
-
-def decided(seen: Understanding, entries: list[Entry]) -> Understanding:
-    """Add what the encoder of a model of numbers made of the columns."""
-    fitted = [one for one in entries if one.model is not None and hasattr(one.model, "changes_")]
-    usual = [one for one in fitted if one.contender.encoder.impute is not None] or fitted
-    return seen.with_decisions(usual[0].model.changes_[0].decisions_) if usual else seen
 
 
 @dataclass
@@ -288,6 +222,8 @@ class _Run(Running):
         shape = len(self.judged.scorers), self.folds.count
         scores = {one.name: np.full((shape[0], len(one.candidates), shape[1]), np.nan) for one in group}
         for fold in range(n_folds):
+            # What the last fold saw goes before the next is made: there is never more than one beside the table that is encoded.
+            Z = None
             with self.caught("encoding"):
                 _, *rest = group[0].table_model()._unfitted()
                 fitted = encoder.fitted(fold)
@@ -334,6 +270,7 @@ class _Run(Running):
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
         """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
         began = perf_counter()
+        encoder.forget()
         with self.caught("encoding"):
             changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None))
             encoded = rows.cached()
@@ -389,7 +326,9 @@ def scores_of(
     can tell the scores of all its settings at once does.
     """
     bagged = isinstance(which, str)
-    cv: Any = which if bagged else [(np.flatnonzero(folds.training(which)), np.flatnonzero(folds.number == which))]
+    cv: Any = which
+    if not isinstance(which, str):
+        cv = [(np.flatnonzero(folds.training(which)), np.flatnonzero(folds.number == which))]
     asked = {name: one for name, one in judged.scorers.items() if name == judged.name or one.asks(model) is not None}
     search = Search(model, grid, cv=cv, scoring=asked, refit=False).fit(Z, y, groups=folds.number if bagged else None)
     found = np.full((len(judged.scorers), len(search.cv_results_["params"]), search.n_splits_), np.nan)

@@ -76,6 +76,10 @@ class FoldEncoder:
         fit_known(made, rows, self.known[-1 if fold is None else fold])
         return made
 
+    def forget(self) -> None:
+        """Let the matrix go; it is made anew when it is asked for."""
+        self._last, self._matrix = None, np.empty((0, 0))
+
     def matrix(self, encoder: ColumnEncoder) -> Any:
         """Encode all rows. The matrix, where it is not sparse, is overwritten when the next is asked for."""
         last, self._last = self._last, encoder

@@ -8,8 +8,9 @@ from qed.selection.comparing.contenders import Contender
 from qed.selection.searching.candidates import candidates_of
 
 MORE, MOST_ROUNDS = 3, 2
-# A value at the end that is better than its neighbour by less than this part of the standard error is as good as it gets.
-WORTH = 0.1
+# A value at the end that is better than its neighbour by less than this part of its standard error, or of that of the difference, is as
+# good as it gets.
+WORTH, ALIKE = 0.01, 0.5
 
 
 def beyond(values: list[object], upper: bool) -> list[object]:
@@ -38,7 +39,7 @@ def extension(one: Contender, scores: np.ndarray) -> tuple[str, list[object]]:
     if not np.isfinite(mean).any():
         return "", []
     chosen = int(np.nanargmax(mean))
-    error = scores[chosen].std(ddof=1) / np.sqrt(scores.shape[1]) if scores.shape[1] > 1 else 0.0
+    error = _error(scores[chosen])
     setting, candidates = one.candidates[chosen], one.candidates
     for name, values in one.grid.items():
         ends = {repr(values[0]): False, repr(values[-1]): True}
@@ -46,10 +47,15 @@ def extension(one: Contender, scores: np.ndarray) -> tuple[str, list[object]]:
             continue
         upper = ends[repr(setting[name])]
         neighbour = candidates.index({**setting, name: values[-2 if upper else 1]})
-        more = beyond(values, upper) if mean[chosen] - mean[neighbour] > WORTH * error else []
+        gain = scores[chosen] - scores[neighbour]
+        more = beyond(values, upper) if gain.mean() > max(WORTH * error, ALIKE * _error(gain)) else []
         if more:
             return name, more
     return "", []
+
+
+def _error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
 def extended(one: Contender, name: str, more: list[object]) -> tuple[Contender, Contender]:

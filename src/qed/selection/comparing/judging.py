@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
-from qed.selection.scoring import Scorer, get_scorer, get_scorer_names, scorer_name
+from qed.selection.inputs import Label
+from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
 
 # A class with more than this share of the rows makes guessing it look good.
 MOST_OF_ONE = 0.75
@@ -61,8 +62,7 @@ def _decisive(task: str, y: np.ndarray, scoring: str | None) -> tuple[str, tuple
     """Name the score that decides, and say why it is not the usual one."""
     if scoring is None:
         return ("r2", ()) if task == "regression" else _of_classes(y)
-    name = scorer_name(str(scoring))
-    get_scorer(name)
+    name = get_scorer(str(scoring)).name
     fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
     if name not in fits:
         raise ParameterError(f"{scoring!r} does not score {task}: choose one of {', '.join(sorted(fits))}.")
@@ -99,10 +99,10 @@ def with_positive(scorer: Scorer, positive: object, y: np.ndarray | None) -> Sco
     return scorer.with_positive(named_class(positive, y))
 
 
-def named_class(positive: object, y: np.ndarray | None) -> object:
+def named_class(positive: object, y: np.ndarray | None) -> Label:
     """Find the one of two classes that is called positive, as it is or as text."""
     labels = [] if y is None else np.unique(y).tolist()
-    chosen = [label for label in labels if label == positive or str(label) == str(positive)]
+    chosen: list[Label] = [label for label in labels if label == positive or str(label) == str(positive)]
     if len(labels) != 2 or not chosen:
         words = ", ".join(map(repr, labels[:8])) + (" ..." if len(labels) > 8 else "")
         raise ParameterError(f"The positive class must be one of two, not {positive!r}: the target has {words}.")

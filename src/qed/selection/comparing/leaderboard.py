@@ -15,6 +15,7 @@ from qed.features.understanding.findings import Understanding
 from qed.selection.comparing.contenders import Contender, is_baseline
 from qed.selection.comparing.folding import Folds
 from qed.selection.cross_validate import cross_val_predict
+from qed.selection.searching.candidates import fresh
 
 # What tells how much there is to understand about a model, the simplest first.
 MARKS = (
@@ -147,16 +148,29 @@ class Comparison(Shown):
         """The numbers of training and held-out rows, fold after fold."""
         return Folds(self.folds, self.forward).pairs()
 
+    @property
+    def judged(self) -> np.ndarray:
+        """The numbers of the rows that were held out: all of them, but where folds are in the order of time."""
+        return np.flatnonzero(self.folds >= 0)
+
     @cached_property
     def predicted(self) -> np.ndarray | None:
-        """For each row, what the best model says of it when fitted without its fold; None where not every row was held out."""
-        if self.task == "clustering" or self.forward or self.best.model is None:
+        """For each row that is `judged`, what the best model says of it when fitted without its fold; None for clusters."""
+        if self.task == "clustering" or self.best.model is None:
             return None
         if self.best.out_of_bag:
             return predicted_out_of_bag(self.best.model.model_, self.best.model.encoded(self.rows))
         block, model = self.rows.array(), self.best.contender.table_model(self.best.setting)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            if self.forward:
+                found = np.empty(
+                    len(self.folds), dtype=np.asarray(block.y).dtype if self.task == "classification" else np.float64
+                )
+                for train, test in self.pairs:
+                    fitted = fresh(model).fit(block.X.take(train), np.asarray(block.y)[train])
+                    found[test] = fitted.predict(block.X.take(test))
+                return found[self.judged]
             return np.asarray(cross_val_predict(model, block.X, block.y, cv=self.pairs))
 
     @property
