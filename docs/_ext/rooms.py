@@ -50,6 +50,7 @@ PASSES = {
     "each iteration": "once per iteration",
     "stream": "as a stream",
     "in memory": "in memory",
+    "trial": "by trial, in a world",
 }
 FIRST = ["fit", "predict", "predict_proba", "transform", "fit_transform", "fit_predict", "inverse_transform", "score"]
 FIRST += ["inference_", "partial_fit", "forget", "resume"]

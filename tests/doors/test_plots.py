@@ -102,3 +102,44 @@ def test_strange_names_are_text(ax):
 def test_names_are_cut_and_points_are_few():
     assert plain("a" * 90) == "a" * 39 + "…" and plain("two\nlines") == "two lines"
     assert len(some(10**6)) == 2000 and some(10**6)[-1] == 10**6 - 1
+
+
+def test_boundaries_margins_and_cells():
+    X, y = qed.data.synthetic.blobs(60, random_state=0)
+    two = y < 2
+    ax = plots.decision_boundary(qed.GaussianNB().fit(X, y), X, y, Figure().subplots())
+    assert len(ax.get_legend().get_texts()) == len(np.unique(y)) and "first column" in drawn(ax)
+    model = qed.SVC(kernel="linear").fit(X[two], y[two])
+    ax = plots.margins(model, X[two], y[two], Figure().subplots())
+    counts = [int(text.get_text().rsplit("(", 1)[1].rstrip(")")) for text in ax.get_legend().get_texts()]
+    assert sum(counts) == two.sum() and counts[1] + counts[2] == len(model.support_)
+    ax = plots.voronoi([[0.0, 0.0], [1.0, 0.0]], X, Figure().subplots())
+    assert [len(line.get_xdata()) for line in ax.lines] == [len(X), 2]
+    with pytest.raises(qed.base.errors.InputError, match="two columns"):
+        plots.voronoi([[0.0, 0.0, 1.0]])
+
+
+def test_curves_of_the_course():
+    ax = plots.losses({"hinge": qed.optim.HingeLoss(), "logistic": qed.optim.LogisticLoss()}, Figure().subplots())
+    hinge = ax.lines[1]
+    at_one = np.argmin(np.abs(hinge.get_xdata() - 1.0))
+    assert hinge.get_ydata()[at_one] == pytest.approx(0.0, abs=0.02) and len(ax.lines) == 3
+    ax = plots.impurities(Figure().subplots())
+    assert [line.get_ydata().max() for line in ax.lines] == pytest.approx([1.0, 0.5, 0.5])
+    ax = plots.roc({STRANGE[0]: ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])}, Figure().subplots())
+    assert "area 0.500" in ax.get_legend().get_texts()[1].get_text() and drawn(ax)
+    ax = plots.coefficient_path([0.1, 1.0, 10.0], np.ones((3, 9)), None, Figure().subplots())
+    assert len(ax.lines) == 10 and len(ax.get_legend().get_texts()) == 6
+    fits = {name: qed.optim.minimize(lambda w: w @ w, [1.0, 2.0], method=name).ending for name in ("gradient", "lbfgs")}
+    ax = plots.convergence(fits, 0.0, Figure().subplots())
+    assert ax.get_yscale() == "log" and len(ax.lines) == 2
+
+
+def test_learning_by_trial_is_drawn():
+    world = qed.GridWorld(["S.#", "..G"])
+    plan = qed.ValueIteration().fit(world)
+    ax = plots.policy(world, plan.policy_, plan.values_, Figure().subplots())
+    assert [text.get_text() for text in ax.texts] == world.arrows(plan.policy_).replace("\n", " ").split(" ")
+    player = qed.UpperConfidence(pulls=60, runs=3, random_state=0).fit(qed.Bandit([0.1, 0.9]))
+    ax = plots.regret({"bounds": player}, Figure().subplots())
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), player.regret_)

@@ -5,7 +5,7 @@ import pytest
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.data.synthetic import line
+from qed.data.synthetic import line, noise_model
 
 GRID = np.linspace(-1, 1, 11)[:, None]
 TRUTH = 2 * GRID[:, 0] + 1
@@ -21,8 +21,7 @@ def found():
 
 
 def test_noise_has_mean_zero_so_the_mean_of_y_is_the_truth():
-    random = np.random.default_rng(0)
-    Y = 3.0 + 0.5 * random.standard_normal(40_000)
+    Y = noise_model(lambda x: 3.0 + 0 * x, np.zeros(40_000), noise=0.5, random_state=0)
     assert Y.mean() == pytest.approx(3.0, abs=4 * 0.5 / 200)
     assert Y.var() == pytest.approx(0.25, rel=0.05)
     assert (Y**2).mean() == pytest.approx(Y.var() + Y.mean() ** 2, rel=1e-12)

@@ -51,15 +51,16 @@ def test_5_a_good_feature_lowers_bias_and_a_bad_one_rarely_raises_it():
 
 
 def test_6_a_feature_never_lowers_the_variance_of_a_fixed_design():
-    """Pointwise sigma² phi'(Phi'Phi)^-1 phi; averaged over the training inputs it is sigma² rank / n."""
+    """Pointwise sigma² phi'(Phi'Phi)^-1 phi, as a posterior without a prior has it; averaged over the inputs sigma² rank / n."""
     x = np.random.default_rng(0).uniform(-1, 1, 12)
     grid, before = np.linspace(-1, 1, 21), np.zeros(21)
     for degree in range(5):
-        Phi, phi = np.vander(x, degree + 1), np.vander(grid, degree + 1)
-        inverse = np.linalg.inv(Phi.T @ Phi)
-        variance = np.einsum("ij,jk,ik->i", phi, inverse, phi)
+        powers = qed.PolynomialFeatures(degree).fit(x[:, None])
+        Phi, phi = powers.transform(x[:, None]), powers.transform(grid[:, None])
+        spread = qed.linear_gaussian(Phi, x, noise=1.0).covariance
+        variance = np.einsum("ij,jk,ik->i", phi, spread, phi)
         assert (variance >= before - 1e-10).all()
-        assert np.trace(Phi @ inverse @ Phi.T) / 12 == pytest.approx((degree + 1) / 12)
+        assert np.trace(Phi @ spread @ Phi.T) / 12 == pytest.approx((degree + 1) / 12)
         before = variance
 
 

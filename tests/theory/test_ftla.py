@@ -24,39 +24,45 @@ def matrices():
 
 
 @pytest.mark.parametrize("X", list(matrices()))
+@pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
 def test_dimensions_add_up_and_bases_are_orthogonal(X):
     n, p = X.shape
     rows, null, columns, left_null = spaces(X)
-    assert rows.shape[1] + null.shape[1] == p and columns.shape[1] + left_null.shape[1] == n
-    assert rows.shape[1] == columns.shape[1] == np.linalg.matrix_rank(X)
+    rank = qed.LinearRegression(fit_intercept=False).fit(X, np.arange(n) + 1.0).rank_
+    assert rows.shape[1] == columns.shape[1] == rank
+    assert rank + null.shape[1] == p and rank + left_null.shape[1] == n
     np.testing.assert_allclose(rows.T @ null, 0.0, atol=1e-12)
-    np.testing.assert_allclose(columns.T @ left_null, 0.0, atol=1e-12)
     np.testing.assert_allclose(X @ null, 0.0, atol=1e-12)
     np.testing.assert_allclose(X.T @ left_null, 0.0, atol=1e-12)
-    np.testing.assert_allclose(projector(rows) + projector(null), np.eye(p), atol=1e-12)
     np.testing.assert_allclose(projector(columns) + projector(left_null), np.eye(n), atol=1e-12)
 
 
 @pytest.mark.parametrize("X", list(matrices()))
+@pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
 def test_products_with_the_transpose_keep_the_spaces(X):
-    """null(X'X) = null(X), range(X'X) = range(X'), null(XX') = null(X'), range(XX') = range(X)."""
+    """range(X'X) = range(X'): least squares on X and on X'X have solutions of the same rank, in the same space."""
     rows, null, columns, left_null = map(projector, spaces(X))
-    inner, outer = [projector(s) for s in spaces(X.T @ X)], [projector(s) for s in spaces(X @ X.T)]
-    np.testing.assert_allclose(inner[1], null, atol=1e-8)
-    np.testing.assert_allclose(inner[2], rows, atol=1e-8)
-    np.testing.assert_allclose(outer[1], left_null, atol=1e-8)
-    np.testing.assert_allclose(outer[2], columns, atol=1e-8)
+    y = np.random.default_rng(2).standard_normal(len(X))
+    model = qed.LinearRegression(fit_intercept=False).fit(X, y)
+    normal = qed.LinearRegression(fit_intercept=False).fit(X.T @ X, X.T @ y)
+    assert normal.rank_ == model.rank_
+    np.testing.assert_allclose(rows @ model.coef_, model.coef_, atol=1e-8)
+    np.testing.assert_allclose(normal.coef_, model.coef_, atol=1e-6)
+    np.testing.assert_allclose(columns @ y, model.predict(X), atol=1e-8)
+    np.testing.assert_allclose(left_null @ y, y - model.predict(X), atol=1e-8)
+    np.testing.assert_allclose(projector(spaces(X.T @ X)[1]), null, atol=1e-8)
 
 
 @pytest.mark.parametrize("X", list(matrices()))
+@pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
 def test_every_vector_splits_in_one_way(X):
+    """What least squares finds again of Xu is the part of u in range(X'); the rest is in the null space."""
     rows, null, _, _ = spaces(X)
     u = np.random.default_rng(1).standard_normal(X.shape[1])
-    along, across = projector(rows) @ u, projector(null) @ u
-    np.testing.assert_allclose(along + across, u, atol=1e-12)
-    assert abs(along @ across) < 1e-12
-    basis = np.hstack([rows, null])
-    np.testing.assert_allclose(basis @ np.linalg.solve(basis, u), u, atol=1e-12)
+    along = qed.LinearRegression(fit_intercept=False).fit(X, X @ u).coef_
+    np.testing.assert_allclose(along, projector(rows) @ u, atol=1e-8)
+    np.testing.assert_allclose(u - along, projector(null) @ u, atol=1e-8)
+    assert abs(along @ (u - along)) < 1e-8
 
 
 @pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")

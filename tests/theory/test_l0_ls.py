@@ -22,10 +22,15 @@ def error(X, y, chosen):
 
 def test_the_number_of_non_zeros_is_no_norm_and_not_convex():
     """Theory: ||2w||_0 = ||w||_0, and halfway between two sparse vectors there are more non-zeros than on average."""
-    count = np.count_nonzero
+
+    def count(w):
+        return float(np.count_nonzero(np.abs(w) > 1e-12))
+
     w, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     assert count(2 * w) != 2 * count(w)
     assert count((w + v) / 2) > (count(w) + count(v)) / 2
+    found = qed.optim.check_convexity(lambda w: count(np.round(w)), [-1.0, -1.0], [1.0, 1.0], tests=("chord",))
+    assert not found and "chord" in found.witnesses
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 import qed
+from qed.stats import Gaussian
 from tests.theory.fixtures import T_X, T_Y, problem
 
 
@@ -21,9 +22,11 @@ def test_a_likelihood_log_likelihood_and_squared_error_have_the_same_best_hypoth
     grid = np.linspace(0.5, 3, 501)
     residuals = y - np.sin(grid[:, None] * x)
     density = norm(0, 0.1).pdf(residuals).prod(axis=1)
-    logs = [log_likelihood(r, 0.1) for r in residuals]
+    logs = [Gaussian(np.zeros(15), 0.01 * np.eye(15)).log_density(r) for r in residuals]
     squares = (residuals**2).sum(axis=1)
     assert density.argmax() == np.argmax(logs) == squares.argmin()
+    model = qed.NonlinearLeastSquares(lambda X, w: np.sin(w[0] * X[:, 0]), [1.5]).fit(x[:, None], y)
+    assert abs(model.coef_[0] - grid[squares.argmin()]) <= 0.005
 
 
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 25.0])
@@ -56,7 +59,8 @@ def test_products_of_densities_underflow_and_sums_of_logs_do_not():
     """Pitfall: work in logarithms."""
     residual = np.random.default_rng(0).standard_normal(2000)
     assert norm.pdf(residual).prod() == 0.0
-    assert np.isfinite(log_likelihood(residual, 1.0))
+    likelihood = Gaussian([0.0], [[1.0]]).log_likelihood(residual[:, None])
+    assert likelihood == pytest.approx(log_likelihood(residual, 1.0), rel=1e-12)
 
 
 def test_the_most_likely_variance_is_the_mean_squared_residual():

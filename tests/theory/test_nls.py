@@ -38,7 +38,8 @@ def loss(w):
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 3.0])
 def test_likelihood_and_squares_differ_by_a_constant(sigma):
     points = np.random.default_rng(1).uniform(0.1, 3, (20, 2))
-    apart = [-norm(decay(X, w), sigma).logpdf(Y).sum() - loss(w) / sigma**2 for w in points]
+    squares = Residuals(lambda w: Y - decay(X, w), lambda w: -decay_slopes(X, w))
+    apart = [-norm(decay(X, w), sigma).logpdf(Y).sum() - squares.value(w) / sigma**2 for w in points]
     np.testing.assert_allclose(apart, apart[0], rtol=1e-10)
 
 

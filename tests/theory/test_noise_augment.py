@@ -38,12 +38,13 @@ def test_the_scaling_of_the_text():
 
 
 def test_sums_of_the_copies():
-    """Theory: the mean Gram matrix tends to X'X + n s^2 I, and the mean right side to X'y."""
-    random, variance, repeats = np.random.default_rng(0), ALPHA / len(Y), 4000
-    noisy = X + np.sqrt(variance) * random.standard_normal((repeats, *X.shape))
+    """Theory: the mean Gram matrix tends to X'X + n s^2 I, and the mean right side to X'y: which is ridge."""
+    variance, repeats = ALPHA / len(Y), 4000
+    noisy = X + qed.data.synthetic.noise((repeats, *X.shape), scale=np.sqrt(variance), random_state=0)
     gram = np.einsum("rni,rnj->ij", noisy, noisy) / repeats
     np.testing.assert_allclose(gram, X.T @ X + ALPHA * np.eye(3), atol=0.2)
     np.testing.assert_allclose(np.einsum("rni,n->i", noisy, Y) / repeats, X.T @ Y, atol=0.2)
+    np.testing.assert_allclose((X.T @ X + ALPHA * np.eye(3)) @ ridge(ALPHA), X.T @ Y, rtol=1e-9)
 
 
 def test_seeds_and_no_noise():

@@ -16,6 +16,7 @@ def test_support_confidence_and_lift_by_hand(way):
     model = way(0.4).fit(BASKETS)
     support = dict(model.sets())
     assert support[("bread",)] == 0.8 and support[("nappies", "beer")] == pytest.approx(0.6)
+    assert support[("bread", "milk", "nappies")] == 0.4 and max(map(len, support)) == 3
     rules = {(rule.given, rule.then): rule for rule in qed.association_rules(model, min_confidence=0.0)}
     rule = rules[("beer",), ("nappies",)]
     assert (rule.support, rule.confidence, rule.lift) == pytest.approx((0.6, 1.0, 1.25))

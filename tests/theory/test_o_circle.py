@@ -16,23 +16,25 @@ def circle(a, b, r):
 
 @pytest.mark.parametrize("a, b, r", [(0.0, 0.0, 1.0), (0.5, -0.7, 2.0), (-1.5, 0.3, 0.25)])
 def test_the_map_makes_it_linear(a, b, r):
-    f1, f2 = circle(a, b, r).T
-    Phi = np.column_stack([np.ones_like(f1), f1**2, f2**2, f1 * f2, f1, f2])
-    u = np.array([a**2 + b**2 - r**2, 1, 1, 0, -2 * a, -2 * b])
+    powers = qed.PolynomialFeatures(2).fit(circle(a, b, r))
+    Phi = powers.transform(circle(a, b, r))
+    weight = {"1": a**2 + b**2 - r**2, "x0": -2 * a, "x1": -2 * b, "x0^2": 1, "x0 x1": 0, "x1^2": 1}
+    u = np.array([weight[name] for name in powers.get_feature_names_out()])
     assert np.abs(Phi @ u).max() < 1e-12
-    printed = np.array([a**2 + b**2 - 3.0**2, 1, 1, 0, -2 * a, -2 * b])
+    printed = u + np.where(powers.get_feature_names_out() == "1", r**2 - 3.0**2, 0.0)
     assert np.abs(Phi @ printed).max() > 1, "with another number than the radius it is not"
 
 
 def test_principal_components_of_the_plane_find_both_directions_important():
     X = circle(0.5, -0.7, 2.0)
-    values = np.linalg.eigvalsh(np.cov(X.T))
+    values = qed.PCA(n_components=None).fit(X).explained_variance_
     assert values[0] == pytest.approx(values[1], rel=1e-10)
 
 
 def test_squares_of_a_unit_circle_lie_on_a_line():
-    z = circle(0.0, 0.0, 1.0) ** 2
+    z = qed.FeatureMap(np.square).fit_transform(circle(0.0, 0.0, 1.0))
     np.testing.assert_allclose(-z[:, 0] - z[:, 1] + 1, 0, atol=1e-15)
+    assert qed.LinearRegression().fit(z[:, :1], z[:, 1]).coef_[0] == pytest.approx(-1.0)
 
 
 @pytest.mark.parametrize("a, b, r", [(0.0, 0.0, 1.0), (0.5, -0.7, 2.0)])

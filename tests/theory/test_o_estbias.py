@@ -21,6 +21,7 @@ def assess(name, distribution=NOISE, truth=CENTER, n=N):
 def test_the_numbers():
     X = np.array([6.0, 1.0, 5.0])
     assert [float(estimate(X)) for estimate in ESTIMATORS.values()] == [4.0, 5.5, 5.0]
+    assert qed.MeanRegressor().fit(np.zeros((3, 1)), X).predict(np.zeros((1, 1)))[0] == pytest.approx(4.0)
 
 
 @pytest.mark.parametrize(("name", "bias"), [("mean", 0.0), ("ends", 0.0), ("five", 5.0 - CENTER)])

@@ -11,10 +11,11 @@ from tests.theory.fixtures import problem
 @pytest.mark.parametrize(("n", "m"), [(10, 4), (4, 10), (7, 7), (1, 5), (5, 1)])
 @pytest.mark.parametrize("penalty", [1e-2, 1.0, 50.0])
 def test_push_through_identity(n, m, penalty):
-    """(F'F + lambda I_M)^-1 F' y = F'(FF' + lambda I_N)^-1 y."""
+    """(F'F + lambda I_M)^-1 F' y = F'(FF' + lambda I_N)^-1 y: ridge, and kernel ridge with the linear kernel."""
     F, y, _ = problem(n, m)
-    left = np.linalg.solve(F.T @ F + penalty * np.eye(m), F.T @ y)
-    np.testing.assert_allclose(left, F.T @ np.linalg.solve(F @ F.T + penalty * np.eye(n), y), rtol=1e-10, atol=1e-12)
+    left = qed.Ridge(penalty, fit_intercept=False).fit(F, y).coef_
+    right = F.T @ qed.KernelRidge(penalty, kernel=Linear()).fit(F, y).dual_coef_
+    np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2), Polynomial(3, gamma=0.5, coef0=2.0)])

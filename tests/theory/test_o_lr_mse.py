@@ -17,8 +17,12 @@ def test_monte_carlo_agrees_within_three_standard_errors():
 
 
 def test_trace_of_the_inverse_is_the_sum_of_inverse_eigenvalues():
+    """The covariance of the weights has the trace sigma² sum 1 / lambda_i, with the eigenvalues of the scatter as PCA finds them."""
     X = np.random.default_rng(1).standard_normal((25, 4))
-    assert np.trace(np.linalg.inv(X.T @ X)) == pytest.approx(np.sum(1 / np.linalg.eigvalsh(X.T @ X)), rel=1e-12)
+    X -= X.mean(axis=0)
+    spread = qed.linear_gaussian(X, np.zeros(25), noise=1.0).covariance
+    eigenvalues = qed.PCA(n_components=None).fit(X).singular_values_ ** 2
+    assert np.trace(spread) == pytest.approx(np.sum(1 / eigenvalues), rel=1e-10)
 
 
 def test_inference_estimates_that_covariance():

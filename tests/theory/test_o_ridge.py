@@ -1,6 +1,7 @@
 """O-RIDGE: limits and monotonicity of ridge, and the scalings of the texts."""
 
 import numpy as np
+import pytest
 
 import qed
 from tests.theory.fixtures import problem
@@ -12,8 +13,9 @@ def ridge(X, y, alpha):
 
 def test_eigenvalues_shift_by_lambda():
     X, _, _ = problem()
-    plain, shifted = np.linalg.eigvalsh(X.T @ X), np.linalg.eigvalsh(X.T @ X + 3 * np.eye(5))
-    np.testing.assert_allclose(shifted, plain + 3, rtol=1e-10)
+    plain = np.linalg.eigvalsh(X.T @ X)
+    for penalty, condition in zip((0.0, 3.0), qed.optim.ridge_condition(X, [0.0, 3.0])):
+        assert condition == pytest.approx((plain[-1] + penalty) / (plain[0] + penalty), rel=1e-8)
 
 
 def test_vanishing_lambda_gives_the_pseudo_inverse():

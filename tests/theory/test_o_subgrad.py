@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qed.base.running.steps import Reason, Rule, run
-from qed.optim import Diminishing, Objective, Subgradient, minimize
+from qed.optim import L1, Diminishing, Objective, Subgradient, minimize
 from tests.theory.fixtures import problem
 
 ABSOLUTE = Objective(lambda w: abs(w).sum(), np.sign)
@@ -31,8 +31,11 @@ def test_the_inequality(x, z):
     "g, is_one", [(-1.0, True), (0.0, True), (0.3, True), (1.0, True), (1.01, False), (-1.5, False)]
 )
 def test_at_the_kink_of_the_absolute_value_they_are_the_interval(g, is_one):
+    """|z| >= g z for all z; which is when minus g may stand beside the kink of our penalty: the distance to its subgradients vanishes."""
     z = np.linspace(-2, 2, 101)
     assert (abs(z) >= g * z - 1e-15).all() == is_one
+    shrunk = L1(1.0).prox(np.array([g]), np.array([1.0]))
+    assert (float(np.ravel(shrunk)[0]) == 0.0) == is_one
 
 
 @pytest.mark.parametrize("choice", [-1.0, 0.0, 1.0])

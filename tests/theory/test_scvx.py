@@ -74,6 +74,7 @@ def test_on_a_bounded_interval_it_is_strongly_convex():
 
 
 def test_equality_along_the_lowest_eigenvector():
+    """The bound with the least eigenvalue is met there: with any more than it, a witness is found along that direction."""
     H = np.array([[3.0, 1.0], [1.0, 2.0]])
     f = quadratic(H)
     value, gradient = f.value, f.derivatives["gradient"]
@@ -83,9 +84,13 @@ def test_equality_along_the_lowest_eigenvector():
     m, square = values[0], (v - u) @ (v - u)
     assert value(v) == pytest.approx(value(u) + gradient(u) @ (v - u) + m / 2 * square)
     assert (gradient(v) - gradient(u)) @ (v - u) == pytest.approx(m * square)
+    box = [-2.0, -2.0], [2.0, 2.0]
+    assert check_strong_convexity(value, m * (1 - 1e-6), *box, gradient=gradient)
+    assert not check_strong_convexity(value, m * 1.05, *box, gradient=gradient)
 
 
 def test_quadratic_lower_bound_at_the_minimum():
-    minimum = np.linalg.solve(X.T @ X + 0.5 * np.eye(3), X.T @ Y)
+    found = minimize(RIDGE.value, [0.0, 0.0, 0.0], gradient=RIDGE.derivatives["gradient"], tol=1e-12)
+    np.testing.assert_allclose(found.point, np.linalg.solve(X.T @ X + 0.5 * np.eye(3), X.T @ Y), atol=1e-8)
     for w in np.random.default_rng(0).uniform(-3, 3, (50, 3)):
-        assert RIDGE.value(w) >= RIDGE.value(minimum) + LOWEST / 2 * ((w - minimum) ** 2).sum() * (1 - 1e-12)
+        assert RIDGE.value(w) >= found.value + LOWEST / 2 * ((w - found.point) ** 2).sum() * (1 - 1e-7)

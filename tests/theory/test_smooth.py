@@ -7,7 +7,7 @@ The text takes the largest eigenvalue of the Hessian for M. That is right for co
 import numpy as np
 import pytest
 
-from qed.optim import check_smoothness, estimate_curvature
+from qed.optim import GradientDescent, Objective, check_smoothness, estimate_curvature
 from tests.theory.functions import X, hyperbola, least_squares, logistic, quadratic
 
 BOX = [-3.0] * 3, [3.0] * 3
@@ -53,8 +53,10 @@ def test_the_hyperbola_is_1_smooth_and_1_lipschitz():
 
 
 def test_descent_lemma():
-    """A step of 1/M gains at least |gradient|^2 / (2M)."""
+    """A step of 1/M of our gradient descent gains at least |gradient|^2 / (2M)."""
     largest = np.linalg.eigvalsh(X.T @ X)[-1] / 4
     f, g = logistic.value, logistic.derivatives["gradient"]
     for w in np.random.default_rng(1).uniform(-3, 3, (50, 3)):
-        assert f(w - g(w) / largest) <= f(w) - g(w) @ g(w) / (2 * largest) + 1e-12
+        steps = GradientDescent(1 / largest).steps(Objective(f, g), w)
+        first, second = next(steps), next(steps)
+        assert second.objective <= first.objective - g(w) @ g(w) / (2 * largest) + 1e-12

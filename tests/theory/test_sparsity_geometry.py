@@ -19,9 +19,12 @@ def draws(count=500, n=10, seed=0):
 
 
 def test_shrinking_always_pays_the_same_for_sizes_and_ever_less_for_squares():
+    """By our penalties: the sizes have the slope 3 wherever w is not zero, the squares one that falls with w."""
+    sizes, squares = qed.optim.L1(3.0), qed.optim.L2(3.0)
     for w in (2.0, 0.1, 1e-3):
-        assert slope(lambda v: 3.0 * np.abs(v).sum(), [w], 1e-6 * w)[0] == pytest.approx(3.0, rel=1e-6)
-        assert slope(lambda v: 3.0 * (v**2).sum(), [w], 1e-6 * w)[0] == pytest.approx(2 * 3.0 * w, rel=1e-6)
+        assert slope(lambda v: float(sizes.value(v)), [w], 1e-6 * w)[0] == pytest.approx(3.0, rel=1e-6)
+        steep = slope(lambda v: float(squares.value(v)), [w], 1e-6 * w)[0]
+        assert steep == pytest.approx(float(squares.value(np.array([1.0]))) * 2 * w, rel=1e-6)
 
 
 def test_two_in_five_lassos_have_a_zero_and_no_ridge_has():

@@ -31,9 +31,9 @@ def test_longer_than_least_squares(seed):
 
 def test_noise_adds_a_multiple_of_the_identity():
     """Theory: E[Z'Z] = n sigma^2 I; taking it away from E[X'X] leaves what the true columns have."""
-    random, n, d, draws = np.random.default_rng(0), 30, 3, 4000
-    truth, sigma = random.standard_normal((n, d)), 0.5
-    noise = sigma * random.standard_normal((draws, n, d))
+    n, d, draws, sigma = 30, 3, 4000, 0.5
+    truth = np.random.default_rng(0).standard_normal((n, d))
+    noise = qed.data.synthetic.noise((draws, n, d), scale=sigma, random_state=0)
     mean = np.einsum("kni,knj->ij", noise, noise) / draws
     np.testing.assert_allclose(mean, n * sigma**2 * np.eye(d), atol=0.1)
     noisy = truth + noise
@@ -43,7 +43,8 @@ def test_noise_adds_a_multiple_of_the_identity():
 
 def test_shared_noise_would_not_vanish_off_the_diagonal():
     """[ERR 22]: rows can be as independent as they like; it is independence of the columns that is needed."""
-    random = np.random.default_rng(0)
-    column = random.standard_normal((20_000, 1))
+    column = qed.data.synthetic.noise((20_000, 1), random_state=0)
+    apart = qed.data.synthetic.noise((20_000, 2), random_state=0)
     dependent = np.hstack([column, column])
     assert (dependent.T @ dependent)[0, 1] / len(column) > 0.9
+    assert abs((apart.T @ apart)[0, 1]) / len(column) < 4 / np.sqrt(20_000)

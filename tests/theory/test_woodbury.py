@@ -10,14 +10,15 @@ from tests.theory.fixtures import problem
 @pytest.mark.parametrize(("n", "k"), [(8, 3), (3, 8), (5, 5), (6, 1)])
 @pytest.mark.parametrize("seed", range(3))
 def test_both_sides_agree(n, k, seed):
-    """Theory: on random well-conditioned blocks, to 1e-10."""
+    """Theory: on random well-conditioned blocks, to 1e-10; the two sides are the primal and the dual form of a posterior."""
     random = np.random.default_rng(seed)
-    A = np.eye(n) * 4 + 0.3 * random.standard_normal((n, n))
-    C = np.eye(k) * 3 + 0.3 * random.standard_normal((k, k))
-    U, V = 0.3 * random.standard_normal((n, k)), 0.3 * random.standard_normal((k, n))
-    inverse = np.linalg.inv(A)
-    right = inverse - inverse @ U @ np.linalg.inv(np.linalg.inv(C) + V @ inverse @ U) @ V @ inverse
-    np.testing.assert_allclose(np.linalg.inv(A + U @ C @ V), right, atol=1e-10)
+    X, half = random.standard_normal((n, k)), 0.3 * random.standard_normal((k, k))
+    prior, noise, y = np.eye(k) * 3 + half @ half.T, 4 * np.eye(n), random.standard_normal(n)
+    primal = qed.linear_gaussian(X, y, noise=noise, prior=prior, form="primal")
+    dual = qed.linear_gaussian(X, y, noise=noise, prior=prior, form="dual")
+    np.testing.assert_allclose(primal.covariance, dual.covariance, atol=1e-10)
+    left = np.linalg.inv(np.linalg.inv(prior) + X.T @ X / 4)
+    np.testing.assert_allclose(primal.covariance, left, atol=1e-10)
 
 
 def test_it_is_why_the_two_forms_have_one_covariance():

@@ -7,15 +7,18 @@ __getattr__, __dir__, __all__ = room(
     {
         "bars": ["coefficients"],
         "bias_variance": ["bias_variance", "hypotheses"],
+        "boundary": ["decision_boundary", "margins", "voronoi"],
         "confusion": ["confusion_matrix"],
         "curves": ["learning_curve", "validation_curve"],
         "descent": ["descent"],
         "errors": ["predicted_against_true", "residuals"],
         "iterations": ["trace"],
+        "learning": ["policy", "regret"],
         "mixture": ["ellipses"],
         "scatter": ["clusters"],
         "table": ["histograms"],
         "tangency": ["tangency"],
+        "theory": ["coefficient_path", "convergence", "impurities", "losses", "roc"],
         "tree": ["export_svg", "plot_tree"],
     },
 )

@@ -50,6 +50,7 @@ class Trial(Stepped, BaseEstimator):
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     passes: ClassVar[str] = "trial"
     target: ClassVar[str | None] = None
+    sparse: ClassVar[bool] = False
     fingerprint_: Mark
 
     def fit(self, world: Any) -> Self:

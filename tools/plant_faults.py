@@ -1,0 +1,100 @@
+"""Plant small faults in a copy of the library, one at a time, and see that the entry's own test catches each.
+
+A test of theory is worth something when it fails where the theory is broken. Run ``python tools/plant_faults.py``; it takes a few minutes,
+touches nothing in the repository, and ends with an error where a fault was not caught.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is changed where, and the test that has to notice."""
+
+    file: str
+    right: str
+    wrong: str
+    test: str
+
+
+FAULTS = [
+    Fault(
+        "optim/solvers/momentum.py",
+        "* step.velocity + length * direction",
+        "* step.velocity - length * direction",
+        "test_hb.py",
+    ),
+    Fault("stats/distributions/gaussian.py", "standard @ self.root.T", "standard @ self.root", "test_errata.py"),
+    Fault("stats/distributions/gaussian.py", "determinant = 2 * np.log", "determinant = np.log", "test_mvn_pdf.py"),
+    Fault("trees/impurity.py", "-share * np.log2(share)", "-share * np.log(share)", "test_c7_impurity.py"),
+    Fault("kernels/polynomial.py", "products += self.coef0", "products += 2 * self.coef0", "test_poly_kernel.py"),
+    Fault(
+        "association/rules.py",
+        "lift = confidence / support[then]",
+        "lift = confidence / support[given]",
+        "test_o_assoc.py",
+    ),
+    Fault("association/candidates.py", "np.isin(parts, known)", "~np.isin(parts, known)", "test_o_assoc.py"),
+    Fault("classification/rectangle.py", "held.max(axis=0)", "rows.max(axis=0)", "test_o_rect.py"),
+    Fault(
+        "reinforcement/world.py", "gamma * (self.onwards @ values)", "(self.onwards @ values)", "test_o_gridworld.py"
+    ),
+    Fault("reinforcement/episodes.py", "goal += gamma * best", "goal += best", "test_o_qlearn.py"),
+    Fault(
+        "reinforcement/bandits/upper_confidence.py",
+        "2 * np.log(max(pull, 1))",
+        "0 * np.log(max(pull, 1))",
+        "test_o_bandit.py",
+    ),
+    Fault("selection/diagnosis/risk.py", "of_class - oracle", "of_class", "test_o_erm.py"),
+]
+
+
+def caught(fault: Fault, copy: Path) -> bool:
+    """Plant a fault in the copy, run its test, and take the fault out again."""
+    place = copy / "qed" / fault.file
+    text = place.read_text(encoding="utf-8")
+    if text.count(fault.right) < 1:
+        raise SystemExit(f"{fault.file} no longer holds {fault.right!r}: the fault has to be written anew.")
+    place.write_text(text.replace(fault.right, fault.wrong), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["NUMBA_CACHE_DIR"] = str(copy / "numba")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        str(ROOT / "tests" / "theory" / fault.test),
+    ]
+    try:
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    finally:
+        place.write_text(text, encoding="utf-8")
+    return done.returncode == 1
+
+
+def main() -> None:
+    missed = []
+    with tempfile.TemporaryDirectory() as directory:
+        copy = Path(directory)
+        shutil.copytree(ROOT / "src" / "qed", copy / "qed", ignore=shutil.ignore_patterns("__pycache__"))
+        for fault in FAULTS:
+            found = caught(fault, copy)
+            print(f"{'caught' if found else 'MISSED'}  {fault.file}: {fault.wrong}  by {fault.test}", flush=True)
+            missed += [] if found else [fault]
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
