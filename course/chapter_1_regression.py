@@ -196,8 +196,8 @@ print(conic)
 # for it.
 #
 # Cut the rows into ten parts. Leave one out, fit the others, measure on the part; then the next. The mean of the ten
-# errors is the *cross-validated* error. Sums over rows can be subtracted, so all ten fits come from one pass over the
-# table.
+# errors is the *cross-validated* error. Sums over rows can be subtracted, so all ten fits come from a pass or two over
+# the table.
 
 features = qed.PolynomialFeatures(5, include_bias=False).fit_transform(income / 1000)
 folds = qed.KFold(10, shuffle=True, random_state=0)
