@@ -108,7 +108,7 @@ print(qed.certify(model, income, food))
 # Read it line by line.
 #
 # - *residuals sum to zero* and *residuals are orthogonal to every column*: the two conditions of the proof, scaled so
-#   that 1 would be a complete failure.
+#   that units do not matter.
 # - *excess over the least possible error*: how much of the error could still be taken away, by the formula above.
 # - *relative error of coefficients, at most*: the step from "small gradient" to "right coefficients" costs a factor,
 #   the condition number. This bound includes it.
@@ -151,7 +151,7 @@ ridge = np.array([qed.Ridge(0.1).fit(series, y).coef_ for y in shaken])
 
 figure, panels = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained", width_ratios=[1.4, 1, 1])
 lines = panels[0].semilogx(path.alphas, path.coef)
-panels[0].set(xlabel="penalty", ylabel="coefficient (people)", title="All penalties from one decomposition")
+panels[0].set(xlabel="penalty", ylabel="coefficient (thousand people)", title="All penalties from one decomposition")
 panels[0].legend(lines, longley.features, fontsize=8)
 for panel, found, name in zip(panels[1:], (plain, ridge), ("least squares", "ridge, penalty 0.1")):
     panel.plot(found.T, ".", color="C0", alpha=0.5)
@@ -161,9 +161,9 @@ print("condition number of the columns:", round(qed.LinearRegression().fit(serie
 print("spread of the coefficients:     ", plain.std(axis=0).round(), "against", ridge.std(axis=0).round())
 
 # %%
-# Thirty times we shook the target by 100 people, a thousandth of its size or two. The coefficients of least squares
-# jump by hundreds; those of ridge stay. The price is a small bias: ridge does not aim at the truth exactly. Chapter 2
-# weighs the two against each other.
+# Thirty times we shook the target (in thousands of people) by about 100, a thousandth or two of its size. The
+# coefficients of least squares jump by hundreds; those of ridge move far less. The price is a small bias: ridge does
+# not aim at the truth exactly. Chapter 2 weighs the two against each other.
 #
 # Choosing: a line, or a curve?
 # -----------------------------
@@ -196,8 +196,8 @@ print(conic)
 # for it.
 #
 # Cut the rows into ten parts. Leave one out, fit the others, measure on the part; then the next. The mean of the ten
-# errors is the *cross-validated* error. Sums over rows can be subtracted, so all ten fits come from one pass over the
-# table.
+# errors is the *cross-validated* error. Sums over rows can be subtracted, so all ten fits come from a pass or two over
+# the table.
 
 features = qed.PolynomialFeatures(5, include_bias=False).fit_transform(income / 1000)
 folds = qed.KFold(10, shuffle=True, random_state=0)

@@ -80,8 +80,9 @@ print(qed.certify(belief, body, progression))
 
 # %%
 # Read the third line: *equals ridge regression with alpha = 30*. That is :math:`3000/100`. The claim was not copied
-# from a formula; ridge regression was solved and compared. The first line is the proof that the posterior is at its
-# top, the second that its covariance is the inverse of the precision :math:`X^\top X/\sigma^2 + P^{-1}`.
+# from a formula: the certificate takes the gradient of ridge regression at these coefficients, and says how far they
+# are from where it vanishes. The first line is the proof that the posterior is at its top, the second that its
+# covariance is the inverse of the precision :math:`X^\top X/\sigma^2 + P^{-1}`.
 #
 # Gaussian vectors
 # ----------------

@@ -64,10 +64,8 @@ plt.show()
 # Sum over all rows. The first term does not depend on :math:`v`. So the least error is the largest spread. With
 # :math:`k` directions the error that is left is the sum of the other eigenvalues, :math:`\sum_{j > k} \lambda_j`.
 
-errors = []
 for count in (2, 8, 20, 40):
     model = qed.PCA(count).fit(X)
-    errors.append(1 - model.explained_variance_ratio_.sum())
     print(f"{count} directions keep {model.explained_variance_ratio_.sum():.1%} of the variance")
 
 figure, panels = plt.subplots(1, 5, figsize=(11, 2.6), layout="constrained")
@@ -117,7 +115,7 @@ for panel, model, table, name in zip(
     panels, (raw, fair), (W, qed.StandardScaler().fit_transform(W)), ("raw units", "standardised")
 ):
     for kind, marker in zip(np.unique(cultivar), "os^"):
-        panel.plot(*model.transform(table)[cultivar == kind].T, marker, markersize=4, label=f"cultivar {kind}")
+        panel.plot(*model.transform(table)[cultivar == kind].T, marker, markersize=4, label=kind)
     panel.set(title=name, xlabel="first component")
 panels[0].set_ylabel("second component")
 panels[1].legend(fontsize=8)

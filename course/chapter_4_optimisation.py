@@ -109,8 +109,8 @@ print(caught[0].message)
 #
 # .. math:: f(w^{t+1}) - f^* \le \left(1 - \frac{m}{M}\right) \left(f(w^t) - f^*\right) .
 #
-# The distance to the minimum shrinks by a constant factor. That is the theorem. Here is the run that it speaks of, held
-# to its bound at every step:
+# What is missing shrinks by a constant factor in every step. That is the theorem. Here is the run that it speaks of,
+# held to its bound at every step:
 
 print(certify_rate(StrongSmoothRate(smoothness=25.0, strong_convexity=1.0), ravine, start, 0.0, times=[1, 10, 100]))
 
@@ -236,9 +236,9 @@ print(robot.coef_.round(3), bool(robot.certificate_))
 # Stepping through it
 # -------------------
 #
-# Every method of `qed.optim` is a generator: ``method.steps(objective, start)`` gives step after step, with the point,
-# the objective and the gap. What to look for, on the robot: Gauss-Newton squares its error when the circles nearly meet
-# (small residuals), and only shrinks it when they do not. Move the noise up and watch.
+# Every method of ``qed.optim`` is a generator: ``method.steps(objective, start)`` gives step after step, with the
+# point, the objective and the gap. What to look for, on the robot: Gauss-Newton squares its error when the circles
+# nearly meet (small residuals), and only shrinks it when they do not. Move the noise up and watch.
 
 for size in (0.0, 1.0):
     seen = distance(sensors, [1.0, 1.0]) + size * np.array([0.4, -0.5, 0.3])

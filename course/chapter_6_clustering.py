@@ -287,7 +287,10 @@ centres = shares.T @ X / shares.sum(axis=0)[:, None]
 quadratic = qed.QuadraticDiscriminantAnalysis().fit(X, species)
 assert np.abs(quadratic.means_ - centres).max() < 1e-12
 assert np.abs(quadratic.priors_ - weights).max() < 1e-12
-print("means and shares agree")
+for k, share in enumerate(shares.T):
+    away = X - centres[k]
+    assert np.abs(quadratic.covariance_[k] - (share * away.T) @ away / share.sum()).max() < 1e-12
+print("means, covariances and shares agree")
 
 # %%
 # .. end-solution::

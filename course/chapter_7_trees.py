@@ -111,8 +111,8 @@ print(qed.certify(small, X_train, y_train))
 # %%
 # - *a question is better than the one asked, by at most*: all columns and all thresholds of every node were tried
 #   again, by a plain sweep.
-# - *thresholds that are not midway between rows*: a threshold has to lie in the middle of a gap, so that the tree does
-#   not depend on rounding.
+# - *thresholds that are not midway between rows*: a threshold has to lie in the middle of a gap, as far as it can from
+#   the rows on both sides.
 # - *leaves that the rules would have split*: the tree did not stop too early.
 #
 # Many trees: averaging
