@@ -46,6 +46,7 @@ FILES = (
     *(f"ensemble/tests/test_{name}.py" for name in ("bagging", "forest", "stacking", "voting", "weight_boosting")),
     *("tree/tests/test_export.py", "tree/tests/test_tree.py"),
     "decomposition/tests/test_pca.py",
+    "neural_network/tests/test_mlp.py",
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),
@@ -74,7 +75,7 @@ PACKAGES = frozenset(
             "model_selection",
         ),
         *("kernel_ridge", "kernel_approximation", "discriminant_analysis", "naive_bayes"),
-        *("svm", "neighbors", "tree", "ensemble", "decomposition", "feature_extraction.text"),
+        *("svm", "neighbors", "tree", "ensemble", "decomposition", "feature_extraction.text", "neural_network"),
     )
 )
 

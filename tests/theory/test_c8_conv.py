@@ -42,7 +42,9 @@ def test_a_moved_image_gives_moved_maps():
     image, filters = np.zeros((1, 1, 9, 9)), rng.normal(size=(2, 1, 3, 3))
     image[0, 0, 2:5, 2:5] = rng.normal(size=(3, 3))
     moved = np.roll(image, (2, 1), axis=(2, 3))
-    np.testing.assert_allclose(convolve(moved, filters), np.roll(convolve(image, filters), (2, 1), axis=(2, 3)), atol=1e-14)
+    np.testing.assert_allclose(
+        convolve(moved, filters), np.roll(convolve(image, filters), (2, 1), axis=(2, 3)), atol=1e-14
+    )
 
 
 def test_a_solid_filter_is_a_sum_of_flat_ones():
@@ -77,7 +79,9 @@ def test_a_stride_leaves_positions_out(stride):
     )
 
 
-@pytest.mark.parametrize(("width", "size", "padding", "stride"), [(7, 3, 0, 1), (7, 3, 1, 2), (32, 5, 2, 1), (10, 4, 1, 3)])
+@pytest.mark.parametrize(
+    ("width", "size", "padding", "stride"), [(7, 3, 0, 1), (7, 3, 1, 2), (32, 5, 2, 1), (10, 4, 1, 3)]
+)
 def test_the_number_of_positions(width, size, padding, stride):
     shape = Conv2d(1, size, stride=stride, padding=padding).shape((1, width, width))
     assert shape[1] == (width - size + 2 * padding) // stride + 1
@@ -92,7 +96,11 @@ def slopes(images, filters, upstream):
 
 
 def test_slopes_are_the_sums_of_the_text():
-    images, filters, upstream = rng.normal(size=(1, 2, 5, 5)), rng.normal(size=(1, 2, 3, 3)), rng.normal(size=(1, 1, 3, 3))
+    images, filters, upstream = (
+        rng.normal(size=(1, 2, 5, 5)),
+        rng.normal(size=(1, 2, 3, 3)),
+        rng.normal(size=(1, 1, 3, 3)),
+    )
     _, to_images, to_filters = slopes(images, filters, upstream)
     for c, a, b in np.ndindex(2, 3, 3):
         assert to_filters[0, c, a, b] == pytest.approx((upstream[0, 0] * images[0, c, a : a + 3, b : b + 3]).sum())
@@ -107,7 +115,11 @@ def test_slopes_are_the_sums_of_the_text():
 
 
 def test_backward_is_the_adjoint_of_forward():
-    images, filters, upstream = rng.normal(size=(2, 3, 6, 5)), rng.normal(size=(4, 3, 3, 2)), rng.normal(size=(2, 4, 4, 4))
+    images, filters, upstream = (
+        rng.normal(size=(2, 3, 6, 5)),
+        rng.normal(size=(4, 3, 3, 2)),
+        rng.normal(size=(2, 4, 4, 4)),
+    )
     out, to_images, to_filters = slopes(images, filters, upstream)
     inner = (out * upstream).sum()
     assert (images * to_images).sum() == pytest.approx(inner, rel=1e-12)

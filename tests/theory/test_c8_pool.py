@@ -56,7 +56,10 @@ def test_pooling_over_channels_answers_to_each_of_three_turned_templates():
 
 
 def test_slopes_go_to_the_largest_or_in_equal_shares():
-    image, upstream = Node(rng.permutation(16.0 * np.ones(16) + np.arange(16)).reshape(1, 1, 4, 4)), rng.normal(size=(1, 1, 2, 2))
+    image, upstream = (
+        Node(rng.permutation(16.0 * np.ones(16) + np.arange(16)).reshape(1, 1, 4, 4)),
+        rng.normal(size=(1, 1, 2, 2)),
+    )
     largest = gradients(apply(MaxPool(PAIRS), image), [image], seed=upstream)[0]
     assert (largest != 0).sum() == 4 and largest.sum() == pytest.approx(upstream.sum())
     for y, x in np.ndindex(2, 2):

@@ -35,7 +35,9 @@ def test_paths_grow_with_the_power_of_the_depth_and_visits_do_not(depth):
     weight = Node(np.array(0.5))
     layer = [weight * 1.0] * width
     for k in range(depth):
-        layer = [sum((node * (0.1 * (i + j + k) - 0.3) for i, node in enumerate(layer[1:])), layer[0]) for j in range(width)]
+        layer = [
+            sum((node * (0.1 * (i + j + k) - 0.3) for i, node in enumerate(layer[1:])), layer[0]) for j in range(width)
+        ]
     loss = sum(layer[1:], layer[0])
     tally = Tally()
     (slope,) = gradients(loss, [weight], tally=tally)

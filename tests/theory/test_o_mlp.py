@@ -103,9 +103,7 @@ def test_dropping_is_off_in_prediction():
     network = Network([Dense(20), Dropout(0.5), Dense(2)], 4)
     X = np.random.default_rng(0).normal(size=(5, 4))
     np.testing.assert_array_equal(network.forward(X), network.forward(X))
-    mean = np.mean(
-        [network.forward(X, training=True, draws=np.random.default_rng(k)) for k in range(4000)], axis=0
-    )
+    mean = np.mean([network.forward(X, training=True, draws=np.random.default_rng(k)) for k in range(4000)], axis=0)
     # Means of 4000 draws with a spread of about one.
     np.testing.assert_allclose(mean, network.forward(X), atol=5 * 2 / np.sqrt(4000))
 
