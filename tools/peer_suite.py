@@ -47,6 +47,7 @@ FILES = (
     *("tree/tests/test_export.py", "tree/tests/test_tree.py"),
     *(f"decomposition/tests/test_{name}.py" for name in ("factor_analysis", "kernel_pca", "pca")),
     *("cross_decomposition/tests/test_pls.py", "tests/test_random_projection.py"),
+    "neural_network/tests/test_mlp.py",
     *(f"preprocessing/tests/test_{name}.py" for name in ("data", "encoders", "polynomial")),
     *("impute/tests/test_impute.py", "feature_extraction/tests/test_text.py"),
     *(f"metrics/tests/test_{name}.py" for name in ("classification", "ranking", "regression", "score_objects")),
@@ -84,6 +85,7 @@ PACKAGES = frozenset(
             "feature_extraction.text",
             "cross_decomposition",
             "random_projection",
+            "neural_network",
         ),
     )
 )

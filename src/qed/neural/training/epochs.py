@@ -91,7 +91,7 @@ def epochs(
             if patience.score is not None:
                 scores.append(patience.score())
             now = scores[-1] if patience.score is not None else -losses[-1]
-            still = 0 if now >= best + patience.tol else still + 1
+            still = 0 if now > best + patience.tol else still + 1
             if now > best:
                 best = now
                 if patience.score is not None:

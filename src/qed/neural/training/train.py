@@ -25,7 +25,7 @@ from qed.neural.training.updates import Update
 from qed.optim.solvers.task import Beginning, Minimisation, Task
 
 # Rows of which the claims are computed.
-LOOKED_AT = 64
+LOOKED_AT = 8
 
 
 @dataclass(frozen=True)

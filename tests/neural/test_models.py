@@ -1,0 +1,162 @@
+"""Multi-layer perceptrons as models: claims judged by sums in extended precision, weights, early stopping, partial fits, saving."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import qed
+from qed.base.errors import InputError, NotAvailableError
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(150, 4))
+LABEL = np.array(["low", "mid", "top"])[np.digitize(X[:, 0] + X[:, 1] ** 2, [0, 1])]
+NUMBER = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]])
+
+
+def fitted(solver="adam", **how):
+    return qed.MLPClassifier(6, "tanh", solver=solver, random_state=0, max_iter=30, learning_rate_init=0.02, **how).fit(
+        X, LABEL
+    )
+
+
+def judged(model, X, codes, alpha, batch):
+    """Give the loss of a model with one hidden layer of tanh, in extended precision, with the penalty."""
+    W = [coef.astype(np.longdouble) for coef in model.coefs_]
+    b = [offset.astype(np.longdouble) for offset in model.intercepts_]
+    out = np.tanh(X.astype(np.longdouble) @ W[0] + b[0]) @ W[1] + b[1]
+    high = out.max(axis=1)
+    surprise = high + np.log(np.exp(out - high[:, None]).sum(axis=1)) - out[np.arange(len(X)), codes]
+    return surprise.mean() + alpha / 2 * sum((w**2).sum() for w in W) / batch
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd", "lbfgs"])
+def test_the_loss_is_that_of_extended_precision(solver):
+    model = fitted(solver, alpha=0.1)
+    codes = np.searchsorted(model.classes_, LABEL)
+    assert model.sample_loss_ == pytest.approx(float(judged(model, X, codes, 0.1, 150)), rel=1e-13)
+    assert qed.certify(model, X, LABEL)
+
+
+def test_the_length_of_the_gradient_is_that_of_differences():
+    model = fitted(alpha=0.1)
+    codes = np.searchsorted(model.classes_, LABEL)
+    total = 0.0
+    for part in (*model.coefs_, *model.intercepts_):
+        for place in np.ndindex(*part.shape):
+            kept, ends = part[place], []
+            for sign in (1, -1):
+                part[place] = kept + sign * 1e-5
+                ends.append(judged(model, X, codes, 0.1, 150))
+            part[place] = kept
+            total += float((ends[0] - ends[1]) / np.longdouble(2e-5)) ** 2
+    assert model.gradient_norm_ == pytest.approx(np.sqrt(total), rel=1e-6)
+
+
+def test_a_proof_is_not_fooled_and_does_not_cry_wolf():
+    model = fitted("lbfgs", alpha=0.01)
+    assert qed.certify(model, X, LABEL)
+    for part in (*model.coefs_, *model.intercepts_):
+        part.flat[0] += 1e-3 * np.abs(part).max()
+        assert not qed.certify(model, X, LABEL)
+        part.flat[0] -= 1e-3 * np.abs(part).max()
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd", "lbfgs"])
+def test_resuming_gives_the_same_bits(solver):
+    settings = {"hidden_layer_sizes": 5, "solver": solver, "random_state": 1, "batch_size": 32, "tol": 0.0}
+    whole = qed.MLPClassifier(max_iter=8, **settings).fit(X, LABEL)
+    broken = qed.MLPClassifier(max_iter=3, **settings).fit(X, LABEL)
+    broken.set_params(max_iter=8).resume(X, LABEL)
+    for one, other in zip(whole.coefs_ + whole.intercepts_, broken.coefs_ + broken.intercepts_, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert whole.loss_curve_ == broken.loss_curve_ and whole.n_iter_ == broken.n_iter_
+
+
+def test_stopping_early_keeps_the_best():
+    model = qed.MLPClassifier(20, random_state=0, early_stopping=True, learning_rate_init=0.05, n_iter_no_change=3).fit(
+        X, LABEL
+    )
+    assert model.best_validation_score_ == max(model.validation_scores_) and model.best_loss_ is None
+    assert model.n_iter_ < 200 and qed.certify(model, X, LABEL)
+    with pytest.raises(InputError, match="leaves no rows"):
+        qed.MLPClassifier(early_stopping=True, validation_fraction=1.0).fit(X, LABEL)
+
+
+def test_rows_held_out_are_not_learned_from():
+    """Where all rows but those held out say otherwise, what was held out is told wrong."""
+    one = qed.MLPRegressor("squared_error", (), early_stopping=True, random_state=0, max_iter=5)
+    steps = qed.steps(one, X, NUMBER[:, 0])
+    next(steps)
+    problem = steps._problem
+    left, block = problem.held_out(0.1, 0)
+    assert len(block) == 15 and (left.weight == 0).sum() == 15
+
+
+def test_several_outputs_and_sparse_rows():
+    model = qed.MLPRegressor("squared_error", 8, "tanh", solver="lbfgs", random_state=0).fit(X, NUMBER)
+    assert model.predict(X).shape == (150, 2) and model.score(X, NUMBER) > 0.9
+    thin = np.where(np.abs(X) > 1, X, 0.0)
+    dense = qed.MLPClassifier(5, random_state=0, max_iter=5).fit(thin, LABEL)
+    loose = qed.MLPClassifier(5, random_state=0, max_iter=5).fit(sparse.csr_array(thin), LABEL)
+    for one, other in zip(dense.coefs_, loose.coefs_, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_partial_fits_go_on():
+    model = qed.MLPClassifier(5, random_state=0)
+    for _ in range(4):
+        model.partial_fit(X[:100], LABEL[:100], classes=["low", "mid", "top"])
+    assert model.n_iter_ == 4 and len(model.loss_curve_) == 4 and model.t_ == 400
+    whole = qed.MLPClassifier(5, random_state=0, max_iter=4).fit(X[:100], LABEL[:100])
+    np.testing.assert_array_equal(model.coefs_[0], whole.coefs_[0])
+    model.partial_fit(X[100:], LABEL[100:])
+    assert qed.certify(model, X[100:], LABEL[100:])
+    with pytest.raises(NotAvailableError, match="adam"):
+        qed.MLPClassifier(solver="lbfgs").partial_fit(X, LABEL)
+
+
+def test_counts_by_the_poisson_loss():
+    counts = rng.poisson(np.exp(0.5 * X[:, 0])).astype(float)
+    model = qed.MLPRegressor("poisson", 5, "tanh", solver="lbfgs", random_state=0, alpha=1.0).fit(X, counts)
+    assert (model.predict(X) > 0).all() and model.out_activation_ == "exp"
+    assert model.predict(X).sum() == pytest.approx(counts.sum(), rel=1e-3), "slopes of the last offset sum to zero"
+    with pytest.raises(InputError, match="below zero"):
+        qed.MLPRegressor("poisson").fit(X, -counts - 1)
+
+
+def test_a_network_that_runs_away_is_refused_with_advice():
+    with pytest.raises(InputError, match="learning_rate_init"):
+        qed.MLPRegressor("squared_error", 5, "relu", solver="sgd", learning_rate_init=1e3, random_state=0).fit(
+            1e200 * X, NUMBER
+        )
+
+
+def test_single_precision_stays():
+    model = qed.MLPClassifier(5, random_state=0, max_iter=5).fit(X.astype(np.float32), LABEL)
+    assert model.coefs_[0].dtype == np.float32 and model.predict_proba(X.astype(np.float32)).dtype == np.float32
+
+
+def test_the_compiled_way_is_taken_for_much_work_and_certified():
+    many = rng.normal(size=(3000, 20)).astype(np.float32)
+    y = (many[:, 0] * many[:, 1] > 0).astype(int)
+    found = [qed.MLPClassifier((32, 32), random_state=0, batch_size=50, max_iter=60).fit(many, y) for _ in range(2)]
+    assert found[0].score(many, y) > 0.95 and qed.certify(found[0], many, y)
+    np.testing.assert_array_equal(found[0].coefs_[0], found[1].coefs_[0])
+
+
+def test_digits_by_a_convolutional_net():
+    """A net like LeNet on the 8 x 8 digits: at least 97 of 100 rows that it has not seen."""
+    from qed.neural import Activation, Conv2d, Dense, Flatten, MaxPool2d, Network, train
+
+    digits, target = qed.data.load("digits").Xy()
+    images = digits.reshape(-1, 1, 8, 8) / 16
+    network = Network(
+        [Conv2d(8, 3, padding=1), Activation("relu"), MaxPool2d(2), Conv2d(16, 3, padding=1), Activation("relu"), MaxPool2d(2),
+         Flatten(), Dense(32), Activation("relu"), Dense(10)],
+        (1, 8, 8),
+    )  # fmt: skip
+    test = np.arange(len(images)) % 4 == 0
+    found = train(
+        network, images[~test], target[~test].astype(int), epochs=15, batch=32, learning_rate=0.003, schedule="cosine"
+    )
+    assert (network.forward(images[test]).argmax(axis=1) == target[test]).mean() >= 0.97 and found.certificate
