@@ -105,8 +105,8 @@ def _cluster_path(entry: Entry) -> Iterator[Picture]:
     yield Picture("Silhouette", picture("silhouette", "silhouette against the number of clusters", draw), words)
     if not path.criterion:
         return
-    counts, values = criterion_by_count(entry)
-    draw = partial(plots.validation_curve, counts.tolist(), values[:, None], ylabel=path.criterion, **named)
+    values = criterion_by_count(entry)[1]
+    draw = partial(plots.validation_curve, counts, values[:, None], ylabel=path.criterion, **named)
     title = "Elbow" if path.criterion == "inertia" else path.criterion
     says = f"It falls with every further cluster; where it stops falling fast is its elbow. {second_opinion(entry)}"
     words = says if title == "Elbow" else second_opinion(entry)
