@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from sklearn.base import (
@@ -26,7 +26,6 @@ from qed.base.attributes import Attributes, labels
 from qed.base.errors import InputError, NotAvailableError, ParameterError
 from qed.base.models.checks import complete
 from qed.base.models.estimator import Estimator, OnePass
-from qed.base.models.leaving_out import LeftOut
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 
@@ -35,6 +34,7 @@ __all__ = [
     "Classifier",
     "Clusterer",
     "Grouper",
+    "LeftOut",
     "OnePassClassifier",
     "OneToOneFeatureMixin",
     "Regressor",
@@ -42,6 +42,24 @@ __all__ = [
     "available_if",
     "usual_score",
 ]
+
+
+class LeftOut(Protocol):
+    """Models without each row in turn, where they follow from the one fitted to all rows: one for each row of weight above zero.
+
+    Least squares, ridge, kernel ridge and nearest neighbours have them (`_without_each`); `qed.Conformal` makes intervals of them at the
+    price of one fit. It is savable, and part of what a fit leaves behind.
+    """
+
+    @property
+    def errors(self) -> np.ndarray:
+        """The target less what is predicted for it by the model that has not seen it, of shape (n,)."""
+
+    def predictions(self, model: Any, block: Block) -> np.ndarray:
+        """Predict the rows of a block by each model: of shape (m, n); `model` is the one fitted to all rows."""
+
+    def apart(self, other: Self) -> float:
+        """Say how far others are from these, as a share of their size."""
 
 
 class Regressor(RegressorMixin, Estimator):
