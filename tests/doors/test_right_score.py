@@ -232,3 +232,10 @@ def test_a_report_in_the_order_of_time(few, run, tmp_path):
     assert found.exit_code == 0, found.output
     text = page.read_text(encoding="utf-8")
     assert "The columns" in text and "rows are judged in the order of time" in text and "--time month" in text
+
+
+def test_a_class_of_one_row_is_judged_without_its_probability(few):
+    y = np.array(["none"] * 70 + ["some"] * 9 + ["many"])
+    found = qed.compare(RANDOM.standard_normal((80, 2)), y)
+    assert found.scoring == "balanced_accuracy" and not any(one.failure for one in found.entries)
+    assert folds_of("classification", 5, 0, 80, y).have_all_classes(np.where(y == "many", "some", y))

@@ -20,6 +20,9 @@ def headline(data: Data, comparison: Comparison) -> str:
         assert baseline is not None
         guess = f"guessing has {aan(words)} of {number(sign * baseline.score)}"
         return f"No model beats guessing {data.target}: {best.name} has {plus_minus(sign * score, error)}, {guess}."
+    if comparison.scoring == "r2" and score <= 0:
+        best_words = f"the best, {best.name}, has an R² of {plus_minus(score, error)}"
+        return f"No model explains {data.target}: {best_words}, and the mean of these rows 0."
     unseen = "later rows" if comparison.forward else UNSEEN
     if comparison.scoring in ("accuracy", "r2"):
         percent = f"{plus_minus(100 * score, 100 * error)} %"

@@ -125,7 +125,7 @@ def compare(
             task, why, "silhouette", entries, table, folds.number, seed, reference, says=folds.says, **found
         )
     assert y is not None
-    judged = judging(task, y, scoring, positive)
+    judged = judging(task, y, scoring, positive, complete=folds.have_all_classes(y))
     run = _Run(task, table, y, folds, judged, reading, out_of_bag, progress=tell)
     entries = run.leaderboard(seed)
     found |= {"others": tuple(judged.others), "says": (*judged.says, *folds.says), "columns": decided(seen, entries)}

@@ -30,6 +30,16 @@ class Folds:
         """Say which rows the models learn from that a fold judges."""
         return self.number < fold if self.forward else self.number != fold
 
+    def have_all_classes(self, y: np.ndarray) -> bool:
+        """Say whether each fold's models know every class, and each fold has both where there are two."""
+        codes = np.unique(y.astype(str), return_inverse=True)[1]
+        n_classes = int(codes.max()) + 1
+        for train, test in self.pairs():
+            known, asked = (np.bincount(codes[part], minlength=n_classes) > 0 for part in (train, test))
+            if (asked & ~known).any() or (n_classes == 2 and not asked.all()):
+                return False
+        return True
+
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Give the numbers of training and held-out rows, fold after fold."""
         return [

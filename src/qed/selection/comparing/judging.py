@@ -35,20 +35,23 @@ class Judging:
         return {self.name: self.scorer, **self.others}
 
 
-def judging(task: str, y: np.ndarray, scoring: str | None, positive: object) -> Judging:
+def judging(task: str, y: np.ndarray, scoring: str | None, positive: object, *, complete: bool = True) -> Judging:
     """Choose the scores for a task.
+
+    Where folds are not `complete`, some class is missing in one of them, and what judges probabilities is not defined there.
 
     >>> judging("classification", np.array([0] * 90 + [1] * 10), None, None).name
     'roc_auc'
     """
-    name, says = _decisive(task, y, scoring)
+    name, says = _decisive(task, y, scoring, complete)
     scorer = get_scorer(name)
     if task == "regression":
         names = ["neg_root_mean_squared_error"] + (["neg_mean_absolute_error"] if len(y) <= MANY_ROWS else [])
         names += ["r2"]
     else:
         n_classes = len(np.unique(y.astype(str)))
-        names = (["roc_auc"] if n_classes == 2 else []) + ["neg_log_loss", "accuracy"]
+        chances = (["roc_auc"] if n_classes == 2 else []) + ["neg_log_loss"] if complete else ["balanced_accuracy"]
+        names = [*chances, "accuracy"]
     others = {other: get_scorer(other) for other in names if other != name}
     others = dict(list(others.items())[:2])
     chosen = with_positive(scorer, positive, y)
@@ -58,10 +61,10 @@ def judging(task: str, y: np.ndarray, scoring: str | None, positive: object) -> 
     return Judging(name, chosen, kept, says)
 
 
-def _decisive(task: str, y: np.ndarray, scoring: str | None) -> tuple[str, tuple[str, ...]]:
+def _decisive(task: str, y: np.ndarray, scoring: str | None, complete: bool) -> tuple[str, tuple[str, ...]]:
     """Name the score that decides, and say why it is not the usual one."""
     if scoring is None:
-        return ("r2", ()) if task == "regression" else _of_classes(y)
+        return ("r2", ()) if task == "regression" else _of_classes(y, complete)
     name = get_scorer(str(scoring)).name
     fits = {other for other in get_scorer_names() if _judges_numbers(get_scorer(other)) == (task == "regression")}
     if name not in fits:
@@ -76,12 +79,16 @@ def _decisive(task: str, y: np.ndarray, scoring: str | None) -> tuple[str, tuple
     return name, ()
 
 
-def _of_classes(y: np.ndarray) -> tuple[str, tuple[str, ...]]:
+def _of_classes(y: np.ndarray, complete: bool) -> tuple[str, tuple[str, ...]]:
     labels, counts = np.unique(y.astype(str), return_counts=True)
     share = counts.max() / counts.sum()
     if share <= MOST_OF_ONE:
         return "accuracy", ()
     why = f"{100 * share:.0f} % of the rows are {str(labels[counts.argmax()])!r}: guessing that is right so often and no use, so "
+    if not complete:
+        return "balanced_accuracy", (
+            f"{why}models are compared by their accuracy in each class, averaged (balanced accuracy)",
+        )
     if len(labels) == 2:
         return "roc_auc", (f"{why}models are compared by the area under the ROC curve (0.5 is guessing)",)
     return "neg_log_loss", (f"{why}models are compared by their log-loss",)
