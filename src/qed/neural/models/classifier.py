@@ -68,7 +68,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
         The share of rows held out.
     beta_1, beta_2, epsilon : float
         The constants of Adam.
-    n_iter_no_change : int, default=10
+    n_iter_no_change : int or infinity, default=10
         How many epochs may go by without getting better.
 
     Attributes
@@ -146,7 +146,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-8,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: float = 10,
     ) -> None:
         self._set(locals())
 

@@ -95,7 +95,7 @@ class MultiLayer(Iterative):
         "beta_1": number(0, high=1),
         "beta_2": number(0, high=1),
         "epsilon": number(0, above=True),
-        "n_iter_no_change": integer(1),
+        "n_iter_no_change": integer(1) | choice(np.inf),
     }
     no_inference: ClassVar[str] = "its weights are one of many sets that do as well"
     coefs_: list[Array]
@@ -129,7 +129,7 @@ class MultiLayer(Iterative):
     beta_1: float
     beta_2: float
     epsilon: float
-    n_iter_no_change: int
+    n_iter_no_change: float
 
     def _set(self, given: dict[str, Any]) -> None:
         """Keep the parameters that were given to the constructor."""
@@ -188,7 +188,9 @@ class MultiLayer(Iterative):
         count, total = problem.rows.count(), problem.total
         return self.alpha / (total if self.solver == "lbfgs" else total * self._batch(count) / count)
 
-    def _steps(self, problem: NetworkProblem, start: Step | None = None) -> Generator[Step, None, Halt]:
+    def _steps(
+        self, problem: NetworkProblem, start: Step | None = None, *, endless: bool = False
+    ) -> Generator[Step, None, Halt]:
         seed = seed_of(self.random_state) if start is None else int(start.state.get("seed", 0))
         network = self._network(problem.rows.n_features, problem.outputs, problem.number, seed)
         if self.solver == "lbfgs":
@@ -210,7 +212,8 @@ class MultiLayer(Iterative):
         )
         kind = self.learning_rate if self.solver == "sgd" or self.learning_rate not in _SGD_ONLY else "constant"
         schedule = Schedule(kind, self.learning_rate_init, self.power_t, self.max_iter)
-        return (yield from epochs(course, schedule, Patience(self.n_iter_no_change, self.tol, score), start))
+        patience = Patience(np.inf if endless else self.n_iter_no_change, self.tol, score)
+        return (yield from epochs(course, schedule, patience, start))
 
     def _finish(self, problem: NetworkProblem, step: Step) -> None:
         network = self._network(problem.rows.n_features, problem.outputs, problem.number)
@@ -296,7 +299,7 @@ class MultiLayer(Iterative):
             problem = NetworkProblem(rows, self, known)
             start = None if first else self.ending_.last or self.ending_.step
             most = 0 if start is None else start.number + 1
-            steps = partial(self._steps, problem)
+            steps = partial(self._steps, problem, endless=True)
             ending = drive(self, steps, Rule(0.0, most, keep="last"), start, iteration_callbacks(self, problem))
             self._conclude(problem, ending)
         return self

@@ -105,7 +105,7 @@ class MLPRegressor(Regressor, MultiLayer):
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-8,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: float = 10,
     ) -> None:
         self.loss = loss
         self._set(locals())

@@ -27,7 +27,7 @@ LEAST_RATE = 1e-6
 class Patience:
     """When training ends by itself."""
 
-    epochs: int = 10  # how many epochs may go by without getting better
+    epochs: float = 10  # how many epochs may go by without getting better
     tol: float = 1e-4  # what counts as better
     score: Callable[[], float] | None = (
         None  # of rows that were held out, with the network's own weights: larger is better
@@ -100,4 +100,6 @@ def epochs(
 
 def _why(patience: Patience) -> str:
     what = "training loss" if patience.score is None else "score of the rows held out"
-    return f"The {what} did not become better by more than tol={patience.tol:g} for {patience.epochs} epochs in a row."
+    return (
+        f"The {what} did not become better by more than tol={patience.tol:g} for {patience.epochs:g} epochs in a row."
+    )
