@@ -144,8 +144,8 @@ def _claims(kind: type) -> tuple[str, ...]:
 def _example(kind: type, model: object) -> tuple[object, ...]:
     """Give a small table, bandit or world that a model can be fitted to."""
     if issubclass(kind, Trial):
-        room = import_module("qed.reinforcement")
-        return (room.Bandit([0.2, 0.5]) if hasattr(model, "pulls") else room.GridWorld(["S.", ".G"]),)
+        house = import_module("qed")
+        return (house.Bandit([0.2, 0.5]) if hasattr(model, "pulls") else house.GridWorld(["S.", ".G"]),)
     data = import_module("qed.data")
     X, y = data.load("iris").Xy()
     number = np.asarray(X)[:, 0]

@@ -25,7 +25,7 @@ from qed.base.random import Seed, generator, seed_of
 from qed.selection.metrics.classification import error_rate
 from qed.selection.metrics.regression import mean_absolute_error, mean_squared_error
 
-LOSSES: dict[str, Callable[..., float]] = {
+LOSSES: dict[str, Callable[..., float | np.ndarray]] = {
     "squared": mean_squared_error,
     "absolute": mean_absolute_error,
     "0-1": error_rate,
@@ -122,7 +122,11 @@ def risk_parts(
     """
     if loss not in LOSSES:
         raise ParameterError(f"loss must be one of {sorted(LOSSES)}, not {loss!r}.")
-    seed, judge = seed_of(random_state), LOSSES[loss]
+    seed = seed_of(random_state)
+
+    def judge(known: np.ndarray, told: np.ndarray) -> float:
+        return float(LOSSES[loss](known, told))
+
     X, y = draw(n, generator(seed, "sample"))
     many, known = draw(population, generator(seed, "population"))
     best = (minimiser or model).fit(*draw(population, generator(seed, "class"))).predict(many)
