@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 COMPILED: list[Any] = []
-# The version of Numba whose inner parts `qed.base.passes` and `qed.base.parts` know.
+# The version of Numba whose inner parts `qed.base.passes` knows.
 PARTS_KNOWN_FOR = ["0", "68"]
 # How many times as many values as are few do not wait for a kernel, and for how many seconds of plain Python in its stead.
 MANY_MORE, PATIENCE = 16, 2.0
@@ -68,8 +68,7 @@ def _sooner(*, within: bool) -> dict[str, Any]:
     """Give a compiler that is faster with kernels, where Numba's inner parts are those that it was written for; else nothing."""
     if numba.__version__.split(".")[:2] != PARTS_KNOWN_FOR:
         return {}
-    from qed.base.parts import PartCompiler
-    from qed.base.passes import KernelCompiler
+    from qed.base.passes import KernelCompiler, PartCompiler
 
     return {"pipeline_class": PartCompiler if within else KernelCompiler}
 
