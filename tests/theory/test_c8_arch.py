@@ -1,4 +1,4 @@
-"""C8-ARCH-LENET, -ALEX, -VGG, -INCEPTION, -RESNET and C8-DEPTH: the networks that won, counted, and what they are made of."""
+"""C8-ARCH-LENET, C8-ARCH-ALEX, C8-ARCH-VGG, C8-ARCH-INCEPTION, C8-ARCH-RESNET, C8-DEPTH, O-DLMENTION: networks that won, counted."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""GDA, QDA, LDA, O-GDA: Gaussian classes, their scores, and how many numbers they estimate."""
+"""GDA, QDA, LDA, O-GDA, O-LDSCORE: Gaussian classes, their scores, and how many numbers they estimate."""
 
 import numpy as np
 import pytest

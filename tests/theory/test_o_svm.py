@@ -1,4 +1,4 @@
-"""O-SVM-HARD, O-SVM-DUAL, O-SVM-K, O-SVM-REP, O-SVM-SOFT, O-SVM-CASES, O-SVM-OVR, O-SVM-NSV, LOSSES, O-LOSSES."""
+"""O-SVM-HARD, O-SVM-DUAL, O-SVM-K, O-SVM-REP, O-SVM-SOFT, O-SVM-CASES, O-SVM-OVR, O-SVM-NSV, LOSSES, O-LOSSES: margins and losses."""
 
 import numpy as np
 import pytest

@@ -51,7 +51,7 @@ class Method:
     Attributes
     ----------
     name : str
-        Its public name, as in ``qed.Ridge``.
+        Its public name, such as ``Ridge``.
     task : str
         What it is for: regression, classification, clustering, reduction, features, neighbours, planning, association, or choosing.
     learning : str

@@ -51,7 +51,7 @@ class Strange:
             if isinstance(column, LevelColumn):
                 self._look_at_levels(table, name, column)
             elif isinstance(column, NumberColumn) and column.kept and column.scale == 1.0 and known is not None:
-                self._look_at_numbers(table, name, place, known, parse=column.parsed)
+                self._look_at_numbers(table, name, place, known, written=column.written)
             place += len(column.labels(""))
 
     def _look_at_levels(self, table: pa.Table, name: str, column: LevelColumn) -> None:
@@ -62,10 +62,10 @@ class Strange:
             self.examples.setdefault(name, repr(values[int(unseen.argmax())].as_py()))
 
     def _look_at_numbers(
-        self, table: pa.Table, name: str, place: int, known: Fingerprint, *, parse: bool = False
+        self, table: pa.Table, name: str, place: int, known: Fingerprint, *, written: str = ""
     ) -> None:
         try:
-            values = numbers_of(column_of(table, name), repr(name), 0, parse=parse)
+            values = numbers_of(column_of(table, name), repr(name), 0, written=written)
         except QedError:
             return  # what is no number is refused by the model, in its own words
         mean, deviation = float(known.mean[place]), float(np.sqrt(known.variance[place]))

@@ -48,8 +48,22 @@ class MLPRegressor(Regressor, MultiLayer):
         The weights of each layer.
     intercepts_ : list of ndarray of shape (outputs,)
         The offsets of each layer.
-    loss_, best_loss_, loss_curve_, validation_scores_, best_validation_score_, sample_loss_, gradient_norm_, weight_sums_, t_
-        As in `MLPClassifier`.
+    loss_ : float
+        The mean loss of the last epoch, while weights still moved; with "lbfgs", at the end.
+    best_loss_ : float or None
+        The least of `loss_curve_`; None with rows held out.
+    loss_curve_ : list of float
+        The mean loss of each epoch.
+    validation_scores_, best_validation_score_ : list of float and float, or None
+        R² on rows held out, after each epoch, and the best.
+    sample_loss_ : float
+        The loss at the end, with the penalty, of the first 2048 rows.
+    gradient_norm_ : float
+        The length of its gradient.
+    weight_sums_ : ndarray of shape (n_layers - 1, 2)
+        The sums of the weights and of the offsets of each layer, by which a changed one is noticed.
+    t_ : int
+        Rows visited.
     n_layers_, n_outputs_ : int
         Layers, the input among them, and numbers that come out.
     out_activation_ : str

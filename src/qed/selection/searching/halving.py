@@ -74,8 +74,32 @@ class HalvingSearch(Search):
     ----------
     rounds_ : list of dict
         What every round before the last did: its number of rows, its candidates and their mean scores, by the scorer that decides.
-    best_params_, best_score_, best_estimator_, cv_results_, how_, certificate_
-        And all others, as in `Search`; the table is that of the last round, on all rows.
+    best_params_ : dict
+        The best setting; with several scorers, by the one that `refit` names. It and what follows from it is missing when `refit` is
+        False and there are several.
+    best_score_ : float
+        Its mean score over the folds, each counting the same.
+    standard_error_ : float
+        The standard error of that mean.
+    best_index_ : int
+        Its place among the candidates.
+    best_estimator_ : estimator
+        The model with these parameters, fitted to all rows.
+    certificate_ : Certificate
+        The proof of the best model's fit.
+    cv_results_ : dict of arrays
+        For every candidate of the last round, on all rows, its parameters, scores, rank and times, under scikit-learn's names
+        (``mean_test_<name>`` for several scorers); the scores of single folds where there are at most a thousand of them.
+    how_ : str
+        How the scores were found, such as "5 folds from the sums of 1 pass".
+    n_splits_ : int
+        The number of folds.
+    scorer_ : callable or dict of str to callable
+        What was maximised; a dict when `scoring` named several.
+    multimetric_ : bool
+        Whether there are several scores.
+    refit_time_ : float
+        Seconds that the last fit took.
 
     Examples
     --------
