@@ -222,3 +222,17 @@ def test_a_model_of_dirty_cells_is_saved_and_reads_clean_ones(tmp_path):
     again = qed.load(tmp_path / "m.qed")
     clean = pa.table({"price": [*(1000.5 + 7 * np.arange(N - 1)), None], "noise": NOISE})
     np.testing.assert_allclose(again.predict(clean), model.predict(dirty), rtol=1e-12)
+
+
+def test_numbers_that_are_all_different_are_no_copies_of_each_other():
+    """Each value of one goes with one of the other, as with anything."""
+    draws = np.random.default_rng(0)
+    table = pa.table({name: draws.standard_normal(30) for name in "abc"})
+    assert understand(table).used == ["a", "b", "c"]
+    assert understand(table, np.arange(30) % 3).used == ["a", "b", "c"]
+
+
+def test_what_knows_the_target_is_kept_where_there_is_nothing_else():
+    x = np.linspace(0, 1, 40) ** 2
+    found = understand(pa.table({"x": x}), 3 * x + 2, "y", is_number=True)
+    assert found.used == ["x"] and "other units" in found.suspicious[0].says

@@ -766,8 +766,7 @@ class TestScorers:
         ("scoring", "message"),
         [
             ("acuracy", "did you mean 'accuracy'"),
-            ("mean_squared_error", "did you mean 'neg_mean_squared_error'"),
-            ("log_loss", "'neg_log_loss'"),
+            ("neg_mean_squared_eror", "did you mean 'neg_mean_squared_error'"),
             ("zzz", "get_scorer_names"),
             (3, "name of a scorer"),
             (numeric.mean_squared_error, r"make_scorer\(mean_squared_error\)"),
@@ -776,6 +775,12 @@ class TestScorers:
     def test_unknown_scorers(self, scoring, message):
         with pytest.raises(ParameterError, match=message):
             get_scorer(scoring)
+
+    @pytest.mark.parametrize(
+        ("called", "meant"), [("mean_squared_error", "neg_mean_squared_error"), ("AUC", "roc_auc")]
+    )
+    def test_what_people_call_a_score_is_understood(self, called, meant):
+        assert get_scorer(called) == get_scorer(meant)
 
     def test_unknown_keywords_are_refused(self):
         with pytest.raises(ParameterError, match="has an argument 'respons'. Did you mean 'response'"):

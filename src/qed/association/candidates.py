@@ -48,7 +48,7 @@ def border(sets: np.ndarray, items: int, most: int | None) -> np.ndarray:
     Examples
     --------
     >>> border(np.array([[0, -1], [1, -1], [0, 1]]), 3, None)
-    array([[ 2, -1]])
+    array([[2]])
     """
     listed = by_size(sets)
     found = [np.setdiff1d(np.arange(items), listed[0][:, 0] if listed else [])[:, None]]

@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = room(
         "comparing.leaderboard": ["Comparison"],
         "cross_validate": ["CrossValidation", "cross_val_predict", "cross_val_score", "cross_validate"],
         "diagnosis.curves": ["LearningCurve", "ValidationCurve", "learning_curve", "validation_curve"],
-        "catalogue": ["Method", "catalogue"],
+        "catalogue": ["CatalogueEntry", "catalogue"],
         "diagnosis.risk": ["Risks", "risk_parts"],
         "diagnosis.fit_diagnosis": ["FitDiagnosis", "diagnose_fit"],
         "splitting.holdout": ["HoldOut", "train_test_split"],

@@ -45,7 +45,7 @@ TASK_OF_ROOM = {
 
 
 @dataclass(frozen=True)
-class Method:
+class CatalogueEntry:
     """One method of the house.
 
     Attributes
@@ -77,7 +77,7 @@ class Method:
         return _claims(getattr(import_module("qed"), self.name))
 
 
-def catalogue(name: str | None = None) -> list[Method]:
+def catalogue(name: str | None = None) -> list[CatalogueEntry]:
     """List every method of the house, with task, objective, passes and path; each knows its claims too.
 
     Parameters
@@ -87,7 +87,7 @@ def catalogue(name: str | None = None) -> list[Method]:
 
     Returns
     -------
-    list of Method
+    list of CatalogueEntry
         Room after room, each in alphabetical order.
 
     Examples
@@ -108,7 +108,7 @@ def catalogue(name: str | None = None) -> list[Method]:
     return chosen
 
 
-def _methods() -> Iterator[Method]:
+def _methods() -> Iterator[CatalogueEntry]:
     kinds = {kind for role in (Estimator, Trial) for kind in public_classes(role)}  # type: ignore[type-abstract]
     for room in ROOMS:
         package = import_module(f"qed.{room}")
@@ -116,7 +116,7 @@ def _methods() -> Iterator[Method]:
             kind = getattr(package, public)
             if isinstance(kind, type) and kind in kinds and not inspect.isabstract(kind):
                 task = _task(kind, room)
-                yield Method(public, task, LEARNING[task], _objective(kind), str(kind.passes), kind.__module__)  # type: ignore[attr-defined]
+                yield CatalogueEntry(public, task, LEARNING[task], _objective(kind), str(kind.passes), kind.__module__)  # type: ignore[attr-defined]
 
 
 def _task(kind: type, room: str) -> str:
@@ -152,7 +152,7 @@ def _example(kind: type, model: object) -> tuple[object, ...]:
     return (X, number if getattr(kind, "target", None) == "number" else y if getattr(kind, "target", None) else None)
 
 
-def room_file(method: Method) -> Path:
+def room_file(method: CatalogueEntry) -> Path:
     """Give the file of a method, inside the package.
 
     >>> room_file(catalogue("Ridge")[0]).as_posix()

@@ -55,7 +55,7 @@ MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|Rs\.?)"
 # A number that begins with a zero and goes on is a code: a zip code, an account.
 WHOLE = r"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:[{thousands}]\d{{3}})+)"
 NUMBER = (
-    rf"(?i)^\(?\s*[-+−]?\s*{MONEY}?\s*[-+−]?(?:{WHOLE}(?:[{{point}}]\d*)?|[{{point}}]\d+)(?:e[-+]?\d+)?"
+    rf"(?i)^\(?\s*(?:[-+−]?\s*{MONEY}?\s*|{MONEY}\s*[-+−])(?:{WHOLE}(?:[{{point}}]\d*)?|[{{point}}]\d+)(?:e[-+]?\d+)?"
     rf"\s*(?:%|{MONEY})?\s*\)?$"
 )
 NUMBERS = {

@@ -96,7 +96,7 @@ def linear_words(terms: list[tuple[float, str]], offset: float, size: float, dig
 
 def _renamed(view: View) -> Iterator[tuple[Glance, Glance, str]]:
     """Find categories that stand for one another."""
-    categories = [one for one in view.left if one.is_category][:MOST_COLUMNS]
+    categories = [one for one in view.left if one.is_category and one.repeats][:MOST_COLUMNS]
     for later, one in enumerate(categories):
         for other in categories[:later]:
             alike = one.n_levels == other.n_levels and np.array_equal(_sizes(one), _sizes(other))

@@ -15,6 +15,8 @@ from qed.features.tables.writing import DATES, how_written, numbers_in, way_of
 
 # Relations between columns show in so many rows.
 MOST_ROWS = 20_000
+# So many rows for each different value tell a rule from chance: numbers that are all different go with anything.
+ENOUGH_EACH = 5
 MOST_LEVELS = 50
 
 
@@ -91,6 +93,11 @@ class Glance:
     def is_category(self) -> bool:
         """Whether there are few different values, and more than one."""
         return 1 < self.n_levels <= MOST_LEVELS
+
+    @property
+    def repeats(self) -> bool:
+        """Whether values come back so often that what goes with each of them goes with it not by chance."""
+        return len(self.codes) >= ENOUGH_EACH * self.n_levels
 
 
 @dataclass(eq=False)

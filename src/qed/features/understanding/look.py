@@ -7,6 +7,7 @@ that is to be used is used, one that is to be read as something is read so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from qed.base.errors import ParameterError
 from qed.base.sources.layout import did_you_mean
 from qed.features.understanding.copies import copies
 from qed.features.understanding.dependence import sums
-from qed.features.understanding.findings import LEFT_OUT, READ, Finding, Understanding
+from qed.features.understanding.findings import LEFT_OUT, READ, SUSPICIOUS, Finding, Understanding
 from qed.features.understanding.glance import View
 from qed.features.understanding.kinds import codes, counted_dates
 from qed.features.understanding.row_numbers import row_numbers
@@ -68,11 +69,20 @@ def understand(
     view.gone |= set(drop)
     for rule in RULES:
         found = [one for one in rule(view) if one.column not in asked]
+        if rule is functions_of_the_target:
+            found = _unless_all(found, view)
         view.gone |= {one.column for one in found if one.action == LEFT_OUT}
         findings += found
     names = tuple(name for name in table.column_names if name not in view.gone)
     notes = (*sums(view), *_about_time(view, time))
     return Understanding(names, tuple(findings), notes=notes)
+
+
+def _unless_all(found: list[Finding], view: View) -> list[Finding]:
+    """Only suspect columns of knowing the target where no other column would be left: they are what there is to learn from."""
+    if {one.name for one in view.left} - {one.column for one in found if one.action == LEFT_OUT}:
+        return found
+    return [replace(one, action=SUSPICIOUS) for one in found]
 
 
 def check_names(asked: Sequence[str], known: Sequence[str]) -> None:

@@ -82,9 +82,9 @@ def _of_classes(one: Glance, view: View) -> Finding | None:
     assert y is not None
     classes = y.astype(np.int64)
     n_classes = len(np.unique(classes))
-    if one.n_levels == n_classes and one_to_one(one.codes, classes):
+    if one.n_levels == n_classes and one.repeats and one_to_one(one.codes, classes):
         return Finding(one.name, LEFT_OUT, f"{view.target} in other words: each value goes with one class")
-    if one.is_category and len(classes) >= 5 * one.n_levels and _settles(one.codes, classes):
+    if one.is_category and one.repeats and _settles(one.codes, classes):
         return Finding(
             one.name, SUSPICIOUS, f"each of its values goes with one class of {view.target} only: is it known before?"
         )
