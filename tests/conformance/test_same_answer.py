@@ -129,6 +129,7 @@ def test_no_source_minds_the_number_of_threads(name, kind, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(3)
 def test_a_cluster_gives_the_same_model(name, cluster, tmp_path):
     compare(from_an_array(name), learned(fit(name, "dask", tmp_path)), rtol=STOPPED.get(name, ROUNDING))
 
