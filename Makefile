@@ -21,7 +21,7 @@ NUMBERS = (not scikit_learn_check and not cluster) or (equivalence or check_meth
 
 help:
 	@echo "make demo      compare models on a bundled table and write a report"
-	@echo "make test      run the tests (under 12 minutes on two cores), a part of them as on another machine"
+	@echo "make test      run the tests (under 15 minutes on two cores), a part of them as on another machine"
 	@echo "make test-all  run the long tests too"
 	@echo "make lint      check style and types"
 	@echo "make docs      build the documentation into docs/_build/html"

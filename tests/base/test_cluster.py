@@ -277,6 +277,7 @@ class Where:
 
 
 @pytest.mark.parametrize("chosen", [slice(0, 200), slice(450, None), slice(7, 8), slice(0, None, 3)])
+@pytest.mark.sampled(3)
 def test_views_are_folded_where_the_partitions_are(chosen, place):
     X = np.random.default_rng(0).standard_normal((500, 3))
     mask = np.zeros(500, dtype=bool)

@@ -47,6 +47,7 @@ def learned(model):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(3)
 def test_every_model_takes_or_refuses_sparse_rows_alike(name):
     model = specimen(name)
     y = target_for(model, NUMBER, LABEL)

@@ -242,6 +242,7 @@ BADLY_SCALED = {
 @pytest.mark.filterwarnings("ignore::qed.base.errors.ManySupportVectorsWarning")
 @pytest.mark.parametrize("change", BADLY_SCALED.values(), ids=BADLY_SCALED)
 @pytest.mark.parametrize("model", LINEAR.values(), ids=LINEAR)
+@pytest.mark.sampled(3)
 def test_linear_machines_prove_their_answer_on_any_scale(model, change):
     generator = np.random.default_rng(0)
     X = generator.standard_normal((60, 3))

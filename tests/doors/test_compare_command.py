@@ -149,6 +149,7 @@ def test_no_target_means_clusters(run, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather"])
+@pytest.mark.sampled(3)
 def test_every_kind_of_file_gives_the_same_leaderboard(run, tmp_path, ending):
     path = tmp_path / f"iris.{ending}"
     assert run("datasets", "iris", "-o", path).exit_code == 0

@@ -171,6 +171,7 @@ def honest(comparison, entry, scoring):
         ("penguins", "species", "neg_log_loss"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_scores_are_those_of_fitting_everything_anew(name, target, scoring):
     table = qed.data.load(name).table
     table = table.filter(table[target].is_valid())

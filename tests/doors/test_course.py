@@ -35,6 +35,7 @@ def test_there_are_chapters_in_order():
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.sampled(3)
 def test_a_chapter_runs_with_its_solutions(path, monkeypatch, capsys):
     import matplotlib.pyplot as plt
 

@@ -93,6 +93,7 @@ def test_no_model_that_answers_searches_is_forgotten():
 
 
 @pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.sampled(3)
 def test_the_cheap_table_is_the_plain_one(name):
     model, grid, tolerance = SEARCHES[name]
     X, y = data(model)

@@ -65,6 +65,7 @@ def same_table(ours, theirs, tolerance=1e-8):
 @pytest.mark.parametrize("q", [1, 3])
 @pytest.mark.parametrize("cheap", [False, True])
 @pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_ridge_scores_as_the_plain_search_does(scoring, weighted, q, cheap):
     X, y = problem(q=q)
     weight = np.random.default_rng(1).uniform(0, 2, len(X)) if weighted else None
