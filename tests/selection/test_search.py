@@ -64,7 +64,6 @@ def same_table(ours, theirs, tolerance=1e-8):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("q", [1, 3])
 @pytest.mark.parametrize("cheap", [False, True])
-@pytest.mark.sampled(2)
 @pytest.mark.sampled(3)
 def test_ridge_scores_as_the_plain_search_does(scoring, weighted, q, cheap):
     X, y = problem(q=q)
