@@ -310,5 +310,4 @@ assert gathered > 0.3
 # %%
 # .. end-solution::
 #
-# Trees need no formulas for derivatives, only counts. The last chapter of the course, on networks, needs many; it is
-# still to come.
+# Trees need no formulas for derivatives, only counts. The last chapter of the course, on networks, needs many.

@@ -27,7 +27,7 @@ def load(folder, name, monkeypatch):
 
 def test_there_are_chapters_in_order():
     numbers = [int(path.name.split("_")[1]) for path in CHAPTERS]
-    assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 7
+    assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 8
     contents = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
     for path in CHAPTERS:
         assert f"](course/{path.stem}.rst)" in contents, "in the table of contents"
@@ -69,7 +69,7 @@ def test_a_chapter_uses_public_names_only(path):
         if isinstance(node, ast.Attribute):
             assert not node.attr.startswith("_"), node.attr
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("qed"):
-            assert node.module in ("qed", "qed.optim", "qed.kernels", "qed.stats", "qed.data.synthetic"), node.module
+            assert node.module in ("qed", "qed.optim", "qed.kernels", "qed.neural", "qed.stats", "qed.data.synthetic")
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
