@@ -21,6 +21,8 @@ matrix is :math:`diag(p) - pp^T`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
 from qed.base.errors import ParameterError
@@ -36,13 +38,13 @@ class Activation(Operation):
     def backward(self, slope: Array, value: Array, *values: Array) -> Slopes:
         return (slope * self.slope(values[0], value),)
 
+    @abstractmethod
     def of(self, z: Array) -> Array:
         """Give the activation of each entry."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope(self, z: Array, value: Array) -> Array:
         """Give the derivative at each entry `z`, where the activation is `value`."""
-        raise NotImplementedError
 
 
 class Identity(Activation):

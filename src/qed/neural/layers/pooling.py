@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from qed.base.errors import InputError, ParameterError
 from qed.neural.engine.node import Node, Operation, apply
 from qed.neural.engine.pooling import AveragePool, ChannelPool, MaxPool
@@ -30,8 +32,9 @@ class _Pool(Layer):
     def run(self, x: Node, scope: Scope) -> Node:
         return apply(self._operation(), x)
 
+    @abstractmethod
     def _operation(self) -> Operation:
-        raise NotImplementedError
+        """Give what is done to the windows."""
 
 
 class MaxPool2d(_Pool):

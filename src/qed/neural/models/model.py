@@ -8,6 +8,7 @@ divided by the number of rows of a batch. An epoch costs three products of the r
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from functools import partial
 from itertools import pairwise
@@ -136,13 +137,13 @@ class MultiLayer(Iterative):
         for name in MultiLayer.parameters:
             setattr(self, name, given[name])
 
+    @abstractmethod
     def _loss_name(self, outputs: int) -> str:
         """Say which loss the network has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _score_of(self, network: Network, block: Block) -> float:
         """Score rows that were held out."""
-        raise NotImplementedError
 
     @property
     def hidden_sizes(self) -> list[int]:

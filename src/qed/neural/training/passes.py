@@ -7,6 +7,7 @@ batches are large, they are cut into two halves that threads share. Every other 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -201,7 +202,7 @@ def dense_shape(network: Network) -> DenseShape | None:
     return DenseShape(np.array(sizes, np.int64), hidden, dense_kernel.LOSSES.index(network.loss), delta)
 
 
-class Way:
+class Way(ABC):
     """A compiled pass by threads that share each batch: two halves, and then two halves of the weights."""
 
     gradient: Array | list[Array]  # of each half
@@ -230,9 +231,9 @@ class Way:
             self.crew.run(self._update, 2, penalty)
         return float(lost)
 
+    @abstractmethod
     def _half(self, part: int, parts: int, X: Array, codes: Array, target: Array, weight: Array, share: float) -> float:
         """Write the gradient of one half of a batch; give the sum of its losses."""
-        raise NotImplementedError
 
     def _update(self, part: int, parts: int, penalty: float) -> None:
         moving, middle = self.moving, len(self.moving.vector) // 2
