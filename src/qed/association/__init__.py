@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = room(
     __name__,
     {
         "apriori": ["Apriori"],
+        "baskets": ["baskets"],
         "fp_growth": ["FPGrowth"],
         "rules": ["Rule", "association_rules"],
     },

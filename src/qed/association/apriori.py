@@ -42,7 +42,7 @@ class Apriori(FrequentSets, Iterative):
 
     Notes
     -----
-    A row holds an item where its value is above zero.
+    A row holds an item where its value is above zero. Lists of items are taken as well, see :func:`qed.baskets`.
 
     Examples
     --------

@@ -8,10 +8,11 @@ list, those whose parts are all inside: where none of them is frequent, no other
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from qed.association.baskets import are_baskets, baskets
 from qed.association.candidates import border, filled, lacking
 from qed.association.counting import item_weights, set_weights
 from qed.base.attributes import Attributes, floats, integers
@@ -65,6 +66,13 @@ class FrequentSets(Estimator):
     itemsets_: np.ndarray
     supports_: np.ndarray
     weight_: float
+
+    def _open(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, reset: bool, target: str | None = None
+    ) -> Rows:
+        if are_baskets(X):
+            X, y, sample_weight = baskets(X, sample_weight=sample_weight), None, None
+        return super()._open(X, y, sample_weight, reset=reset, target=target)
 
     def _least(self, problem: Baskets) -> float:
         """Give what a frequent set weighs at least."""
