@@ -265,3 +265,15 @@ def test_a_disk_that_fills_up_does_not_lose_the_fit(tmp_path: Path, monkeypatch:
         warnings.simplefilter("default")
         model = slow().fit(X, y)
     assert model.certificate_ and any("goes on without a new checkpoint" in str(one.message) for one in caught)
+
+
+def test_a_loop_over_steps_ends_where_a_fit_would_and_next_goes_on() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2)) * [[1.0, 3.0]]
+    model = qed.GaussianMixture(2, random_state=0, max_iter=9, tol=0.0)
+    walk = qed.steps(model, X)
+    whole = list(walk)
+    assert whole[-1].number == 9 and not list(walk)
+    assert next(walk).number == 10
+    place = next(place for place, step in enumerate(whole) if step.number == 3)
+    rest = list(qed.steps(model, X, start=whole[place]))
+    assert [step.objective for step in rest] == [step.objective for step in whole[place + 1 :]]

@@ -277,13 +277,13 @@ def run(steps: Iterator[Step], rule: Rule, watchers: Sequence[Watcher] = (), sta
     >>> ending.reason.name, ending.n_iter
     ('CERTIFIED', 13)
     """
-    return _Run(rule, watchers, start).drive(steps)
+    return Run(rule, watchers, start).drive(steps)
 
 
-class _Run:
+class Run:
     """The state of one run: the best step so far, how the objective moves, the trace, the clock."""
 
-    def __init__(self, rule: Rule, watchers: Sequence[Watcher], start: Step | None) -> None:
+    def __init__(self, rule: Rule, watchers: Sequence[Watcher] = (), start: Step | None = None) -> None:
         self.rule, self.watchers, self.start = rule, watchers, start
         self.number = -1
         self.best: Step | None = None
@@ -301,7 +301,7 @@ class _Run:
 
     def drive(self, steps: Iterator[Step]) -> Ending:
         try:
-            halt = None if self.start is None else self._judge(self.start)
+            halt = None if self.start is None else self.judged(self.start)
             while halt is None:
                 moment()
                 try:
@@ -309,7 +309,7 @@ class _Run:
                 except StopIteration as end:
                     halt = end.value if isinstance(end.value, Halt) else Halt(Reason.STALLED)
                     break
-                halt = self._see(step)
+                halt = self.seen(step)
         except KeyboardInterrupt:
             if in_parts.get():
                 raise
@@ -323,7 +323,8 @@ class _Run:
             self.best, halt.reason, self.number, seconds, self.trace, halt.because, halt.advice, self.last or self.best
         )
 
-    def _see(self, step: Step) -> Halt | None:
+    def seen(self, step: Step) -> Halt | None:
+        """Take note of the next step, and say whether the run is over with it."""
         if not step.prepares:
             self.number += 1
         step.number = self.number
@@ -334,7 +335,7 @@ class _Run:
             return Halt(Reason.DIVERGED, f"The objective was {step.objective} at iteration {step.number}.")
         self._remember(step)
         asked = [watcher(step) for watcher in self.watchers]
-        halt = self._judge(step)
+        halt = self.judged(step)
         if halt is not None:
             return halt
         if any(isinstance(answer, (bool, np.bool_)) and answer for answer in asked):
@@ -365,7 +366,7 @@ class _Run:
     def _is_certified(self, step: Step) -> bool:
         return step.gap is not None and step.gap <= self.rule.tol
 
-    def _judge(self, step: Step) -> Halt | None:
+    def judged(self, step: Step) -> Halt | None:
         """Say whether the run is over at `step`: proven, standing still, running away, or long enough."""
         if self._is_certified(step):
             self.best = step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
@@ -9,12 +10,15 @@ from sklearn.base import clone
 
 from qed.base.errors import InputError
 from qed.base.running.stepped import Stepped
-from qed.base.running.steps import Ending, Reason, Step
+from qed.base.running.steps import Ending, Reason, Run, Step
 from qed.base.threads.interrupts import deferred
 
 
 class steps:
     """The steps of a method, for those who want to drive it themselves.
+
+    A ``for`` loop, or whatever else goes through all of them, ends with the step at which ``fit`` would end; ``next`` goes on from there,
+    for as long as the method has steps to take.
 
     Parameters
     ----------
@@ -45,17 +49,22 @@ class steps:
             raise InputError(_no_steps(model))
         self._model = clone(model)
         self._problem = self._model._begin(*data, **named)
-        self._number = -1 if start is None else start.number
+        self._run = Run(self._model._rule(), start=start)
+        self._over = False
         self._generator = self._model._steps(self._problem, start)
 
-    def __iter__(self) -> steps:
-        return self
+    def __iter__(self) -> Iterator[Step]:
+        while not self._over:
+            try:
+                step = next(self)
+            except StopIteration:
+                return
+            yield step
 
     def __next__(self) -> Step:
         with deferred(moments=False):
             step = next(self._generator)
-        self._number += not step.prepares
-        step.number = self._number
+        self._over = self._run.seen(step) is not None
         return step
 
     def model_at(self, step: Step) -> Any:
