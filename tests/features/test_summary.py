@@ -13,8 +13,8 @@ from qed.base.summary_kernel import summarise
 @pytest.mark.parametrize("weighted", [False, True])
 def test_kernel_and_its_twin(dtype, weighted):
     rng = np.random.default_rng(0)
-    X = (rng.normal(size=(10_000, 5)) * [1, 2, 3, 1e-3, 1e3] + [0, 1, 1e4, 0, -5]).astype(dtype)
-    weight = rng.random(10_000) + 0.1 if weighted else np.ones(10_000)
+    X = (rng.normal(size=(10_001, 5)) * [1, 2, 3, 1e-3, 1e3] + [0, 1, 1e4, 0, -5]).astype(dtype)
+    weight = rng.random(10_001) + 0.1 if weighted else np.ones(10_001)
     mean, deviation, low, high = summarise(X, weight, 256)
     wide = X.astype(np.float64)
     center = np.average(wide, weights=weight, axis=0)

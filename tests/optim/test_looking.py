@@ -150,6 +150,19 @@ def test_few_clusters_of_eigenvalues_take_few_products():
     assert conjugate_gradients(lambda v: H @ v, np.ones(50), tol=1e-9).iterations == 3
 
 
+def test_conjugate_gradients_may_end_by_what_the_solution_is():
+    H = symmetric(2, np.geomspace(1, 1e4, 40))
+    met: list[np.ndarray] = []
+
+    def near(solution):
+        met.append(solution)
+        return 1e-2 if np.linalg.norm(solution) > 0.5 else 1e-10
+
+    found = conjugate_gradients(lambda v: H @ v, np.ones(40), near)
+    assert found.residual <= near(found.solution) and len(met) == found.iterations + 2
+    assert found.iterations < conjugate_gradients(lambda v: H @ v, np.ones(40), 1e-10).iterations
+
+
 def test_slopes_lead_on_where_values_do_not():
     """At a height of 1e9 values can not tell points apart that are closer than 1e-4 to the minimum."""
     high = Objective(lambda w: 1e9 + w @ w, lambda w: 2 * w)

@@ -17,7 +17,7 @@ from qed.base.numbers import EPS
 from qed.linalg.sharing import products_of_rows
 
 # So many values are gone through by one task: enough to outweigh handing it to a thread. Those that are looked up take longer.
-TASK_VALUES, STORED_VALUES = 1 << 19, 1 << 17
+TASK_VALUES, STORED_VALUES = 1 << 19, 1 << 18
 # What is worked on at a time: half a megabyte, which stays in the cache.
 STRIP_VALUES = 1 << 16
 # Rows of a sparse table that are read together: memory is slow to find the next.

@@ -29,15 +29,15 @@ class Conjugate(NamedTuple):
 def conjugate_gradients(
     product: Callable[[np.ndarray], np.ndarray],
     right: np.ndarray,
-    tol: float = 1e-10,
+    tol: float | Callable[[np.ndarray], float] = 1e-10,
     max_iter: int | None = None,
     precondition: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Conjugate:
     """Solve ``H x = right`` from products with H alone.
 
-    The `product` gives ``H v`` for an array like `right`. It ends when the residual is `tol` times as small as that, or after `max_iter`
-    products, ten per dimension by default. A product with a cheap stand-in for the inverse of H, symmetric and positive definite, may
-    `precondition` it: the better, the fewer products.
+    The `product` gives ``H v`` for an array like `right`. It ends when the residual is `tol` times as small as that (or what `tol` gives
+    for the solution so far), or after `max_iter` products, ten per dimension by default. A product with a cheap stand-in for the inverse
+    of H, symmetric and positive definite, may `precondition` it: the better, the fewer products.
 
     Examples
     --------
@@ -54,7 +54,8 @@ def conjugate_gradients(
     solution, left, direction = np.zeros_like(right), right / (size or 1.0), direction / (size or 1.0)
     square = float((left * direction).sum())
     for iteration in range(limit):
-        if square <= tol**2:
+        near = tol(size * solution) if callable(tol) else tol
+        if square <= near**2:
             return Conjugate(size * solution, square**0.5, iteration, False, size * left)
         image = product(direction)
         curvature = float((direction * image).sum())

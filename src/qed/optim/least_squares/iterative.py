@@ -12,6 +12,7 @@ way takes over.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -29,12 +30,13 @@ from qed.linalg.iterative.rows import IterativeRows
 from qed.linalg.normal import Solution, Standing
 from qed.linalg.root import Root
 from qed.optim.least_squares.equations import GramEquations, KeptEquations, RowEquations
-from qed.optim.least_squares.evidence import ENOUGH, NO_SHARE, Evidence, Metric, means_of
+from qed.optim.least_squares.evidence import ENOUGH, NO_SHARE, TOLERANCE, Evidence, Metric, means_of
 from qed.optim.least_squares.precise import DIGITS_WANTED
 from qed.stats.kept import KeptRows
 
-# Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed.
-NEAR = 1e-11
+# Conjugate gradients end when their residual is this small, relative to the right-hand side: two digits below what is claimed; or nearly
+# so, where the sizes of rows and coefficients say that a claim has ten times as much room.
+NEAR, NEARLY = 1e-11, 1e-9
 # So many products are tried in columns of the lengths they have.
 FIRST_TRIED = 64
 # A number that is looked up somewhere in memory takes as long as so many operations on dense matrices.
@@ -154,17 +156,38 @@ class IterativeEquations(KeptEquations):
             inner = vector / scale
             return np.asarray((design.gram_times(inner) + alpha * inner) / scale)
 
-        for output, column in enumerate(right.T):
+        for output, column in enumerate(right.T / scale):
+            near = self._near_enough(output, scale, alpha, float(np.linalg.norm(column)))
             with one_blas_thread:
-                found = conjugate_gradients(product, column / scale, NEAR, most)
-            if not found.residual <= NEAR:
+                found = conjugate_gradients(product, column, near, most)
+            if not found.residual <= near(found.solution):
                 return None
             coef[:, output] = found.solution / scale
             products += found.iterations
         self.way = f"conjugate gradients on the sparse rows, {products} products"
         if alpha > 0:
-            return Solution(coef, len(coef), 1.0, -np.log10(NEAR))
-        return Solution(coef, int(design.told.sum()), float(np.sqrt(self.least.condition)), -np.log10(NEAR))
+            return Solution(coef, len(coef), 1.0, -np.log10(NEARLY))
+        return Solution(coef, int(design.told.sum()), float(np.sqrt(self.least.condition)), -np.log10(NEARLY))
+
+    def _near_enough(self, output: int, scale: np.ndarray, alpha: float, size: float) -> Callable[[np.ndarray], float]:
+        """Say how small the residual has to be, relative to a right-hand side of some `size`: a tenth of what any claim leaves it.
+
+        That is the slope along a column, and the excess over the least error where there is a penalty; without one, the error of any
+        coefficient. All of them count in what residuals are differences of, the more of it the larger the coefficients.
+        """
+        told, square = self.design.told, float((self.target[:, output] ** 2).sum())
+        short = float((self.lengths[told] / scale[told]).min(initial=1.0))
+        share = TOLERANCE * short if alpha > 0 else min(TOLERANCE, 0.5 * ENOUGH * NO_SHARE * self.least.bound)
+
+        def near(solution: np.ndarray) -> float:
+            coef = np.abs(solution / scale)
+            enough = 0.1 * share * (np.sqrt(square) + float(self.lengths @ coef))
+            if alpha > 0:
+                excess = 0.1 * TOLERANCE * (1e-8 * square + alpha * float(coef @ coef))
+                enough = min(enough, 0.1 * float(np.sqrt(alpha * excess)) / float(scale.max()))
+            return NEARLY if enough >= NEARLY * size else max(NEAR, float(enough) / size)
+
+        return near
 
     def _most(self) -> int:
         """Say how many products cost as much as the way that takes over."""
