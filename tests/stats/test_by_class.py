@@ -33,7 +33,9 @@ def test_classes_are_added_at_once_as_one_by_one(offset, most, monkeypatch):
 
 
 def test_summaries_side_by_side_are_added_as_one_by_one():
-    one, other, fewer = (summary_by_class(block(seed, kinds=kinds, n=10_000)) for seed, kinds in [(0, 3), (1, 3), (2, 2)])
+    one, other, fewer = (
+        summary_by_class(block(seed, kinds=kinds, n=10_000)) for seed, kinds in [(0, 3), (1, 3), (2, 2)]
+    )
     both = pickle.loads(pickle.dumps(one + other))
     for label, part in both.parts.items():
         alone = one[label] + other[label]
