@@ -359,7 +359,7 @@ class Neighbors(Estimator):
         queries = self._prepared(problem.block.X[chosen])
         if problem.present is not None and self.metric == "precomputed":
             queries = queries[:, problem.present]
-        among = Search(self._prepared(problem.block.X[there]), self._measure, self.center_, self.scale_)
+        among = Search(self._prepared(problem.there), self._measure, self.center_, self.scale_)
         near = among.plainly(queries, k)
         wanted = near.named(there)
         with np.errstate(invalid="ignore"):
