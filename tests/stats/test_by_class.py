@@ -1,5 +1,7 @@
 """Statistics of classes: those of the same classes are added all at once, with the result of adding them one by one."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,20 @@ def test_classes_are_added_at_once_as_one_by_one(offset, most, monkeypatch):
         for name in OF_COLUMNS:
             np.testing.assert_array_equal(getattr(part, name), getattr(alone, name))
     assert (both - other).count == one.count
+
+
+def test_summaries_side_by_side_are_added_as_one_by_one():
+    one, other, fewer = (
+        summary_by_class(block(seed, kinds=kinds, n=10_000)) for seed, kinds in [(0, 3), (1, 3), (2, 2)]
+    )
+    both = pickle.loads(pickle.dumps(one + other))
+    for label, part in both.parts.items():
+        alone = one[label] + other[label]
+        for name in ("count", *OF_COLUMNS):
+            np.testing.assert_array_equal(getattr(part, name), getattr(alone, name))
+    assert list(both.parts) == [0, 1, 2]
+    assert (both + fewer).count == (fewer + both).count == 30_000
+    assert (both - other).count == 10_000
 
 
 def test_classes_that_only_one_side_has_are_kept():

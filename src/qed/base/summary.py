@@ -7,8 +7,9 @@ pairwise update of Chan, Golub and LeVeque (1979), about the means, so large off
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -288,6 +289,37 @@ class Summary:
     def is_complete(self) -> bool:
         """Say whether nothing is missing and nothing is infinite."""
         return not self.missing.any() and all_finite(self.mean) and all_finite(self.low) and all_finite(self.high)
+
+
+class Beside(Mapping[Any, Summary]):
+    """Summaries of as many columns each, by their labels: kept as one of all columns, side by side, and cut apart when one is asked for.
+
+    Those of the same labels are added at the price of one.
+
+    >>> whole = Summary.of(Block(np.array([[1.0, 5.0], [3.0, 9.0]])))
+    >>> both = Beside(["low", "high"], np.array([2, 2]), whole)
+    >>> both["high"].mean, (both + both)["low"].count
+    (array([7.]), 4)
+    """
+
+    def __init__(self, labels: Sequence[Any], counts: np.ndarray, whole: Summary) -> None:
+        self.labels, self.counts, self.whole = labels, counts, whole
+
+    @cached_property
+    def _parts(self) -> dict[Any, Summary]:
+        return dict(zip(self.labels, self.whole.cut(self.counts.tolist())))
+
+    def __getitem__(self, label: Any) -> Summary:
+        return self._parts[label]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __add__(self, other: Beside) -> Beside:
+        return Beside(self.labels, self.counts + other.counts, self.whole + other.whole)
 
 
 def _about_mean(X: np.ndarray, weight: np.ndarray, mean: np.ndarray, total: float) -> tuple[np.ndarray, np.ndarray]:

@@ -72,5 +72,6 @@ def _least(sizes: np.ndarray, k: int) -> np.ndarray:
     # What is as far as the last one fills the places that are left, in its order.
     level = sizes == limit
     room = k - nearer.sum(axis=1, keepdims=True)
-    chosen = nearer | (level & (np.cumsum(level, axis=1) <= room))
-    return np.nonzero(chosen)[1].reshape(len(sizes), k)
+    if (level.sum(axis=1, keepdims=True) > room).any():
+        level &= np.cumsum(level, axis=1) <= room
+    return np.nonzero(nearer | level)[1].reshape(len(sizes), k)

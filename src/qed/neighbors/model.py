@@ -313,13 +313,13 @@ class Neighbors(Estimator):
         return [count, Claim(f"neighbours of {asked} rows that are not the nearest", wrong, 0.0)]
 
     def _hashing_claims(self, problem: KeptProblem) -> list[Claim]:
-        """Claim that rows are in the right cells, where a model is certified, and that `recall_` is what is found."""
-        claims = []
-        if problem.again:
-            wrong = self.tables_.misplaced(self._prepared(problem.there))
-            claims = [Claim("rows on the wrong side of a cut of the tables", float(wrong), 0.0)]
-            if wrong:
-                return claims
+        """Claim, where a model is certified, that rows are in the right cells and `recall_` is what is found; a fit has just seen to it."""
+        if not problem.again:
+            return []
+        wrong = self.tables_.misplaced(self._prepared(problem.there))
+        claims = [Claim("rows on the wrong side of a cut of the tables", float(wrong), 0.0)]
+        if wrong:
+            return claims
         says = f"recall_ is the share that is found of the nearest rows of {MOST} rows"
         return [*claims, Claim(says, abs(self.recall_ - self._found()), 0.0)]
 
@@ -359,7 +359,7 @@ class Neighbors(Estimator):
         queries = self._prepared(problem.block.X[chosen])
         if problem.present is not None and self.metric == "precomputed":
             queries = queries[:, problem.present]
-        among = Search(self._prepared(problem.block.X[there]), self._measure, self.center_, self.scale_)
+        among = Search(self._prepared(problem.there), self._measure, self.center_, self.scale_)
         near = among.plainly(queries, k)
         wanted = near.named(there)
         with np.errstate(invalid="ignore"):

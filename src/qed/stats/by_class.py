@@ -22,6 +22,7 @@ from qed.base.models.fingerprint import Fingerprint, label_numbers
 from qed.base.models.labels import encode
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
+from qed.base.summary import Beside, Summary
 from qed.stats.grouped import runs
 
 
@@ -83,8 +84,12 @@ class ByClass:
     def made(cls, parts: Mapping[Any, Any], dtype: np.dtype[Any]) -> ByClass:
         """Make it of the statistic of each class, and the type of the labels."""
         labels = in_order(parts)
-        kind: Any = None if dtype.kind in "US" else dtype
-        return cls({label: parts[label] for label in labels}, np.array(labels, dtype=kind))
+        return cls({label: parts[label] for label in labels}, _classes(labels, dtype))
+
+    @classmethod
+    def beside(cls, labels: Sequence[Any], counts: np.ndarray, whole: Summary, dtype: np.dtype[Any]) -> ByClass:
+        """Make it of one summary of all classes' columns, side by side, in the order of the labels, and the rows of each."""
+        return cls(Beside(labels, counts, whole), _classes(labels, dtype))
 
     def __iter__(self) -> Iterator[Any]:
         """Give the statistics, in the order of the classes."""
@@ -97,6 +102,8 @@ class ByClass:
     def __add__(self, other: ByClass) -> ByClass:
         if list(self.parts) == list(other.parts) and self.classes.dtype == other.classes.dtype:
             # The classes of most blocks are the same; then what is dear is to call, and some statistics are added all at once.
+            if isinstance(self.parts, Beside) and isinstance(other.parts, Beside):
+                return ByClass(self.parts + other.parts, self.classes)
             some, others = list(self), list(other)
             each = getattr(some[0], "add_each", _one_by_one) if some else _one_by_one
             return ByClass(dict(zip(self.parts, each(some, others))), self.classes)
@@ -174,6 +181,12 @@ class ByClass:
         """Make the statistics again from what `to_dict` gave."""
         classes = saved["classes"]
         return cls(dict(zip(classes.tolist(), saved["parts"])), classes)
+
+
+def _classes(labels: Sequence[Any], dtype: np.dtype[Any]) -> np.ndarray:
+    """Give labels as an array of the type that they came in."""
+    kind: Any = None if dtype.kind in "US" else dtype
+    return np.array(labels, dtype=kind)
 
 
 def _one_by_one(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:

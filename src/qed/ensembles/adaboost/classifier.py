@@ -140,7 +140,7 @@ class AdaBoostClassifier(Classifier, AdaBoost):
         return codes_of(made, problem.X, problem.classes)
 
     def _judge(self, problem: MemberClasses, said: np.ndarray, weight: np.ndarray, says: np.ndarray) -> Judged | None:
-        wrong, k = (said != problem.target).view(np.uint8), len(problem.classes)
+        wrong, k = said != problem.target, len(problem.classes)
         error = float(weight @ wrong / weight.sum())
         if error == 0:
             # Whoever makes no error decides alone.
@@ -149,7 +149,7 @@ class AdaBoostClassifier(Classifier, AdaBoost):
         if error >= 1 - 1 / k - (len(wrong) + 64) * EPS:
             return None
         say = self.learning_rate * float(np.log((1 - error) / error) + np.log(k - 1))
-        lowered = weight * np.array([np.exp(-say), 1.0])[wrong]
+        lowered = np.where(wrong, weight, weight * np.exp(-say))
         after = np.maximum(lowered * (problem.total / lowered.sum()), LEAST * problem.total)
         return Judged(error, say, after, float(after @ wrong / after.sum()))
 

@@ -270,16 +270,17 @@ class AdaBoost(Iterative):
     def _replayed(self, problem: Any) -> Iterator[tuple[np.ndarray, Judged, Certificate | None]]:
         """Go through the rounds again: what each member says, how it is judged, and the proof of those that are looked at."""
         weight, price, budget = problem.weights, problem.X.shape[0] * problem.X.shape[1], SAMPLED
+        lean = self._is_lean
         for number_of, made in enumerate(self.estimators_):
             said = self._said(made, problem)
             judged = self._judge(problem, said, weight, self.estimator_weights_[:number_of])
             if judged is None:
                 return
             proof = None
-            if problem.again or budget >= price or not self._is_lean:
+            if problem.again or budget >= price or not lean:
                 budget -= price
                 seen = self._seen(problem, made, weight, self.seed_, number_of)
-                proof = proof_of(made, *seen, again=problem.again or self._is_lean)
+                proof = proof_of(made, *seen, again=problem.again or lean)
             yield said, replace(judged, weight=judged.weight.sum()), proof
             weight = judged.weight
 

@@ -38,7 +38,7 @@ def summary_by_class(block: Block) -> ByClass:
     # The range is not looked at. A missing value shows as a mean that is not finite.
     unknown, none = np.full(mean.size, np.nan), np.zeros(mean.size, np.int64)
     seen = (np.repeat(total, p), mean.ravel(), deviation.ravel(), unknown, unknown, none)
-    return _made(dict(zip(labels, Summary(len(X), *seen).cut(count.tolist()))), block)
+    return ByClass.beside(labels, count, Summary(len(X), *seen), np.asarray(block.y).dtype)
 
 
 def sums_by_class(block: Block, above: float | None = None) -> ByClass:
@@ -105,5 +105,5 @@ def _coded(block: Block) -> tuple[Block, list[Hashable], np.ndarray, np.ndarray]
     return block, labels, codes, count
 
 
-def _made(parts: Mapping[Hashable, Summary | Sums], block: Block) -> ByClass:
+def _made(parts: Mapping[Hashable, Sums], block: Block) -> ByClass:
     return ByClass.made(parts, np.asarray(block.y).dtype)
