@@ -181,7 +181,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
     def _solve(self, problem: SpreadProblem) -> None:
         seen, spread, asked = problem.statistic, problem.spread, self.n_components
         most, counted = self._most(problem), self._is_counted
-        if counted and asked is not None and asked > most:
+        if counted and not isinstance(asked, str | None) and asked > most:
             raise ParameterError(
                 f"PCA: n_components={asked} must be between 1 and min(n_samples, n_features)={most}. Ask for fewer, or for None."
             )
