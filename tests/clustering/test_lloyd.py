@@ -58,6 +58,23 @@ def test_bounds_change_no_bit(p, k, kind, seed):
         runs = found.means
 
 
+@pytest.mark.parametrize("kind", ["normal", "grid", "far", "single"])
+def test_labels_to_begin_with_change_no_bit_right_or_wrong(kind):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, (2000, 3)).astype(float) if kind == "grid" else rng.normal(size=(2000, 3))
+    X = {"far": X + 2.0**40, "single": X.astype(np.float32)}.get(kind, X)
+    rows, centers = qed.rows(X, block_size=1500), X[:150].astype(np.float64)
+    fresh = rows.fold(Assignment.of, centers[None])
+    search = Search.among(centers, before=centers)
+    # Right labels, those of a few centres moved, and any.
+    right = np.concatenate(fresh.labels)
+    for labels in (right, np.where(rng.random(2000) < 0.3, (right + 1) % 150, right), rng.integers(0, 150, 2000)):
+        found = rows.fold(Assignment.near, search, labels)
+        np.testing.assert_array_equal(np.concatenate(found.labels), right)
+        np.testing.assert_array_equal(found.cost, fresh.cost)
+        np.testing.assert_array_equal(found.sums, fresh.sums)
+
+
 def test_scores_are_right_where_centres_are_far_or_rows_missing():
     X = np.random.default_rng(0).normal(size=(3000, 4))
     X[5] = np.nan

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qed
-from qed.base.errors import ConvergenceWarning
+from qed.base.errors import ConvergenceWarning, DegenerateWarning
 from qed.clustering.means.soft import shares_of
 
 
@@ -95,3 +95,12 @@ def test_one_cluster_is_the_mean():
     model = qed.SoftKMeans(1, beta=2.0, random_state=0).fit(X)
     np.testing.assert_allclose(model.cluster_centers_[0], X.mean(axis=0), rtol=1e-12)
     assert model.free_energy_ == pytest.approx(((X - X.mean(axis=0)) ** 2).sum(), rel=1e-12)
+
+
+def test_rows_that_are_all_alike_are_proven():
+    model = qed.SoftKMeans(2, random_state=0)
+    with pytest.warns(DegenerateWarning):
+        model.fit(np.ones((30, 3)))
+    assert model.free_energy_ == 0 and model.certificate_
+    model.free_energy_ = 1e-3
+    assert not qed.certify(model, np.ones((30, 3)))

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import qed
 from qed.base.errors import SavingError
@@ -59,6 +60,33 @@ def test_the_certificate_holds_and_can_be_recomputed(name):
     assert model.certificate_, f"{model.certificate_}"
     again = qed.certify(model, X, target)
     assert again, f"{again}"
+
+
+def arrays(value):
+    """List all arrays that a fitted model holds."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if hasattr(value, "tocsr"):
+        value = [value.data, value.indices, value.indptr]
+    elif isinstance(value, dict):
+        value = list(value.values())
+    elif hasattr(value, "__dict__") and type(value).__module__.startswith("qed."):
+        value = list(vars(value).values())
+    return [found for one in value for found in arrays(one)] if isinstance(value, list | tuple) else []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_holds_nothing_that_the_caller_may_write_to(name):
+    held = arrays(fitted_once(name))
+    assert not any(np.shares_memory(one, given) for one in held for given in (X, NUMBER, LABEL))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "X_fit_" in estimators()[name].attributes])
+def test_neither_does_one_that_keeps_rows_with_weights_or_sparse_ones(name):
+    weight, sparse_rows = np.full(60, 2.0), scipy.sparse.csr_array(X[:60])
+    for rows, given in ((X[:60], [weight]), (sparse_rows, [sparse_rows.data, sparse_rows.indices, sparse_rows.indptr])):
+        model = fit(name, rows, NUMBER[:60], LABEL[:60], weight if takes_weights(name) else None)
+        assert not any(np.shares_memory(one, mine) for one in arrays(model) for mine in given)
 
 
 HOLD_FUNCTIONS = ("FeatureMap", "NonlinearLeastSquares")

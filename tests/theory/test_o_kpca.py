@@ -82,3 +82,12 @@ def test_the_way_back():
     assert np.abs(model.inverse_transform(model.transform(X)) - X).max() < 0.02
     with pytest.raises(AttributeError, match="fit_inverse_transform"):
         qed.KernelPCA(2).fit(X).inverse_transform(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize(("n", "k"), [(41, 1), (700, 10)])
+def test_rows_that_are_like_no_others(n, k):
+    """Where every row is like itself alone, all eigenvalues are one: LAPACK may find none of a few, and the fit goes on all the same."""
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    model = qed.KernelPCA(k, kernel="rbf", gamma=1e6).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, 1.0, rtol=1e-9)
+    assert model.certificate_

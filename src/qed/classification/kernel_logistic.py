@@ -33,7 +33,7 @@ from qed.base.models.parameters import Parameter, boolean, choice, integer, numb
 from qed.base.models.proof import restated
 from qed.base.numbers import EPS, TINY
 from qed.base.running.steps import Step
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.base.summary import Summary
 from qed.classification.logistic.likelihood import Point
@@ -332,7 +332,7 @@ class KernelLogisticRegression(WithWidth, SoftmaxClassifier, Iterative):
         self.dual_coef_ = np.zeros((problem.planes, len(problem.block)))
         self.dual_coef_[:, problem.present] = step.dual
         self.intercept_ = step.constants
-        self.X_fit_ = problem.block.X
+        self.X_fit_ = copied(problem.block.X)
 
     def _disagreement(self) -> str:
         planes, k = len(self.dual_coef_), len(self.classes_)

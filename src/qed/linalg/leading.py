@@ -14,6 +14,7 @@ Golub and Underwood (1977), The block Lanczos method for computing eigenvalues.
 from functools import partial
 
 import numpy as np
+from scipy.linalg import eigh
 
 from qed.base.engine import one_blas_thread
 from qed.base.random import generator
@@ -23,6 +24,10 @@ from qed.linalg.sharing import finish, spans
 SMALL, MOST_COLUMNS = 500, 480
 # How good the vectors are to be, relative to the largest eigenvalue, and by how many columns more than are wanted the space grows.
 ENOUGH, MORE = 2e-11, 6
+# Columns of which less than this is left have lost so many digits of what they were orthogonal to.
+LITTLE = 1e-3
+# With fewer vectors wanted than this share of all, the others are not worked out.
+FEW = 0.25
 STRIP = 256
 
 
@@ -56,37 +61,71 @@ def leading_vectors(matrix: np.ndarray, wanted: int) -> np.ndarray | None:
     if n <= SMALL or 4 * width > MOST_COLUMNS:
         return None
     most, looked = MOST_COLUMNS // width, 0
-    basis, images = (np.empty((n, most * width), order="F") for _ in range(2))
-    new = generator(0, "columns of a matrix").standard_normal((n, width))
+    basis, inner = np.empty((n, most * width), order="F"), np.zeros((most * width, most * width))
     with one_blas_thread:
+        new, triangle = np.linalg.qr(generator(0, "columns of a matrix").standard_normal((n, width)))
         for step in range(most):
             own = slice(step * width, (step + 1) * width)
-            basis[:, own] = _orthonormal(new, basis[:, : own.start])
-            new = images[:, own] = times(matrix, np.ascontiguousarray(basis[:, own]))
+            basis[:, own] = new
+            image = times(matrix, np.ascontiguousarray(new))
+            # The image has a part along the last two blocks, and but for rounding none along those before.
+            near = slice(max(own.start - width, 0), own.stop)
+            along = basis[:, near].T @ image
+            inner[near, own] = along
+            inner[own, near] = along.T
+            new, triangle = _orthonormal(image - basis[:, near] @ along, basis[:, : own.stop])
             # To look whether all is there takes the longer the more columns there are, so it is done seldom then.
-            if step >= 3 and (own.stop >= 1.12 * looked or step + 1 == most):
+            if step >= 3 and (own.stop >= 1.08 * looked or step + 1 == most):
                 looked = own.stop
-                found = _settled(basis[:, : own.stop], images[:, : own.stop], wanted)
+                found = _settled(matrix, basis[:, :looked], inner[:looked, :looked], triangle, wanted)
                 if found is not None:
                     return found
     return None
 
 
-def _settled(basis: np.ndarray, images: np.ndarray, wanted: int) -> np.ndarray | None:
-    """Give the vectors wanted if they are in the space of a basis whose images are known."""
-    values, turn = np.linalg.eigh(basis.T @ images)
-    values, turn = values[::-1][:wanted], turn[:, ::-1][:, :wanted]
-    left = images @ turn - (basis @ turn) * values
-    if np.linalg.norm(left, axis=0).max() > ENOUGH * max(float(np.abs(values).max()), np.finfo(float).tiny):
+def largest(matrix: np.ndarray, wanted: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Give the largest eigenvalues of a symmetric matrix, all of them or as many as are wanted, and their vectors, by decomposing it.
+
+    >>> largest(np.diag([1.0, 3.0, 2.0]), 2)[0]
+    array([3., 2.])
+    """
+    size = len(matrix)
+    few = wanted is not None and 0 < wanted <= FEW * size
+    with one_blas_thread:
+        values, vectors = eigh(
+            matrix, subset_by_index=(size - wanted, size - 1) if few and wanted else None, check_finite=False
+        )
+        # Where eigenvalues are alike, as those of rows that are nobody's like, LAPACK may find none of some that it was asked for.
+        if few and len(values) < (wanted or 0):
+            values, vectors = eigh(matrix, check_finite=False)
+    return values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
+
+
+def _settled(
+    matrix: np.ndarray, basis: np.ndarray, inner: np.ndarray, triangle: np.ndarray, wanted: int
+) -> np.ndarray | None:
+    """Give the vectors wanted if they are in the space of a basis; the matrix maps its last columns out of it by a triangle."""
+    values, turn = largest(inner, wanted)
+    enough = ENOUGH * max(float(np.abs(values).max()), np.finfo(float).tiny)
+    if not np.linalg.norm(triangle @ turn[-len(triangle) :], axis=0).max() <= enough:
         return None
-    return np.asarray(np.linalg.qr(basis @ turn)[0])
+    # That was told by the recurrence; the matrix has the last word.
+    vectors = basis @ turn
+    left = times(matrix, np.ascontiguousarray(vectors)) - vectors * values
+    return np.asarray(np.linalg.qr(vectors)[0]) if np.linalg.norm(left, axis=0).max() <= enough else None
 
 
-def _orthonormal(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Make columns orthonormal, and orthogonal to others that are: twice, since once leaves rounding."""
-    for _ in range(2):
-        columns = np.linalg.qr(columns - others @ (others.T @ columns))[0]
-    return columns
+def _orthonormal(columns: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Make columns orthonormal, and orthogonal to others that are; give the triangle that leads back to the columns, too.
+
+    Once leaves rounding, which where little was left of a column is most of it: then it is done again.
+    """
+    found, triangle = np.linalg.qr(columns - others @ (others.T @ columns))
+    left = np.abs(triangle.diagonal())
+    if not left.min() > LITTLE * np.abs(columns).max(initial=0.0):
+        found, again = np.linalg.qr(found - others @ (others.T @ found))
+        triangle = again @ triangle
+    return found, triangle
 
 
 def times(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

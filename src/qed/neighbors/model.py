@@ -18,7 +18,7 @@ from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer
 from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse
 from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.kernel import Kernel
@@ -132,12 +132,12 @@ class Neighbors(Estimator):
         X = problem.block.X
         if self.metric == "precomputed" and X.shape[0] != X.shape[1]:
             raise InputError(f"A matrix of distances is square; this one has the shape {X.shape}.")
-        self.X_fit_, self.n_samples_fit_ = X, int(X.shape[0])
+        self.X_fit_, self.n_samples_fit_ = copied(X), int(X.shape[0])
         self.center_, self.scale_ = problem.frame
         for name in {"weight_fit_", "tree_", "tables_", "recall_"} & vars(self).keys():
             delattr(self, name)
         if problem.weight is not None:
-            self.weight_fit_ = problem.weight
+            self.weight_fit_ = copied(problem.weight)
         if grows(self._measure, X, self.algorithm):
             self.tree_ = Tree.of(self._prepared(problem.there))
         if hashes(self._measure, X, self.algorithm):

@@ -98,7 +98,7 @@ class KNeighborsRegressor(Regressor, Voting):
         self.y_fit_ = self._known(problem)
 
     def _known(self, problem: KeptProblem) -> np.ndarray:
-        return np.asarray(problem.block.y, dtype=np.float64)
+        return np.array(problem.block.y, dtype=np.float64)
 
     def _predicted_shape(self) -> tuple[int, ...]:
         return np.shape(self.y_fit_)[1:]

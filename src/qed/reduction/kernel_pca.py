@@ -27,7 +27,7 @@ from qed.base.models.proof import restated
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
 from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse
 from qed.base.sources.rows import Rows
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, WithWidth, from_middle
 from qed.kernels.gram.sums import combined
@@ -203,10 +203,9 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
             values, directions = values[values > 0], directions[values > 0]
         if not len(values):
             raise DegenerateError("KernelPCA: rows do not vary in the features of the kernel. Give rows that differ.")
-        # A copy, which stays what it is when the table is written to.
-        self.gamma_, self.X_fit_ = problem.gamma, problem.block.X.copy()
+        self.gamma_, self.X_fit_ = problem.gamma, copied(problem.block.X)
         if problem.block.weight is not None:
-            self.weight_fit_ = np.array(problem.block.weight)
+            self.weight_fit_ = copied(problem.block.weight)
         self.eigenvalues_ = values
         self.eigenvectors_ = np.zeros((len(problem.block), len(values)))
         self.eigenvectors_[problem.present] = _signed(directions.T / np.sqrt(problem.weight)[:, None])

@@ -9,7 +9,7 @@ from their middle, and far ones lose no digits.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg.blas import dsyr2k
@@ -19,7 +19,11 @@ from qed.base.errors import InputError
 from qed.base.numbers import EPS, TINY
 from qed.kernels.gram.compared import ComparedRows, from_middle
 from qed.linalg.leading import times
+from qed.linalg.sharing import finish, spans
 from qed.reduction.spread import Spread
+
+# So many rows of a matrix are centred at a time: they stay in the cache while two means are taken off.
+STRIP = 32
 
 
 class SpreadOfSimilarities(Spread):
@@ -62,7 +66,7 @@ class SimilarRows(ComparedRows):
     @cached_property
     def _gram(self) -> np.ndarray:
         K = self.similarity.gram(from_middle(self.similarity, self.X, self.X))
-        if (self.summary.high > self.summary.low).any() and np.abs(K).max(initial=0.0) < TINY / EPS:
+        if (self.summary.high > self.summary.low).any() and _largest(K) < TINY / EPS:
             raise InputError(
                 "The similarities of these rows vanish, and how they are spread with them: multiply the columns by 1e150."
             )
@@ -72,14 +76,24 @@ class SimilarRows(ComparedRows):
     def spread(self) -> SpreadOfSimilarities:
         """Say how the rows that count are spread in the features."""
         K, means = self._gram, self.offset_of_rows
-        size, total = float(np.abs(K).max(initial=0.0)), float(self.weight.sum())
+        size, total = _largest(K), float(self.weight.sum())
         level = float(means @ self.weight) / total
         del self._gram  # it is overwritten
-        K -= means
-        K -= (means - level)[:, None]
+        finish(partial(_centre, K[strip], means, means[strip] - level) for strip in spans(len(K), STRIP))
         if (self.weight != 1).any():
             root = np.sqrt(self.weight)
             K *= root
             K *= root[:, None]
         # Entries are sums of n similarities, and so off by that many roundings; the matrix by no more than all weight times that.
         return SpreadOfSimilarities(K, (2 * len(K) + 8) * EPS * size * total)
+
+
+def _largest(K: np.ndarray) -> float:
+    """Give the largest size of an entry, without a second matrix for the sizes of all."""
+    return float(max(K.max(initial=0.0), -K.min(initial=0.0)))
+
+
+def _centre(strip: np.ndarray, across: np.ndarray, down: np.ndarray) -> None:
+    """Take the means of columns and of rows off some rows of a matrix."""
+    strip -= across
+    strip -= down[:, None]

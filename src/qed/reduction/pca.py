@@ -35,6 +35,7 @@ from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.features.filling import Filling
 from qed.reduction.claims import TOLERANCE, Plane
+from qed.reduction.evidence import enough_for, most_likely
 from qed.reduction.likelihood import NormalRows
 from qed.reduction.spread import Spread, SpreadOfRows, spread_of
 from qed.reduction.views import stored
@@ -55,9 +56,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     Parameters
     ----------
-    n_components : int, float or None, default=0.95
-        How many components to keep. Below one it is the share of the variance that they have together, at least: by default as few as
-        have 95 % of it. None keeps all there are, the lesser of the numbers of rows and columns.
+    n_components : int, float, "mle" or None, default=0.95
+        How many components to keep. Below one it is the share of the variance that they have together, at least: by default 95 %. None
+        keeps all there are, the lesser of the numbers of rows and columns; "mle" as many as are the most likely to be no noise (Minka),
+        for which there have to be as many rows as columns.
     whiten : bool, default=False
         Divide components by their standard deviations, so that all vary alike and the covariance is the identity.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized"}, default="auto"
@@ -129,7 +131,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
     sparse: ClassVar[bool] = True
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar = {
-        "n_components": integer(1, kind="model") | number(0, 1, above=True) | choice(None),
+        "n_components": integer(1, kind="model") | number(0, 1, above=True) | choice(None, "mle"),
         "whiten": boolean(),
         "svd_solver": choice("auto", "full", "covariance_eigh", "arpack", "randomized"),
         "iterated_power": integer(0) | choice("auto"),
@@ -139,7 +141,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def __init__(
         self,
-        n_components: float | None = 0.95,
+        n_components: float | str | None = 0.95,
         *,
         whiten: bool = False,
         svd_solver: str = "auto",
@@ -178,19 +180,36 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def _solve(self, problem: SpreadProblem) -> None:
         seen, spread, asked = problem.statistic, problem.spread, self.n_components
-        most, counted = self._most(problem), asked is None or asked >= 1
-        if asked is not None and asked > most:
+        most, counted = self._most(problem), self._is_counted
+        if counted and not isinstance(asked, str | None) and asked > most:
             raise ParameterError(
                 f"PCA: n_components={asked} must be between 1 and min(n_samples, n_features)={most}. Ask for fewer, or for None."
             )
         values, vectors = self._leading(spread, int(asked) if counted and asked is not None else most)
-        kept = len(values) if counted else enough_for(values, spread.total, float(asked))  # type: ignore[arg-type]
+        kept = len(values) if counted else self._enough(problem, values)
         self.components_, self.n_components_, self.n_samples_ = vectors[:kept], kept, int(seen.count)
         self.mean_ = np.array(seen.x_mean)
         self.explained_variance_ = values[:kept] / (seen.weight - 1)
         self._follow(problem)
         if self._is_sketched:
             self.error_ = Plane(spread, self.components_, values[:kept]).excess()
+
+    @property
+    def _is_counted(self) -> bool:
+        """Whether components are asked for by number, or all of them."""
+        asked = self.n_components
+        return asked is None or (not isinstance(asked, str) and asked >= 1)
+
+    def _enough(self, problem: SpreadProblem, values: np.ndarray) -> int:
+        """Say how many components are to be kept of all there are, by their share of the variance or by what is likely."""
+        seen, asked = problem.statistic, self.n_components
+        if not isinstance(asked, str):
+            return enough_for(values, problem.spread.total, float(asked or 0.0))
+        if seen.count < len(seen.x_mean):
+            raise ParameterError(
+                f"PCA: n_components='mle' is only supported if n_samples >= n_features, not with {seen.count} rows. Give a number."
+            )
+        return most_likely(values / (seen.weight - 1), seen.weight)
 
     @property
     def _is_sketched(self) -> bool:
@@ -200,9 +219,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         """Give eigenvalues and directions, all digits of them or about."""
         if not self._is_sketched:
             return spread.leading(wanted)
-        if self.n_components is not None and self.n_components < 1:
+        if not self._is_counted:
             raise ParameterError(
-                f"PCA: n_components={self.n_components} is a share of the variance, for which all components are needed. "
+                f"PCA: n_components={self.n_components!r} is no number, and to choose one all components are needed. "
                 "Give a number of them, or svd_solver='auto'."
             )
         rounds = self.iterated_power
@@ -343,10 +362,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
         shares, lengths, noise = self._following(problem)
         asked, spread_of_each = self.n_components, np.sqrt(np.maximum(spread.total / seen.weight, 0.0))
         kept = len(self.components_)
-        if asked is None or asked >= 1:
+        if self._is_counted:
             wanted = self._most(problem) if asked is None else int(asked)
         else:
-            wanted = enough_for(spread.leading(None)[0], spread.total, float(asked))
+            wanted = self._enough(problem, spread.leading(None)[0])
         hidden = spread.noise / TOLERANCE / max(seen.weight - 1, 1.0)
         return [
             restated("mean_", self.mean_, seen.x_mean, scale=np.abs(seen.x_mean) + spread_of_each),
@@ -379,13 +398,3 @@ class SpreadProblem(StatisticProblem):
         """Tell these rows from others; what is centred already is not centred again."""
         seen, spread = self.statistic, self.spread
         return seen.fingerprint_by(spread.design) if isinstance(spread, SpreadOfRows) else seen.fingerprint()
-
-
-def enough_for(values: np.ndarray, total: float, share: float) -> int:
-    """Say how many of the values, from the first on, have a share of the total together: one at least.
-
-    >>> enough_for(np.array([6.0, 3.0, 1.0]), 10.0, 0.9)
-    2
-    """
-    reached = np.cumsum(values) >= share * total * (1 - 4 * len(values) * EPS)
-    return int(np.argmax(reached)) + 1 if reached.any() else len(values)

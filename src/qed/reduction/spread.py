@@ -14,19 +14,15 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigh
 
 from qed.base.engine import one_blas_thread
 from qed.base.numbers import EPS
 from qed.base.random import generator
 from qed.linalg.cholesky import factor_in_place
 from qed.linalg.design import DenseDesign, SparseDesign
-from qed.linalg.leading import leading_vectors
+from qed.linalg.leading import largest, leading_vectors
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
-
-# With fewer directions wanted than this share of all, the others are not worked out.
-FEW = 0.25
 
 
 class Spread(ABC):
@@ -54,18 +50,10 @@ class Spread(ABC):
 
     def leading(self, wanted: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Give as many eigenvalues as are wanted, or all, the largest first, and the directions, of shape (k, p)."""
-        size = len(self.matrix)
         if wanted is not None and (vectors := leading_vectors(self.matrix, wanted)) is not None:
             values = np.einsum("ij,ij->j", vectors, self.matrix @ vectors)
         else:
-            few = wanted is not None and wanted <= FEW * size
-            with one_blas_thread:
-                values, vectors = eigh(
-                    self.matrix,
-                    subset_by_index=(size - wanted, size - 1) if few and wanted else None,
-                    check_finite=False,
-                )
-            values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
+            values, vectors = largest(self.matrix, wanted)
         return np.maximum(values, 0.0), _turned(self._directions(vectors))
 
     def sketched(self, wanted: int, more: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -59,6 +59,22 @@ def aligned(values: np.ndarray) -> np.ndarray:
     return values if values.flags.aligned else values.copy()
 
 
+def copied(X: Any) -> Any:
+    """Give rows that a model keeps as a copy of its own, which stays what it is when the caller's table is written to.
+
+    A file that is mapped for reading stays where it is: nobody writes to it by that.
+
+    >>> given = np.zeros((2, 1))
+    >>> kept = copied(given)
+    >>> given[:] = 1.0
+    >>> kept.ravel()
+    array([0., 0.])
+    """
+    if isinstance(X, np.memmap) and not X.flags.writeable:
+        return X
+    return X.copy()
+
+
 class Sliced(ABC):
     """A matrix of which only some rows at a time can be had, by a slice or an array of their numbers."""
 

@@ -36,7 +36,7 @@ from qed.base.running.callbacks import calling_back, iteration_callbacks
 from qed.base.running.changing import changing
 from qed.base.running.drive import drive
 from qed.base.running.steps import Halt, Reason, Rule, Step
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, copied
 from qed.base.sources.rows import Rows
 from qed.classification.perceptron.passes import Planes, Visits, summed
 from qed.classification.perceptron.proof import perceptron_claims
@@ -321,8 +321,7 @@ class Perceptron(Classifier, Iterative):
                 self.before_ = problem.before
                 self.coef_, self.intercept_ = self.coef_ + self.before_[:, :-1], self.intercept_ + self.before_[:, -1]
         else:
-            X = problem.held.array().X
-            self.X_fit_ = X if is_sparse(X) else np.asarray(X)
+            self.X_fit_ = copied(problem.held.array().X)
 
     def _decide(self, block: Block) -> np.ndarray:
         if self.kernel is None:

@@ -150,6 +150,7 @@ class KMeans(AroundCentres):
             following[moving] = refilled(rows, found.means, found.weight)
             moved[moving] = found.moves(following[moving])
             best = int(inertia.argmin())
+            problem.hint = memory.labels[best] if memory.keeps else None
             step = Step(inertia[best], gap=ratio(moved.max(), problem.variance), centers=runs[best], best=best)
             step.state.update(following=following, inertia=inertia.copy(), moved=moved.copy())
             if memory.stay:
@@ -174,7 +175,8 @@ class KMeans(AroundCentres):
 
     def _found(self, problem: ClusterProblem) -> Found:
         """Say what the rows have to say of the centres; those that may stay at a tie have their labels."""
-        return problem.found(self.cluster_centers_, np.asarray(self.labels_) if self.ties == "stay" else None)
+        labels = np.asarray(self.labels_)
+        return problem.found(self.cluster_centers_, labels if self.ties == "stay" else None, hint=labels)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Give minus the objective on `X`: larger is better.

@@ -36,7 +36,8 @@ from qed.clustering.means.distances import (
     stored,
 )
 
-BATCH = 256
+# So many rows, and so many centres, at a time: their scores stay in the cache.
+BATCH, STRIPE = 256, 128
 # A chunk of so many values stays in the cache while it is gone through twice.
 CHUNK_VALUES, CHUNK_ROWS = 1 << 14, 64
 NO_WEIGHT = np.empty(0)
@@ -114,7 +115,7 @@ class Search:
     def room(self) -> tuple[np.ndarray, ...]:
         """Give `settle_dense` what it works in, for a batch of rows: arrays that a kernel makes have to be compiled too."""
         k, p = self.centers.shape
-        scores = (np.empty((BATCH, p), np.float32), np.empty(k * BATCH, np.float32), np.empty(BATCH))
+        scores = (np.empty((BATCH, p), np.float32), np.empty(min(k, STRIPE) * BATCH, np.float32), np.empty(BATCH))
         return np.empty(BATCH, np.int64), *scores, *np.empty((2, BATCH), np.float32), np.empty(BATCH, np.int32)
 
     @cached_property
@@ -257,20 +258,53 @@ def rank(small: np.ndarray, lowered: np.ndarray, batch: np.ndarray, scores: np.n
     """Set the least score of each row of a batch, the second, and the centre of the least."""
     best, second, found = out
     k, m = len(small), len(batch)
-    table = scores[: k * m].reshape((k, m))
-    np.dot(small, batch.T, table)
     for q in range(m):
         best[q], second[q], found[q] = np.inf, np.inf, 0
-    for c in range(k):
-        row, begin, number = table[c], lowered[c], np.int32(c)
-        for q in range(m):
-            # Written so that it becomes eight comparisons at once.
-            score, least, after = begin - row[q], best[q], second[q]
-            less = score < least
-            other = least if less else score
-            second[q] = other if other < after else after
-            found[q] = number if less else found[q]
-            best[q] = score if less else least
+    for first in range(0, k, STRIPE):
+        part = small[first : min(first + STRIPE, k)]
+        table = scores[: len(part) * m].reshape((len(part), m))
+        np.dot(part, batch.T, table)
+        whole = len(part) - len(part) % 4
+        for c in range(0, whole, 4):
+            lead_of_four(table[c : c + 4], lowered[first + c : first + c + 4], np.int32(first + c), out)
+        for c in range(whole, len(part)):
+            row, begin, number = table[c], lowered[first + c], np.int32(first + c)
+            for q in range(m):
+                score, least, after = begin - row[q], best[q], second[q]
+                less = score < least
+                other = least if less else score
+                second[q] = other if other < after else after
+                found[q] = number if less else found[q]
+                best[q] = score if less else least
+
+
+@kernel(within=True)
+def lead_of_four(table: np.ndarray, lowered: np.ndarray, number: np.int32, out: Told) -> None:
+    """Take the scores of four centres in: among themselves first, so that what is known of a row is loaded and stored once.
+
+    Written without branches, so that it becomes eight comparisons at once.
+    """
+    best, second, found = out
+    first, beside, third, last = table[0], table[1], table[2], table[3]
+    a, b, c, d = lowered[0], lowered[1], lowered[2], lowered[3]
+    one, two, three = np.int32(number + 1), np.int32(number + 2), np.int32(number + 3)
+    for q in range(len(first)):
+        s, t, u, v = a - first[q], b - beside[q], c - third[q], d - last[q]
+        less = t < s
+        low, high, name = t if less else s, s if less else t, one if less else number
+        less = v < u
+        under, over, other = v if less else u, u if less else v, three if less else two
+        less = under < low
+        least, middle, winner = under if less else low, low if less else under, other if less else name
+        high = over if over < high else high
+        after = middle if middle < high else high
+        before, behind = best[q], second[q]
+        less = least < before
+        loser = before if less else least
+        loser = loser if loser < behind else behind
+        second[q] = loser if loser < after else after
+        found[q] = winner if less else found[q]
+        best[q] = least if less else before
 
 
 @kernel(within=True)

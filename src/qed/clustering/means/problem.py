@@ -20,7 +20,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.clustering.means.assignment import Assignment
 from qed.clustering.means.distances import rounding_of
-from qed.clustering.means.nearest import Frame
+from qed.clustering.means.nearest import Frame, Search
 from qed.stats.moments import Moments
 
 
@@ -43,6 +43,7 @@ class ClusterProblem(RowsProblem):
         if square == 0 and width.any():
             raise InputError("The rows differ so little that squared distances vanish: multiply the columns by 1e150.")
         self._last: Found | None = None
+        self.hint: np.ndarray | None = None  # labels from which rows may begin to look for their nearest centre
 
     @cached_property
     def variance(self) -> float:
@@ -62,19 +63,27 @@ class ClusterProblem(RowsProblem):
             reach = (np.maximum(abs(low - centers), abs(high - centers)) ** 2).sum(axis=1).max(initial=0.0)
         return 2 * rounding_of(self.rows.n_features) * float(reach)
 
-    def found(self, centers: np.ndarray, before: np.ndarray | None = None) -> Found:
+    def found(self, centers: np.ndarray, before: np.ndarray | None = None, hint: np.ndarray | None = None) -> Found:
         """Say what the rows have to say of centres, in one pass; the last answer is remembered.
 
-        Rows that have had labels `before` stay with them where another centre is as near.
+        Rows that have had labels `before` stay with them where another centre is as near. Labels given as a `hint` may be wrong: the
+        answer is the same, and sooner there where they are right.
         """
-        if before is not None and not _are_labels(before, len(centers), self.rows.known_count()):
+        k, count = len(centers), self.rows.known_count()
+        if before is not None and not _are_labels(before, k, count):
             before = None
+        hint = self.hint if hint is None else hint
         if (
             self._last is None
             or not np.array_equal(self._last.assignment.centers[0], centers)
             or (before is not None and not np.array_equal(self._last.labels, before))
         ):
-            self._last = self.rows.fold(Found.of, np.asarray(centers, dtype=np.float64), before)
+            centers = np.asarray(centers, dtype=np.float64)
+            search = None
+            # A cluster would have to be sent them.
+            if before is None and hint is not None and self.rows.in_memory and _are_labels(hint, k, count):
+                search, before = Search.among(centers, self.frame, centers), hint
+            self._last = self.rows.fold(Found.of, centers, before, search)
         assert self._last is not None
         return self._last
 
@@ -87,11 +96,16 @@ class Found:
     scatter: Moments | None
 
     @classmethod
-    def of(cls, block: Block, centers: np.ndarray, before: np.ndarray | None = None) -> Found:
+    def of(
+        cls, block: Block, centers: np.ndarray, before: np.ndarray | None = None, search: Search | None = None
+    ) -> Found:
         k, p = centers.shape
         # With that many columns, the scatter takes no longer than a few passes of Lloyd's algorithm.
         cheap = k - 1 < p <= max(32, 4 * k)
-        assignment = Assignment.of(block, centers[None], before)
+        if search is not None and before is not None:
+            assignment = Assignment.near(block, search, before)
+        else:
+            assignment = Assignment.of(block, centers[None], before)
         return cls(assignment, Moments.of_features(block, compiled=False) if cheap else None)
 
     def __add__(self, other: Found) -> Found:

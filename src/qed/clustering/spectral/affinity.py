@@ -16,7 +16,7 @@ import numpy as np
 
 from qed.base.errors import DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.problem import RowsProblem
-from qed.base.sources.block import is_sparse
+from qed.base.sources.block import copied, is_sparse
 from qed.base.sources.rows import Rows
 from qed.clustering.spectral.features import enough_rows
 from qed.kernels.kernel import Kernel
@@ -116,4 +116,4 @@ def _as_given(X: Any) -> Matrix:
             DegenerateWarning,
             stacklevel=level_of_user(),
         )
-    return (X + turned) / 2 if apart > 0 else X
+    return (X + turned) / 2 if apart > 0 else copied(X)

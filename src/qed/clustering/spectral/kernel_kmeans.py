@@ -33,7 +33,7 @@ from qed.base.models.roles import Clusterer
 from qed.base.numbers import ratio
 from qed.base.random import Seed, seed_of
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse
 from qed.base.sources.rows import Rows
 from qed.clustering.spectral.features import FeatureSpace, draw
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, WithWidth, from_middle
@@ -212,9 +212,9 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
         return np.stack([_nearest_of(problem, rows) for rows in drawn])
 
     def _finish(self, problem: FeatureSpace, step: Step) -> None:
-        self.gamma_, self.X_fit_ = problem.gamma, problem.block.X
+        self.gamma_, self.X_fit_ = problem.gamma, copied(problem.block.X)
         if problem.block.weight is not None:
-            self.weight_fit_ = problem.block.weight
+            self.weight_fit_ = copied(problem.block.weight)
         # Which restart was the best, of equal ones, hangs on rounding: clusters are numbered by their rows, unless the user did.
         labels = _in_order(problem, step.labels) if isinstance(self.init, str) else step.labels
         _, cost, lengths = problem.costs(labels[None])

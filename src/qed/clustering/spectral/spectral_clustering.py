@@ -31,7 +31,7 @@ from qed.base.models.roles import Clusterer
 from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY, ratio
 from qed.base.random import Seed, seed_of
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse
 from qed.base.sources.rows import Rows
 from qed.clustering.means.kmeans import KMeans
 from qed.clustering.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, GraphProblem, kernel_of
@@ -248,7 +248,7 @@ class SpectralClustering(Clusterer):
         self.cluster_centers_ = _means(embedding, labels, k)
         self.normalized_cut_ = graph.normalised_cut(labels, k)
         if not self._is_given:
-            self.X_fit_ = problem.block.X
+            self.X_fit_ = copied(problem.block.X)
 
     def _labels(self, embedding: np.ndarray) -> np.ndarray:
         if self.assign_labels == "cluster_qr":

@@ -27,8 +27,9 @@ from qed.base.numbers import TINY
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.reduction.claims import TOLERANCE, Plane
+from qed.reduction.evidence import enough_for
 from qed.reduction.hidden.normal import HiddenNormal, turned_up, wrong_signs
-from qed.reduction.pca import SpreadProblem, enough_for
+from qed.reduction.pca import SpreadProblem
 from qed.stats.kept import KeptRows, keep_features
 from qed.stats.moments import Moments
 

@@ -16,7 +16,7 @@ from qed.base.certificate import Claim
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.block import Block, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.similarity import WithKernel
@@ -93,7 +93,7 @@ class KernelModel(WithKernel, Regressor):
         return KernelProblem(rows, self)
 
     def _settle(self, problem: KernelProblem) -> None:
-        self.X_fit_ = problem.given
+        self.X_fit_ = copied(problem.given)
         super()._settle(problem)
 
     def _restate(self, problem: KernelProblem) -> list[Claim]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from qed.base.errors import DegenerateWarning
+from qed.base.sources.block import copied
 from qed.base.visible import Lines, Shown
 from qed.linalg.shifted import solve_all
 from qed.regression.kernel.ridge import KernelRidge
@@ -143,7 +144,7 @@ def kernel_ridge_path(
     model = KernelRidge(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0)
     rows = model._open(X, y, sample_weight, reset=True, target=model.target)
     problem = model._problem(rows)
-    model.X_fit_ = problem.given
+    model.X_fit_ = copied(problem.given)
     K = model._similarity.gram(problem.X)
     values = penalties_of(alphas, np.array([np.trace(K) / 10]))
     found = solve_all(K, problem.Y, problem.weight, values, leave_out=True)
