@@ -5,6 +5,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import qed
+from qed import neural
 from qed.base.errors import NotAvailableError, NotFittedError
 
 onnx = pytest.importorskip("onnx")
@@ -27,6 +28,7 @@ REGRESSORS = [
     qed.RandomForestRegressor(5, random_state=0),
     qed.ExtraTreesRegressor(5, random_state=0),
     qed.GradientBoostingRegressor(max_iter=10),
+    qed.MLPRegressor(hidden_layer_sizes=(5, 3), activation="piecewise_linear", max_iter=5, random_state=0),
     make_pipeline(qed.StandardScaler(), qed.Ridge()),
     make_pipeline(qed.MinMaxScaler(), qed.StandardScaler(), qed.DecisionTreeRegressor(max_depth=3)),
     qed.Search(qed.Ridge(), {"alpha": [0.1, 1.0]}),
@@ -38,6 +40,7 @@ CLASSIFIERS = [
     qed.DecisionTreeClassifier(max_depth=4),
     qed.RandomForestClassifier(5, random_state=0),
     qed.GradientBoostingClassifier(max_iter=10),
+    qed.MLPClassifier(6, "leaky_relu", max_iter=5, random_state=0),
     make_pipeline(qed.StandardScaler(), qed.LogisticRegression()),
 ]
 
@@ -72,6 +75,54 @@ def test_labels_and_probabilities_are_those_of_the_model(model, target):
     assert ("probabilities" in found) == hasattr(model, "predict_proba")
     if "probabilities" in found:
         np.testing.assert_allclose(found["probabilities"], model.predict_proba(NEW), **CLOSE)
+
+
+@pytest.mark.parametrize("activation", ["identity", "logistic", "tanh", "relu"])
+def test_several_labels_and_counts_of_networks(activation):
+    marks = np.column_stack([NUMBER > 0, X[:, 0] > 0, X[:, 1] > 3]).astype(int)
+    model = qed.MLPClassifier(6, activation, max_iter=5, random_state=0).fit(X, marks)
+    found = run(model)
+    np.testing.assert_array_equal(found["label"], model.predict(NEW))
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(NEW), **CLOSE)
+    counts = qed.MLPRegressor("poisson", 4, activation, max_iter=5, random_state=0).fit(X, marks)
+    np.testing.assert_allclose(run(counts)["prediction"], counts.predict(NEW), **CLOSE)
+
+
+def stage(*layers):
+    return [neural.Conv2d(4, 3, padding=1, groups=2), *layers]
+
+
+AVERAGED = [neural.AvgPool2d(3, stride=1, padding=1), neural.LocalNorm(4)]
+POOLED = [neural.BatchNorm(), neural.Activation("relu"), neural.MaxPool2d(3, stride=2, padding=1)]
+SHORTCUT = neural.Residual(stage(neural.Activation("tanh")), [neural.Conv2d(4, 1, bias=False)])
+BRANCHES = neural.Parallel([[neural.Conv2d(2, 1)], AVERAGED])
+NETWORKS = [
+    [*stage(*POOLED), neural.Flatten(), neural.Dense(3)],
+    [SHORTCUT, neural.ChannelPool2d(2, "mean"), neural.GlobalAvgPool2d()],
+    [BRANCHES, neural.Dropout(), neural.ChannelPool2d(2), neural.Flatten(), neural.Activation("softmax")],
+]
+
+
+@pytest.mark.parametrize("layers", NETWORKS, ids=["stages", "shortcut", "branches"])
+def test_networks_of_ones_own_give_what_they_give_here(layers):
+    images, y = GENERATOR.standard_normal((60, 2, 6, 5)), GENERATOR.integers(0, 2, 60)
+    network = neural.Network(layers, (2, 6, 5))
+    neural.train(network, images, y, epochs=2)
+    assert network.running or not any(isinstance(layer, neural.BatchNorm) for layer in layers)
+    session = onnxruntime.InferenceSession(qed.to_onnx(network).SerializeToString(), providers=["CPUExecutionProvider"])
+    found = session.run(None, {"X": images.reshape(60, -1)})[0]
+    # Sums of at most 120 terms in single precision, in another order, through three layers.
+    np.testing.assert_allclose(found, network.forward(images), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["identity", "heaviside", "step", "sign", "piecewise_linear", "sigmoid", "leaky_relu"])
+def test_activations_are_those_of_the_network(name):
+    network = neural.Network(
+        [neural.Unflatten((1, 2, 2)), neural.Activation(name, delta=0.3), neural.Flatten()], 4, dtype=np.float64
+    )
+    session = onnxruntime.InferenceSession(qed.to_onnx(network).SerializeToString(), providers=["CPUExecutionProvider"])
+    rows = np.vstack([NEW, np.zeros((1, 4))])
+    np.testing.assert_allclose(session.run(None, {"X": rows})[0], network.forward(rows), **CLOSE)
 
 
 def test_missing_values_go_where_the_tree_sends_them():

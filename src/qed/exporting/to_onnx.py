@@ -1,8 +1,9 @@
-"""Models as ONNX graphs, which predict without qed and without Python: linear models, trees, forests, boosting, and scalers before them.
+"""Models as ONNX graphs, which predict without qed and without Python: linear models, trees, forests, boosting, networks, and what comes
+before them.
 
 The graph takes a table ``X`` in double precision and gives what the model's methods give: ``prediction`` for numbers; ``label``, and
-``probabilities`` where the model has them, for classes. It does what the model does, operation by operation, so that both agree but for the
-rounding of sums in another order.
+``probabilities`` where the model has them, for classes; and for a network of one's own ``output``, what ``forward`` gives. It does what the
+model does, operation by operation, so that both agree but for the rounding of sums in another order.
 """
 
 from __future__ import annotations
@@ -14,21 +15,26 @@ from qed.base.models.composed import Member
 from qed.classification.logistic.softmax_classifier import SoftmaxClassifier
 from qed.classification.planes import LinearClassifier
 from qed.exporting.graph import ROWS, Graph, Proto
+from qed.exporting.networks import add_network, columns_of_network
 from qed.exporting.trees import add_trees
 from qed.features.scaling.minmax_scaler import MinMaxScaler
 from qed.features.scaling.standard_scaler import StandardScaler
+from qed.neural.models.classifier import MLPClassifier
+from qed.neural.models.model import MultiLayer
+from qed.neural.network import Network
 from qed.regression.linear.linear import LinearPredictor
 from qed.trees.nodes import Nodes
 
 
-def to_onnx(model: Member) -> Proto:
+def to_onnx(model: Member | Network) -> Proto:
     """Give a fitted model as an ONNX graph; it needs the extra ``qed-learn[onnx]``.
 
     Parameters
     ----------
     model : fitted estimator
-        A linear regression or classification, a decision tree, a forest, gradient boosting, or a scikit-learn ``Pipeline`` of scalers
-        and one of these; of a search the best model.
+        A linear regression or classification, a decision tree, a forest, gradient boosting, a multi-layer perceptron, or a scikit-learn
+        ``Pipeline`` of scalers and one of these; of a search the best model. Or a `Network` of the layers of :mod:`qed.neural`, which
+        takes images as rows of numbers, channel by channel, line by line.
 
     Returns
     -------
@@ -43,6 +49,8 @@ def to_onnx(model: Member) -> Proto:
     >>> [output.name for output in graph.graph.output]
     ['prediction']
     """
+    if isinstance(model, Network):
+        return _network(model)
     while hasattr(model, "best_estimator_"):
         model = model.best_estimator_
     steps = [part for _, part in model.steps] if isinstance(getattr(model, "steps", None), list) else [model]
@@ -60,6 +68,14 @@ def to_onnx(model: Member) -> Proto:
     names = [str(name) for name in getattr(first, "feature_names_in_", ())]
     words = {"columns": "\n".join(names)} if names else {}
     return graph.model(type(last).__name__, words)
+
+
+def _network(network: Network) -> Proto:
+    """Write a network of one's own."""
+    graph = Graph(columns_of_network(network))
+    found, kind = add_network(graph, network, ROWS)
+    graph.give("output", found, kind, ["rows", *network.shapes[-1]])
+    return graph.model("Network", {})
 
 
 def _scaled(graph: Graph, part: Member, rows: str) -> str:
@@ -91,13 +107,15 @@ def _predicted(graph: Graph, model: Member, rows: str) -> None:
         _give_classes(
             graph, model.classes_, scores, coef.shape[1], 1.0 if isinstance(model, SoftmaxClassifier) else None
         )
+    elif isinstance(model, MultiLayer):
+        _perceptron(graph, model, rows)
     elif hasattr(model, "forest_"):
         _boosted(graph, model, rows)
     elif hasattr(model, "trees_") or (hasattr(model, "tree_") and isinstance(model.tree_, Nodes)):
         _trees(graph, model, rows)
     else:
         raise NotAvailableError(
-            f"{type(model).__name__} is not translated to ONNX: linear models, trees, forests and gradient boosting are. "
+            f"{type(model).__name__} is not translated to ONNX: linear models, trees, forests, gradient boosting and networks are. "
             "Save it with qed.save, and serve it with qed serve."
         )
 
@@ -105,6 +123,20 @@ def _predicted(graph: Graph, model: Member, rows: str) -> None:
 def _planes(graph: Graph, rows: str, coef: np.ndarray, intercept: np.ndarray) -> str:
     product = graph.add("MatMul", rows, graph.constant(np.asarray(coef, dtype=np.float64)))
     return graph.add("Add", product, graph.constant(np.asarray(intercept, dtype=np.float64)))
+
+
+def _perceptron(graph: Graph, model: MultiLayer, rows: str) -> None:
+    """Add a multi-layer perceptron."""
+    scores, _ = add_network(graph, model.network(), rows)
+    outputs = model.n_outputs_
+    if not isinstance(model, MLPClassifier):
+        _give_numbers(graph, graph.add("Exp", scores) if model.out_activation_ == "exp" else scores, outputs > 1)
+    elif model.out_activation_ == "logistic" and outputs > 1:
+        graph.give("probabilities", graph.add("Sigmoid", scores), "DOUBLE", ["rows", outputs])
+        above = graph.add("Greater", scores, graph.constant(np.array(0.0)))
+        graph.give("label", graph.add("Cast", above, to=7), "INT64", ["rows", outputs])
+    else:
+        _give_classes(graph, model.classes_, scores, outputs, 1.0)
 
 
 def _trees(graph: Graph, model: Member, rows: str) -> None:

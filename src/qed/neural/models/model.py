@@ -30,12 +30,13 @@ from qed.base.running.steps import Ending, Halt, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neural.engine.activations import activation
+from qed.neural.engine.losses import LOSSES
 from qed.neural.engine.node import Array
 from qed.neural.layers.activation import Activation
 from qed.neural.layers.dense import Dense
 from qed.neural.layers.layer import Layer
 from qed.neural.models.problem import NetworkProblem
-from qed.neural.models.proof import claims_of, following, looked_at, network_of, out_of, sums_of
+from qed.neural.models.proof import claims_of, flat, following, looked_at, network_of, out_of, sums_of
 from qed.neural.models.whole import descend
 from qed.neural.network import Network
 from qed.neural.training.epochs import Patience, epochs
@@ -153,12 +154,27 @@ class MultiLayer(Iterative):
 
     def _network(self, problem: NetworkProblem, dtype: type[np.floating], seed: int = 0) -> Network:
         """Make the network for a problem, with weights that a seed draws."""
-        layers: list[Layer] = []
-        for size in self.hidden_sizes:
-            layers += [Dense(size), Activation(self.activation)]
-        layers.append(Dense(problem.outputs))
-        columns = problem.rows.n_features
+        layers, columns = self._layers(problem.outputs), problem.rows.n_features
         return Network(layers, columns, loss=self._loss_name(problem), random_state=seed, dtype=dtype)
+
+    def _layers(self, outputs: int) -> list[Layer]:
+        """Make the layers, the last with so many outputs."""
+        hidden = [(Dense(size), Activation(self.activation)) for size in self.hidden_sizes]
+        return [*(layer for pair in hidden for layer in pair), Dense(outputs)]
+
+    def network(self) -> Network:
+        """Give the fitted network in double precision, to look into it with the tools of :mod:`qed.neural.seeing` or to train it further.
+
+        Returns
+        -------
+        Network
+            The layers with copies of the weights; what comes out of it is what goes into softmax or the logistic function.
+        """
+        self._check_fitted()
+        loss = next((name for name in LOSSES if out_of(name) == self.out_activation_), "squared_error")
+        made = Network(self._layers(self.n_outputs_), self.n_features_in_, loss=loss, dtype=np.float64)
+        made.vector[:] = flat(self.coefs_, self.intercepts_)
+        return made
 
     def _problem(self, rows: Rows) -> NetworkProblem:
         return NetworkProblem(rows.cached(), self)
