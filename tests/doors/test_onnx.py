@@ -1,6 +1,7 @@
 """Models as ONNX graphs say what they say, by another's runtime, on random rows."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.pipeline import make_pipeline
 
@@ -138,13 +139,76 @@ def test_missing_values_go_where_the_tree_sends_them():
 def test_what_has_no_counterpart_is_refused_with_a_sentence():
     with pytest.raises(NotAvailableError, match="KNeighborsRegressor is not translated to ONNX"):
         qed.to_onnx(qed.KNeighborsRegressor().fit(X, NUMBER))
-    with pytest.raises(NotAvailableError, match="PolynomialFeatures is not translated"):
-        qed.to_onnx(make_pipeline(qed.PolynomialFeatures(2), qed.Ridge()).fit(X, NUMBER))
+    with pytest.raises(NotAvailableError, match="PCA is not translated"):
+        qed.to_onnx(make_pipeline(qed.PCA(2), qed.Ridge()).fit(X, NUMBER))
     with pytest.raises(NotFittedError):
         qed.to_onnx(qed.Ridge())
     levels = np.column_stack([GENERATOR.integers(0, 5, 150), X[:, 0]])
-    with pytest.raises(NotAvailableError, match="categories have no counterpart"):
-        qed.to_onnx(qed.DecisionTreeRegressor(categorical_features=[0]).fit(levels, levels[:, 0] % 2 + X[:, 0]))
+    with pytest.raises(NotAvailableError, match="a branch for each category"):
+        qed.to_onnx(
+            qed.DecisionTreeRegressor(categorical_features=[0], categorical_split="multiway").fit(
+                levels, levels[:, 0] % 3
+            )
+        )
+    dates = pa.table({"when": pa.array([f"2020-01-{1 + k % 28:02d}" for k in range(150)]), "size": X[:, 0]})
+    with pytest.raises(
+        NotAvailableError, match="Column 'when': dates have no counterpart in ONNX. Leave the column out"
+    ):
+        qed.to_onnx(qed.TableModel(qed.Ridge()).fit(dates, NUMBER))
+
+
+@pytest.mark.parametrize("model", [qed.DecisionTreeRegressor(max_depth=5), qed.GradientBoostingRegressor(max_iter=5)])
+def test_questions_about_categories(model):
+    levels = np.column_stack([GENERATOR.integers(0, 9, 300), GENERATOR.standard_normal(300)]).astype(float)
+    levels[::10, 0] = np.nan
+    model.set_params(categorical_features=[0]).fit(levels, np.nan_to_num(levels[:, 0]) % 3 + levels[:, 1])
+    new = np.column_stack([np.tile([*range(12), np.nan, 254.0], 10), np.repeat(np.linspace(-2, 2, 10), 14)])
+    session = onnxruntime.InferenceSession(qed.to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"X": new})[0], model.predict(new), **CLOSE)
+
+
+def mixed(n, seed, pets):
+    """Give a table with holes, words, flags and whole numbers."""
+    draws = np.random.default_rng(seed)
+    size, pet = draws.standard_normal(n), draws.choice(pets, n)
+    return pa.table(
+        {
+            "size": pa.array(size, mask=draws.random(n) < 0.1),
+            "pet": pa.array(pet, mask=draws.random(n) < 0.1),
+            "grade": draws.integers(0, 4, n),
+            "young": draws.random(n) < 0.5,
+        }
+    )
+
+
+OLD, LATER = mixed(300, 0, ["cat", "dog", "eel"]), mixed(80, 1, ["cat", "dog", "yak"])
+GOAL = np.nan_to_num(OLD["size"].to_numpy()) + 2 * (OLD["pet"].to_numpy(zero_copy_only=False) == "cat")
+TABLES = {
+    "line": qed.TableModel(qed.Ridge()),
+    "products": qed.TableModel(qed.Lasso(0.01), degree=2),
+    "levels of numbers": qed.TableModel(qed.Ridge(), encoder=qed.ColumnEncoder(categorical=["grade"], full_rank=True)),
+    "zeros": qed.TableModel(qed.Ridge(), encoder=qed.ColumnEncoder(unknown="zeros", indicator=False, scale=True)),
+    "tree": qed.TableModel(qed.DecisionTreeRegressor(max_depth=4)),
+    "boosting": qed.TableModel(qed.GradientBoostingRegressor(max_iter=5)),
+    "forest": qed.TableModel(qed.RandomForestRegressor(3, random_state=0)),
+    "network": qed.TableModel(qed.MLPRegressor(hidden_layer_sizes=4, max_iter=3, random_state=0)),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_mixed_tables_have_an_input_for_each_column(name):
+    model = TABLES[name].fit(OLD, GOAL)
+    graph = qed.to_onnx(model)
+    session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    given = {}
+    for one in session.get_inputs():
+        values = LATER[one.name].to_pylist()
+        if one.type == "tensor(string)":
+            given[one.name] = np.array([[value or ""] for value in values], dtype=object)
+        else:
+            given[one.name] = np.array([[np.nan if value is None else float(value)] for value in values])
+    assert list(given) == OLD.column_names
+    np.testing.assert_allclose(session.run(None, given)[0], model.predict(LATER), **CLOSE)
 
 
 def test_names_of_columns_travel_with_the_graph():
