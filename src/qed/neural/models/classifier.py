@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax
+from scipy.special import expit
 
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
@@ -213,12 +213,6 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
         if self.out_activation_ == "softmax":
             return softmax(out)
         return expit(out) if self._tells_several else np.hstack([expit(-out), expit(out)])
-
-    def _log_probabilities(self, block: Block) -> np.ndarray:
-        out = self._out(block)
-        if self.out_activation_ == "softmax":
-            return np.asarray(log_softmax(out, axis=1))
-        return np.asarray(log_expit(out if self._tells_several else np.hstack([-out, out])))
 
     def decide(self, X: Any, costs: Any) -> np.ndarray:
         if getattr(self, "coefs_", None) and self._tells_several:
