@@ -245,7 +245,7 @@ def export(
 ) -> None:
     """Write a model in the format ONNX.
 
-    Linear models, trees, forests and boosting, for tables of numbers; needs the extra qed-learn[onnx].
+    Linear models, trees, forests, boosting and networks; needs the extra qed-learn[onnx]. A mixed table has an input for each column.
     """
     commands.results.write_exported(commands.export(model, output), json=json)
 

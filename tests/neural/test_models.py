@@ -161,3 +161,74 @@ def test_digits_by_a_convolutional_net():
         network, images[~test], target[~test].astype(int), epochs=30, batch=32, learning_rate=0.003, schedule="cosine"
     )
     assert (network.forward(images[test]).argmax(axis=1) == target[test]).mean() >= 0.97 and found.certificate
+
+
+MARKS = np.column_stack([X[:, 0] > 0, X[:, 1] > X[:, 2], X[:, 3] > 1]).astype(np.int64)
+
+
+def several(solver="adam", **how):
+    settings = {"solver": solver, "random_state": 0, "max_iter": 30, "learning_rate_init": 0.02, **how}
+    return qed.MLPClassifier(6, "tanh", **settings).fit(X, MARKS)
+
+
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+def test_several_labels_have_a_loss_each(solver):
+    model = several(solver, alpha=0.1)
+    out = (
+        np.tanh(X.astype(np.longdouble) @ model.coefs_[0] + model.intercepts_[0]) @ model.coefs_[1]
+        + model.intercepts_[1]
+    )
+    losses = (np.log1p(np.exp(-np.abs(out))) + np.maximum(out, 0) - MARKS * out).sum(axis=1)
+    penalty = 0.05 * sum((coef**2).sum() for coef in model.coefs_) / 150
+    assert model.sample_loss_ == pytest.approx(float(losses.mean() + penalty), rel=1e-13)
+    np.testing.assert_allclose(
+        model.predict_proba(X), 1 / (1 + np.exp(-out.astype(float))), rtol=1e-11
+    )  # the logarithm is off by roundings of sums of up to 20
+    assert model.classes_.tolist() == [0, 1, 2] and model.out_activation_ == "logistic"
+    assert model.score(X, MARKS) == (model.predict(X) == MARKS).all(axis=1).mean() > 0.7
+    assert qed.certify(model, X, MARKS) and not qed.certify(model, X, MARKS[:, ::-1])
+
+
+def test_several_labels_are_told_as_by_scikit_learn():
+    from sklearn.neural_network import MLPClassifier
+
+    model = several()
+    peer = MLPClassifier(6, activation="tanh", max_iter=1, random_state=0)
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        peer.fit(X, MARKS)
+    peer.coefs_, peer.intercepts_ = model.coefs_, model.intercepts_
+    np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), peer.predict(X))
+    assert peer.classes_.tolist() == model.classes_.tolist() and peer.out_activation_ == model.out_activation_
+    assert model.score(X, MARKS) == peer.score(X, MARKS)
+
+
+def test_one_of_several_labels_is_learned_as_if_it_were_alone():
+    # Without a hidden layer the labels share nothing, so each column is a logistic regression of its own.
+    together = qed.MLPClassifier((), solver="lbfgs", alpha=1.0, max_iter=500, tol=1e-10).fit(X, MARKS)
+    for k in range(3):
+        alone = qed.MLPClassifier((), solver="lbfgs", alpha=1.0, max_iter=500, tol=1e-10).fit(X, MARKS[:, k])
+        np.testing.assert_allclose(together.predict_proba(X)[:, k], alone.predict_proba(X)[:, 1], atol=1e-4)
+
+
+def test_several_labels_stop_early_go_on_and_are_saved(tmp_path):
+    model = several(early_stopping=True, n_iter_no_change=3)
+    assert model.best_validation_score_ == max(model.validation_scores_)
+    parts = qed.MLPClassifier(6, "tanh", random_state=0, learning_rate_init=0.02, n_iter_no_change=30, max_iter=5)
+    whole = several(max_iter=5, n_iter_no_change=30)
+    for _ in range(5):
+        parts.partial_fit(X, MARKS, classes=[0, 1, 2])
+    np.testing.assert_array_equal(parts.coefs_[0], whole.coefs_[0])
+    qed.save(model, tmp_path / "model.qed")
+    np.testing.assert_array_equal(qed.load(tmp_path / "model.qed").predict(X), model.predict(X))
+
+
+def test_what_several_labels_can_not_be():
+    with pytest.raises(InputError, match="zeros and ones"):
+        qed.MLPClassifier(3).fit(X, MARKS + 1)
+    model = several(max_iter=2)
+    with pytest.raises(NotAvailableError, match="several labels"):
+        model.decide(X, np.ones((3, 3)))
+    # With three classes in its place the network would have the same weights.
+    model.out_activation_ = "softmax"
+    assert not qed.certify(model, X, MARKS.sum(axis=1) % 3)

@@ -18,7 +18,7 @@ from qed.base.attributes import integers, labels, nothing, of
 from qed.base.counts import Counts, in_order
 from qed.base.errors import InputError, ParameterError
 from qed.base.models.fingerprint import Fingerprint
-from qed.base.models.labels import class_factors, coded, count_labels, named_classes, with_codes
+from qed.base.models.labels import class_factors, coded, count_labels, has_label, named_classes, with_codes
 from qed.base.models.problem import Source, StatisticProblem
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block
@@ -284,24 +284,11 @@ def signed_labels(rows: Rows, class_weight: Any, name: str) -> Rows:
 
 def _label_weights(block: Block, name: str) -> np.ndarray:
     """Give the weight of the rows without each label, and of those with it, of shape (2, q)."""
-    has = _has_label(block, name)
+    has = has_label(block, name)
     return np.array([block.weights @ ~has, block.weights @ has])
 
 
-def _has_label(block: Block, name: str) -> np.ndarray:
-    y = np.asarray(block.y)
-    strange = (y != 0) & (y != 1)
-    if block.weight is not None:
-        strange &= block.weight[:, None] > 0
-    if strange.any():
-        raise InputError(
-            f"{name} takes labels in several columns as zeros and ones (has a row the label or not), "
-            f"but y holds {y[strange].tolist()[0]!r}."
-        )
-    return np.asarray(y == 1)
-
-
 def _with_label_signs(block: Block, name: str, factors: np.ndarray | None) -> Block:
-    has = _has_label(block, name)
+    has = has_label(block, name)
     weight = block.weight if factors is None else block.weights * np.where(has, factors[1], factors[0]).prod(axis=1)
     return replace(block, y=np.where(has, 1.0, -1.0), weight=weight)

@@ -27,18 +27,25 @@ def onnx() -> Proto:
 
 
 class Graph:
-    """Operations on one table of rows, in double precision."""
+    """Operations on rows in double precision: one table `X` of so many columns, or, without it, columns that are taken one by one."""
 
-    def __init__(self, n_features: int) -> None:
-        self.n_features = n_features
+    def __init__(self, n_features: int | None = None) -> None:
+        self.inputs: list[Proto] = []
         self.nodes: list[Proto] = []
         self.constants: list[Proto] = []
         self.outputs: list[Proto] = []
         self._helper, self._kinds = onnx().helper, onnx().TensorProto
+        if n_features is not None:
+            self.take(ROWS, "DOUBLE", n_features)
+
+    def take(self, name: str, kind: str, columns: int = 1) -> str:
+        """Take so many columns in under a name."""
+        self.inputs.append(self._helper.make_tensor_value_info(name, getattr(self._kinds, kind), ["rows", columns]))
+        return name
 
     def constant(self, value: object) -> str:
         """Add a constant; give its name."""
-        name = f"c{len(self.constants)}"
+        name = f"constant {len(self.constants)}"
         array = np.asarray(value)
         if array.dtype.kind in "UO":
             words = [str(one).encode() for one in array.ravel().tolist()]
@@ -50,7 +57,7 @@ class Graph:
 
     def add(self, operation: str, *inputs: str, domain: str = "", **attributes: object) -> str:
         """Add an operation; give the name of its result."""
-        name = f"r{len(self.nodes)}"
+        name = f"result {len(self.nodes)}"
         made = self._helper.make_node(operation, list(inputs), [name], domain=domain, **attributes)
         self.nodes.append(made)
         return name
@@ -62,8 +69,7 @@ class Graph:
 
     def model(self, title: str, words: dict[str, str]) -> Proto:
         """Put all together, and check it."""
-        rows = self._helper.make_tensor_value_info(ROWS, self._kinds.DOUBLE, ["rows", self.n_features])
-        graph = self._helper.make_graph(self.nodes, title, [rows], self.outputs, self.constants)
+        graph = self._helper.make_graph(self.nodes, title, self.inputs, self.outputs, self.constants)
         opsets = [self._helper.make_opsetid(name, version) for name, version in OPSETS.items()]
         made = self._helper.make_model(graph, opset_imports=opsets, ir_version=FORMAT, producer_name="qed")
         self._helper.set_model_props(made, words)

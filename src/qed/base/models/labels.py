@@ -93,6 +93,34 @@ def with_codes(block: Block, classes: np.ndarray) -> Block:
     return replace(block, y=encode(block.y, classes, block.weight))
 
 
+def has_label(block: Block, name: str) -> np.ndarray:
+    """Say of each row which labels it has, from zeros and ones in several columns; rows without weight may hold anything.
+
+    >>> has_label(Block(np.zeros((2, 1)), np.array([[1, 0], [1, 1]])), "Model")
+    array([[ True, False],
+           [ True,  True]])
+    """
+    y = np.asarray(block.y)
+    strange = (y != 0) & (y != 1)
+    if block.weight is not None:
+        strange &= block.weight[:, None] > 0
+    if strange.any():
+        raise InputError(
+            f"{name} takes labels in several columns as zeros and ones (has a row the label or not), "
+            f"but y holds {y[strange].tolist()[0]!r}."
+        )
+    return np.asarray(y == 1)
+
+
+def marked(rows: Rows, name: str, dtype: Any) -> Rows:
+    """Give rows whose target, several columns of zeros and ones, was looked at and holds numbers of a type."""
+    return rows.through(_with_marks, name, dtype, target_only=True, target_dtype=np.dtype(dtype)).cached()
+
+
+def _with_marks(block: Block, name: str, dtype: Any) -> Block:
+    return replace(block, y=has_label(block, name).astype(dtype))
+
+
 def class_factors(class_weight: Any, classes: np.ndarray, weight: np.ndarray, *, every: bool = True) -> np.ndarray:
     """Give the factor by which each class weighs more: from None, "balanced" or a mapping of labels to factors.
 

@@ -3,7 +3,8 @@ r"""The multi-layer perceptron that tells classes.
 .. math:: \min_{W, b}\ \frac1n \sum_i \Big(\log\sum_k e^{f_k(x_i)} - f_{y_i}(x_i)\Big) + \frac{\alpha}{2 m} \|W\|^2
 
 for a network :math:`f` with one output for each class (softmax and cross-entropy); for two classes it has a single output, and the
-logistic function takes the place of softmax. :math:`m` is the number of rows of a batch. The loss is not convex: what is found depends on
+logistic function takes the place of softmax. Where a row may have several labels, each of them has an output and a yes or no of its own:
+their logarithmic losses are added. :math:`m` is the number of rows of a batch. The loss is not convex: what is found depends on
 the seed, and nothing is claimed about how good it could be.
 
 Rumelhart, Hinton and Williams (1986); Kingma and Ba (2015), Adam.
@@ -15,13 +16,17 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import expit
 
+from qed.base.certificate import Claim
+from qed.base.errors import NotAvailableError
+from qed.base.models.proof import restated
 from qed.base.models.roles import Classifier
 from qed.base.models.ways import takes
 from qed.base.random import Seed
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block, is_sparse
-from qed.neural.engine.activations import Logistic, softmax
+from qed.neural.engine.activations import softmax
 from qed.neural.engine.node import Array
 from qed.neural.models.model import MLP_WAYS, MultiLayer
 from qed.neural.models.problem import NetworkProblem
@@ -30,7 +35,10 @@ from qed.neural.network import Network
 
 @takes("verbose", **MLP_WAYS)
 class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
-    """Classes by a network of dense layers.
+    """Classes by a network of dense layers, or several labels for each row by one network.
+
+    Labels in several columns, zeros and ones, are told by a network that has an output for each of them; ``predict`` gives such columns,
+    and ``predict_proba`` the probability of each label, which need not add up to one.
 
     Parameters
     ----------
@@ -74,7 +82,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes.
+        The classes; the numbers of the columns, where a row may have several labels.
     coefs_ : list of ndarray of shape (inputs, outputs)
         The weights of each layer.
     intercepts_ : list of ndarray of shape (outputs,)
@@ -86,7 +94,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     loss_curve_ : list of float
         The mean loss of each epoch.
     validation_scores_, best_validation_score_ : list of float and float, or None
-        The accuracy on rows held out, after each epoch, and the best.
+        The accuracy on rows held out, after each epoch, and the best; a row with several labels counts where all are right.
     sample_loss_ : float
         The loss at the end, with the penalty, of the first 2048 rows.
     gradient_norm_ : float
@@ -119,6 +127,11 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     >>> model = qed.MLPClassifier(4, activation="tanh", solver="lbfgs", random_state=1).fit(X, y)
     >>> model.score(X, y), [coef.shape for coef in model.coefs_]
     (1.0, [(2, 4), (4, 1)])
+    >>> Y = np.column_stack([X.max(axis=1), X.min(axis=1)]).astype(int)  # whether any is one, and whether all are
+    >>> qed.MLPClassifier(4, activation="tanh", solver="lbfgs", random_state=1).fit(X, Y).predict(X[:3])
+    array([[0, 0],
+           [1, 1],
+           [1, 0]])
     """
 
     compare_grid: ClassVar[Mapping[str, Any]] = {"early_stopping": [True]}
@@ -158,14 +171,30 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
         return 60 * 6e-10 * n_rows * 100 * (n_columns + n_classes + 10)
 
-    def _loss_name(self, outputs: int) -> str:
-        return "log_loss" if outputs == 1 else "cross_entropy"
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _loss_name(self, problem: NetworkProblem) -> str:
+        return "log_loss" if problem.several or problem.outputs == 1 else "cross_entropy"
+
+    @property
+    def _tells_several(self) -> bool:
+        """Whether a row may have several labels."""
+        return self.out_activation_ == "logistic" and self.n_outputs_ > 1
+
+    def _predicted_shape(self) -> tuple[int, ...]:
+        return (self.n_outputs_,) if self._tells_several else ()
 
     def _score_of(self, network: Network, block: Block) -> float:
         X = block.X.toarray() if is_sparse(block.X) else block.X
-        out = network.forward(np.asarray(X))
-        said = out[:, 0] > 0 if out.shape[1] == 1 else out.argmax(axis=1)
-        return float(block.weights @ (said == block.y) / block.weights.sum())
+        out, y = network.forward(np.asarray(X)), np.asarray(block.y)
+        if y.ndim == 2:
+            right = ((out > 0) == (y > 0)).all(axis=1)
+        else:
+            right = y == (out[:, 0] > 0 if out.shape[1] == 1 else out.argmax(axis=1))
+        return float(block.weights @ right / block.weights.sum())
 
     def _finish(self, problem: NetworkProblem, step: Step) -> None:
         assert problem.classes is not None
@@ -176,16 +205,30 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
         out = self._out(block)
         return out[:, 0] if out.shape[1] == 1 else out
 
+    def _choose(self, block: Block) -> np.ndarray:
+        return (self._decide(block) > 0).astype(np.int64) if self._tells_several else super()._choose(block)
+
     def _probabilities(self, block: Block) -> np.ndarray:
         out = self._out(block)
-        if out.shape[1] > 1:
+        if self.out_activation_ == "softmax":
             return softmax(out)
-        yes = Logistic().of(out)
-        return np.hstack([1 - yes, yes])
+        return expit(out) if self._tells_several else np.hstack([expit(-out), expit(out)])
+
+    def decide(self, X: Any, costs: Any) -> np.ndarray:
+        if getattr(self, "coefs_", None) and self._tells_several:
+            raise NotAvailableError(
+                "decide chooses one class, and a row may have several labels here: compare each column of predict_proba with "
+                "cost of a false yes / (cost of a false yes + cost of a false no)."
+            )
+        return super().decide(X, costs)
+
+    def _restate(self, problem: NetworkProblem) -> list[Claim]:
+        found = super()._restate(problem)
+        return [*found, restated("classes_", self.classes_, problem.classes)] if problem.several else found
 
     def _disagreement(self) -> str:
         outputs, k = len(self.intercepts_[-1]) if self.intercepts_ else 0, len(self.classes_)
-        if k < 2 or outputs != (1 if k == 2 else k):
+        if k < 2 or outputs != (1 if k == 2 and not self._tells_several else k):
             return f"the last layer has {outputs} outputs for {k} classes"
         return super()._disagreement()
 

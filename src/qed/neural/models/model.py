@@ -30,12 +30,13 @@ from qed.base.running.steps import Ending, Halt, Rule, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.neural.engine.activations import activation
+from qed.neural.engine.losses import LOSSES
 from qed.neural.engine.node import Array
 from qed.neural.layers.activation import Activation
 from qed.neural.layers.dense import Dense
 from qed.neural.layers.layer import Layer
 from qed.neural.models.problem import NetworkProblem
-from qed.neural.models.proof import claims_of, following, looked_at, network_of, sums_of
+from qed.neural.models.proof import claims_of, flat, following, looked_at, network_of, out_of, sums_of
 from qed.neural.models.whole import descend
 from qed.neural.network import Network
 from qed.neural.training.epochs import Patience, epochs
@@ -138,7 +139,7 @@ class MultiLayer(Iterative):
             setattr(self, name, given[name])
 
     @abstractmethod
-    def _loss_name(self, outputs: int) -> str:
+    def _loss_name(self, problem: NetworkProblem) -> str:
         """Say which loss the network has."""
 
     @abstractmethod
@@ -151,13 +152,29 @@ class MultiLayer(Iterative):
         given = self.hidden_layer_sizes
         return [int(size) for size in (given if isinstance(given, (list, tuple, np.ndarray)) else [given])]
 
-    def _network(self, columns: int, outputs: int, dtype: type[np.floating], seed: int = 0) -> Network:
-        """Make the network, with weights that a seed draws."""
-        layers: list[Layer] = []
-        for size in self.hidden_sizes:
-            layers += [Dense(size), Activation(self.activation)]
-        layers.append(Dense(outputs))
-        return Network(layers, columns, loss=self._loss_name(outputs), random_state=seed, dtype=dtype)
+    def _network(self, problem: NetworkProblem, dtype: type[np.floating], seed: int = 0) -> Network:
+        """Make the network for a problem, with weights that a seed draws."""
+        layers, columns = self._layers(problem.outputs), problem.rows.n_features
+        return Network(layers, columns, loss=self._loss_name(problem), random_state=seed, dtype=dtype)
+
+    def _layers(self, outputs: int) -> list[Layer]:
+        """Make the layers, the last with so many outputs."""
+        hidden = [(Dense(size), Activation(self.activation)) for size in self.hidden_sizes]
+        return [*(layer for pair in hidden for layer in pair), Dense(outputs)]
+
+    def network(self) -> Network:
+        """Give the fitted network in double precision, to look into it with the tools of :mod:`qed.neural.seeing` or to train it further.
+
+        Returns
+        -------
+        Network
+            The layers with copies of the weights; what comes out of it is what goes into softmax or the logistic function.
+        """
+        self._check_fitted()
+        loss = next((name for name in LOSSES if out_of(name) == self.out_activation_), "squared_error")
+        made = Network(self._layers(self.n_outputs_), self.n_features_in_, loss=loss, dtype=np.float64)
+        made.vector[:] = flat(self.coefs_, self.intercepts_)
+        return made
 
     def _problem(self, rows: Rows) -> NetworkProblem:
         return NetworkProblem(rows.cached(), self)
@@ -193,7 +210,7 @@ class MultiLayer(Iterative):
         self, problem: NetworkProblem, start: Step | None = None, *, endless: bool = False
     ) -> Generator[Step, None, Halt]:
         seed = seed_of(self.random_state) if start is None else int(start.state.get("seed", 0))
-        network = self._network(problem.rows.n_features, problem.outputs, problem.number, seed)
+        network = self._network(problem, problem.number, seed)
         if self.solver == "lbfgs":
             return (yield from descend(network, problem, self._penalty(problem), start))
         rows: Rows = problem.held
@@ -217,7 +234,7 @@ class MultiLayer(Iterative):
         return (yield from epochs(course, schedule, patience, start))
 
     def _finish(self, problem: NetworkProblem, step: Step) -> None:
-        network = self._network(problem.rows.n_features, problem.outputs, problem.number)
+        network = self._network(problem, problem.number)
         state = step.state
         best = self.early_stopping and self.solver != "lbfgs" and len(state["kept"]) > 0
         network.vector[:] = state["kept"] if best else state.get("vector", state.get("point"))
@@ -240,10 +257,8 @@ class MultiLayer(Iterative):
 
     def _tell(self, problem: NetworkProblem) -> None:
         """Set what is said of the weights."""
-        exact = network_of(self)
-        self.out_activation_ = {"cross_entropy": "softmax", "log_loss": "logistic", "poisson": "exp"}.get(
-            exact.loss, "identity"
-        )
+        exact = network_of(self, problem)
+        self.out_activation_ = out_of(exact.loss)
         with np.errstate(all="ignore"):
             loss, gradient = looked_at(exact, problem, self._penalty(problem))
             self.sample_loss_, self.gradient_norm_ = loss, float(np.linalg.norm(gradient))

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from qed.base.errors import InputError
-from qed.base.models.labels import coded, learn_classes
+from qed.base.models.labels import coded, learn_classes, marked
 from qed.base.models.problem import RowsProblem
 from qed.base.random import generator
 from qed.base.sources.block import Block, is_sparse, join_blocks
@@ -30,16 +30,33 @@ class Fitted(Protocol):
 
 
 class NetworkProblem(RowsProblem):
-    """Rows that a network learns from, with class numbers where they are labels."""
+    """Rows that a network learns from, with class numbers where they are labels, and marks where a row may have several.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        The classes; where a row may have several labels, the numbers of their columns.
+    several : bool
+        Whether a row may have several labels.
+    """
 
     classes: Array | None = None
+    # The penalty and the weights that the sample was last looked at with, and what was seen: the loss and its gradient.
+    seen: tuple[float, Array, float, Array] | None = None
 
     def __init__(self, rows: Rows, model: Fitted, classes: Array | None = None) -> None:
-        if model.target == "label":
-            self.classes = learn_classes(rows, type(model).__name__)[0] if classes is None else classes
+        name, shape = type(model).__name__, rows.target_shape
+        self.several = model.target == "label" and len(shape) == 1
+        if self.several:
+            self.classes = np.arange(shape[0])
+        elif model.target == "label":
+            self.classes = learn_classes(rows, name)[0] if classes is None else classes
         super().__init__(rows, model)
         self.number: type[np.floating] = np.float32 if rows.dtype == np.float32 else np.float64
-        self.learned: Rows = rows if self.classes is None else coded(rows, self.classes)
+        if self.several:
+            self.learned: Rows = marked(rows, name, self.number)
+        else:
+            self.learned = rows if self.classes is None else coded(rows, self.classes)
         self._counts_needed = model.target == "number" and getattr(model, "loss", "") == "poisson"
         if self._counts_needed and self.sample[1].min(initial=0.0) < 0:
             raise InputError("loss='poisson' is for counts, which are not below zero: take loss='squared_error'.")
@@ -53,7 +70,7 @@ class NetworkProblem(RowsProblem):
     def outputs(self) -> int:
         """How many numbers come out of the network."""
         if self.classes is not None:
-            return 1 if len(self.classes) == 2 else len(self.classes)
+            return 1 if len(self.classes) == 2 and not self.several else len(self.classes)
         shape = self.rows.target_shape
         return shape[0] if shape else 1
 
@@ -74,19 +91,20 @@ class NetworkProblem(RowsProblem):
         block = join_blocks(found).between(0, min(SAMPLE, sum(map(len, found))))
         X = block.X.toarray() if is_sparse(block.X) else block.X
         y = np.asarray(block.y)
-        if self.classes is None or self.outputs == 1:
+        if self.classes is None or self.several or self.outputs == 1:
             y = y.reshape(len(y), -1).astype(np.float64)
         return np.asarray(X, dtype=np.float64), y, np.asarray(block.weights, dtype=np.float64)
 
     def held_out(self, share: float, seed: int) -> tuple[ArrayRows, Block]:
         """Cut rows off for validation: what is left, in which they have no weight, and they themselves.
 
-        Of each class there are as many as its share; rows without weight stay.
+        Of each class there are as many as its share, where a row has one; rows without weight stay.
         """
         held = self.held
         weight = np.ones(held.count()) if held.weight is None else np.asarray(held.weight, dtype=np.float64)
         keys = generator(seed, "validation").random(len(weight))
-        order = np.lexsort((keys, np.asarray(held.y))) if self.classes is not None else np.argsort(keys)
+        by_class = self.classes is not None and not self.several
+        order = np.lexsort((keys, np.asarray(held.y))) if by_class else np.argsort(keys)
         order = order[weight[order] > 0]
         wanted = int(np.ceil(share * len(order)))
         if wanted >= len(order):

@@ -22,6 +22,7 @@ from qed.base.random import Seed
 from qed.base.sources.block import Block, is_sparse
 from qed.neural.engine.node import Array
 from qed.neural.models.model import MLP_WAYS, MultiLayer
+from qed.neural.models.problem import NetworkProblem
 from qed.neural.network import Network
 
 
@@ -137,7 +138,7 @@ class MLPRegressor(Regressor, MultiLayer):
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
         return 60 * 6e-10 * n_rows * 100 * (n_columns + 11)
 
-    def _loss_name(self, outputs: int) -> str:
+    def _loss_name(self, problem: NetworkProblem) -> str:
         return self.loss
 
     def _predicted_shape(self) -> tuple[int, ...]:
