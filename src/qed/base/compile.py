@@ -85,12 +85,20 @@ def _forgiving(compiled: Any) -> Any:
     return compiled
 
 
-def is_ready(compiled: Any) -> bool:
-    """Say whether a kernel was compiled before: here, or by a process that left it in the cache on disk."""
-    if compiled.signatures:
+def is_ready(compiled: Any, **absent: bool) -> bool:
+    """Say whether a kernel was compiled before: here, or by a process that left it in the cache on disk.
+
+    Of arguments that may be None, `absent` says which are; with others it is another kernel.
+    """
+    places = {compiled.py_func.__code__.co_varnames.index(name): nothing for name, nothing in absent.items()}
+
+    def fits(types: Any) -> bool:
+        return all((types[place] == numba.types.none) is nothing for place, nothing in places.items())
+
+    if any(fits(one) for one in compiled.signatures):
         return True
     with suppress(AttributeError, OSError, EOFError, PickleError):
-        return bool(compiled._cache._cache_file._load_index())
+        return any(fits(types) for types, *_ in compiled._cache._cache_file._load_index())
     return False
 
 
