@@ -99,11 +99,24 @@ def test_small_tables_do_not_wait_for_a_kernel_that_was_never_compiled_until_pla
     one = kernel(lambda values: values[0] / 4)
     table, few = np.array([3.0]), 10
     # What an earlier run of this test has left on disk does not count.
-    monkeypatch.setattr(compile_, "is_ready", lambda compiled: bool(compiled.signatures))
+    monkeypatch.setattr(compile_, "_on_disk", lambda compiled: [])
     assert unless_few(one, few + 1, few)(table) == 0.75 and not one.signatures
     assert unless_few(one, compile_.MANY_MORE * few + 1, few) is unless_few(one, few + 1, few, same=False) is one
     with monkeypatch.context() as impatient:
         impatient.setattr(compile_, "PATIENCE", 0.0)
         assert unless_few(one, few + 1, few) is one
     assert one(table) == 0.75
-    assert unless_few(one, few + 1, few) is one and unless_few(one, few, few) is interpreted(one)
+    assert unless_few(one, few + 1, few) is one and unless_few(one, few, few, same=False) is interpreted(one)
+
+
+def test_few_values_take_a_kernel_that_is_there_and_wait_for_none(monkeypatch):
+    one = kernel(lambda values: values[0] / 8)
+    monkeypatch.setattr(compile_, "_on_disk", lambda compiled: [])
+    monkeypatch.setattr(compile_, "PATIENCE", 0.0)
+    run = unless_few(one, 1, 10)
+    assert run(np.array([4.0])) == 0.5 and not one.signatures
+    assert one(np.array([4.0])) == 0.5
+    monkeypatch.setattr(compile_, "interpreted", None)
+    assert run(np.array([6.0])) == 0.75
+    before = one.signatures
+    assert run(np.array([6], dtype=np.int8)) == 0.75 and one.signatures == before

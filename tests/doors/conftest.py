@@ -1,12 +1,14 @@
 """What the tests of the doors share: a way to run commands, and one comparison to look at from all sides."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 from typer.testing import CliRunner
 
 import qed
 from qed.cli import app
+from qed.selection.comparing import contenders as contending
 from qed.trees.boosting.model import BOOSTING_GRID
 
 
@@ -40,6 +42,32 @@ def short():
         for kind in (qed.RandomForestClassifier, qed.RandomForestRegressor):
             patch.setattr(kind, "compare_grid", {**kind.compare_grid, "n_estimators": [3]})
         yield
+
+
+@contextmanager
+def few_compete():
+    names = ("MajorityClassifier", "LogisticRegression", "GaussianNB", "MeanRegressor", "Ridge", "LinearRegression")
+    kinds = contending._kinds
+
+    def fitted_at_once(task):
+        return [one for one in kinds(task) if task == "clustering" or one.__name__ in names]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contending, "_kinds", fitted_at_once)
+        yield
+
+
+@pytest.fixture
+def few():
+    """Let only models compete that are fitted at once: what is tested is the comparison, whoever takes part."""
+    with few_compete():
+        yield
+
+
+@pytest.fixture(scope="session")
+def among_few():
+    """Give a way to do so for a part of a test."""
+    return few_compete
 
 
 @pytest.fixture(scope="session")

@@ -108,7 +108,7 @@ def test_the_seed_decides_everything_but_the_time(run, tmp_path):
     assert scores(1) != scores(2)
 
 
-def test_options_reach_the_comparison(run, tmp_path):
+def test_options_reach_the_comparison(few, run, tmp_path):
     words = ("compare", "diabetes", "-t", "progression", "--no-report", "--model", tmp_path / "m.qed")
     found = run.json(*words, "--cv", 3, "--drop", "age", "--drop", "sex", "--scoring", "neg_mean_absolute_error")
     assert found["folds"] == 3 and "age" not in found["columns"] and len(found["columns"]) == 8
@@ -121,7 +121,7 @@ def test_options_reach_the_comparison(run, tmp_path):
     assert found["task"] == "regression"
 
 
-def test_rows_without_a_target_are_left_out_and_counted(run, tmp_path):
+def test_rows_without_a_target_are_left_out_and_counted(few, run, tmp_path):
     path, model = tmp_path / "holes.csv", tmp_path / "m.qed"
     generator = np.random.default_rng(0)
     rows = [f"{a:.3f},{'' if i % 5 == 0 else int(a > 0)}" for i, a in enumerate(generator.standard_normal(60))]
@@ -150,7 +150,7 @@ def test_no_target_means_clusters(run, tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather"])
 @pytest.mark.sampled(3)
-def test_every_kind_of_file_gives_the_same_leaderboard(run, tmp_path, ending):
+def test_every_kind_of_file_gives_the_same_leaderboard(few, run, tmp_path, ending):
     path = tmp_path / f"iris.{ending}"
     assert run("datasets", "iris", "-o", path).exit_code == 0
     words = ("-t", "petal_width", "--no-report", "--model", tmp_path / "m.qed", "--drop", "sepal_width", "--cv", 3)
@@ -182,7 +182,7 @@ def test_mixed_columns_are_no_trouble(run, tmp_path):
     assert "left out" in how["id"] and "left out" in how["same"] and how["when"].startswith("a date")
 
 
-def test_a_model_that_fails_is_last_and_says_why(run, tmp_path, monkeypatch):
+def test_a_model_that_fails_is_last_and_says_why(few, run, tmp_path, monkeypatch):
     from qed.regression.linear.ridge import Ridge
 
     monkeypatch.setattr(Ridge, "compare_grid", {"alpha": [-1.0]})

@@ -5,15 +5,6 @@ import pytest
 
 from qed.base.sources.layout import did_you_mean
 from qed.commands.compare import free
-from qed.selection.comparing import contenders as contending
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Let guessing compete with one line only."""
-    kinds = contending._kinds
-    names = ("MeanRegressor", "LinearRegression", "MajorityClassifier", "GaussianNB")
-    monkeypatch.setattr(contending, "_kinds", lambda task: [one for one in kinds(task) if one.__name__ in names])
 
 
 @pytest.fixture
@@ -24,7 +15,7 @@ def path(tmp_path):
     return tmp_path / "t.csv"
 
 
-def test_nothing_is_overwritten_unless_asked_for(quick, run, path, tmp_path):
+def test_nothing_is_overwritten_unless_asked_for(few, run, path, tmp_path):
     model = tmp_path / "best.qed"
     model.write_text("dear to me")
     assert free(str(model)) == str(tmp_path / "best-2.qed")
@@ -37,7 +28,7 @@ def test_nothing_is_overwritten_unless_asked_for(quick, run, path, tmp_path):
     assert not (tmp_path / "best-3.qed").exists()
 
 
-def test_quiet_is_quiet(quick, run, path, tmp_path):
+def test_quiet_is_quiet(few, run, path, tmp_path):
     found = run("compare", path, "-t", "spent", "--no-report", "--model", tmp_path / "m.qed", "-q")
     assert found.stderr == "" and "columns" not in found.stdout.split("\n", 1)[1]
 
@@ -78,7 +69,7 @@ def test_a_far_name_is_none(word):
         (("-t", "spent", "--drop", "income"), "No column of"),
     ],
 )
-def test_bad_values_are_one_sentence(quick, run, path, tmp_path, words, says):
+def test_bad_values_are_one_sentence(few, run, path, tmp_path, words, says):
     assert says in run.refused("compare", path, *words, "--no-report", "--model", tmp_path / "m.qed")
 
 
@@ -91,7 +82,7 @@ def test_bad_values_are_one_sentence(quick, run, path, tmp_path, words, says):
         ("1,2.5\n2,3.5\n", "too few"),
     ],
 )
-def test_bad_targets_are_one_sentence(quick, run, tmp_path, cells, says):
+def test_bad_targets_are_one_sentence(few, run, tmp_path, cells, says):
     path = tmp_path / "bad.csv"
     path.write_text("x,y\n" + cells)
     assert says in run.refused("compare", path, "-t", "y", "--no-report", "--model", tmp_path / "m.qed")

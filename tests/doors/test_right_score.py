@@ -6,7 +6,6 @@ import pytest
 
 import qed
 from qed.base.errors import InputError, ParameterError
-from qed.selection.comparing import contenders as contending
 from qed.selection.comparing.contenders import Contender
 from qed.selection.comparing.extending import beyond, extended, extension, merged
 from qed.selection.comparing.folding import folds_of
@@ -20,14 +19,6 @@ RANDOM = np.random.default_rng(0)
 def anew():
     """Let each test draw the same, whatever came before it."""
     RANDOM.bit_generator.state = np.random.default_rng(1).bit_generator.state
-
-
-@pytest.fixture
-def few(monkeypatch):
-    """Let only models compete that are fitted at once."""
-    names = ("MajorityClassifier", "LogisticRegression", "GaussianNB", "MeanRegressor", "Ridge", "LinearRegression")
-    kinds = contending._kinds
-    monkeypatch.setattr(contending, "_kinds", lambda task: [one for one in kinds(task) if one.__name__ in names])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import qed
 GRID = np.linspace(0.0, 1.0, 15)[:, None]
 
 
-def study(degree, repetitions=300):
+def study(degree, repetitions=120):
     """Fixed inputs and fresh noise, so that variance comes from noise alone."""
     features = qed.PolynomialFeatures(degree).fit(GRID)
     X = np.linspace(0.0, 1.0, 25)[:, None]

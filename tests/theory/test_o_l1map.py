@@ -40,13 +40,15 @@ def test_laplace_prior_gives_the_lasso(width):
     found = minimize(lasso(NOISE**2 / width), np.zeros(3), method="proximal", tol=1e-14)
     starts = [found.point, np.zeros(3), np.linalg.lstsq(X, Y)[0]]
     options = {"xatol": 1e-10, "fatol": 1e-12, "maxiter": 10**4, "maxfev": 10**4}
-    modes = [
-        scipy_minimize(lambda w: -log_posterior(w, prior), start, method="Nelder-Mead", options=options)
-        for start in starts
-    ]
+
+    def minus(w):
+        """Minus the logarithm of the posterior, but for a constant, and faster than by the distributions of SciPy."""
+        return ((X @ w - Y) ** 2).sum() / (2 * NOISE**2) + np.abs(w).sum() / width
+
+    modes = [scipy_minimize(minus, start, method="Nelder-Mead", options=options) for start in starts]
     mode = min(modes, key=lambda one: one.fun)
     np.testing.assert_allclose(found.point, mode.x, atol=1e-5)
-    assert log_posterior(found.point, prior) >= -mode.fun - 1e-9
+    assert log_posterior(found.point, prior) >= log_posterior(mode.x, prior) - 1e-9
 
 
 def test_gaussian_prior_gives_ridge():

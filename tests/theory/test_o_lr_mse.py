@@ -8,7 +8,7 @@ import qed
 
 def test_monte_carlo_agrees_within_three_standard_errors():
     generator = np.random.default_rng(0)
-    X, truth, sigma, draws = generator.standard_normal((25, 4)), generator.standard_normal(4), 0.7, 4000
+    X, truth, sigma, draws = generator.standard_normal((25, 4)), generator.standard_normal(4), 0.7, 1000
     Y = (X @ truth)[:, None] + sigma * generator.standard_normal((25, draws))
     found = qed.LinearRegression(fit_intercept=False).fit(X, Y).coef_
     errors = np.sum((found - truth) ** 2, axis=1)

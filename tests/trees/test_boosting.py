@@ -78,6 +78,7 @@ def test_edges_of_weights_are_those_of_repetitions():
 def grown(slope, curvature, weight, rules, threads, few, monkeypatch, wide, levels=()):
     """Grow one tree, by the compiled loops or by NumPy."""
     monkeypatch.setattr(growing, "FEW", 1 << 40 if few else 0)
+    monkeypatch.setattr(growing, "is_ready", lambda *given, **named: not few)
     bins = Bins.learn(wide, weight if len(weight) else None)
     heavy = weight if len(weight) else np.ones(len(wide))
     grid = Grid.of(float((heavy * np.abs(slope)).sum()), float((heavy * curvature).sum()), weight, len(wide))
@@ -264,7 +265,9 @@ def test_the_model_does_not_depend_on_threads():
 
 
 def test_few_rows_and_many_give_the_same_model(monkeypatch):
-    few = qed.GradientBoostingClassifier(max_iter=8).fit(X[:900], LABEL[:900])
+    with monkeypatch.context() as patch:
+        patch.setattr(growing, "is_ready", lambda *given, **named: False)
+        few = qed.GradientBoostingClassifier(max_iter=8).fit(X[:900], LABEL[:900])
     monkeypatch.setattr(growing, "FEW", 0)
     assert same(few, qed.GradientBoostingClassifier(max_iter=8).fit(X[:900], LABEL[:900]))
 
@@ -425,7 +428,7 @@ def test_rows_are_followed_one_by_one_and_together_to_the_same_leaves():
 def test_loops_that_were_never_compiled_are_not_waited_for_by_small_tables(monkeypatch):
     X = np.random.default_rng(4).standard_normal((60, 2))
     monkeypatch.setattr(growing, "FEW", 10)
-    monkeypatch.setattr(growing, "is_ready", lambda compiled: False)
+    monkeypatch.setattr(growing, "is_ready", lambda *given, **named: False)
     monkeypatch.setattr(growing, "_spent", growing._Spent())
     monkeypatch.setattr(growing, "grow_together", None)
     model = qed.GradientBoostingRegressor(max_iter=2).fit(X, X[:, 0])

@@ -20,8 +20,9 @@ from numba import njit
 COMPILED: list[Any] = []
 # The version of Numba whose inner parts `qed.base.passes` knows.
 PARTS_KNOWN_FOR = ["0", "68"]
-# How many times as many values as are few do not wait for a kernel, and for how many seconds of plain Python in its stead.
-MANY_MORE, PATIENCE = 16, 2.0
+# How many times as many values as are few do not wait for a kernel, for how many seconds of plain Python in its stead, and after how
+# many of them few values are worth loading it from disk.
+MANY_MORE, PATIENCE, LOADING = 16, 2.0, 0.25
 _SPENT: dict[Any, float] = {}
 # Nobody calls a kernel from C, and a way to do so would be compiled with the whole kernel inside it.
 SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -85,13 +86,24 @@ def _forgiving(compiled: Any) -> Any:
     return compiled
 
 
-def is_ready(compiled: Any) -> bool:
-    """Say whether a kernel was compiled before: here, or by a process that left it in the cache on disk."""
-    if compiled.signatures:
-        return True
+def is_ready(compiled: Any, **absent: bool) -> bool:
+    """Say whether a kernel was compiled before: here, or by a process that left it in the cache on disk.
+
+    Of arguments that may be None, `absent` says which are; with others it is another kernel.
+    """
+    places = {compiled.py_func.__code__.co_varnames.index(name): nothing for name, nothing in absent.items()}
+
+    def fits(types: Any) -> bool:
+        return all((types[place] == numba.types.none) is nothing for place, nothing in places.items())
+
+    return any(fits(one) for one in compiled.signatures) or any(fits(one) for one in _on_disk(compiled))
+
+
+def _on_disk(compiled: Any) -> list[Any]:
+    """List the types of arguments for which a kernel is in the cache on disk."""
     with suppress(AttributeError, OSError, EOFError, PickleError):
-        return bool(compiled._cache._cache_file._load_index())
-    return False
+        return [types for types, *_ in compiled._cache._cache_file._load_index()]
+    return []
 
 
 @cache
@@ -115,16 +127,19 @@ def interpreted(compiled: Any, *kept: Any) -> Callable[..., Any]:
 def unless_few(compiled: Any, values: int, few: int, same: bool = True) -> Callable[..., Any]:
     """Give a kernel for a table of some values, or as plain Python where so `few` are not worth compiling.
 
-    Up to `MANY_MORE` times as many do not wait for a kernel that was never compiled either, until plain Python has taken about as long;
-    but only where both give the `same` bits, because what a model is must not depend on what was compiled before.
+    Up to `MANY_MORE` times as many do not wait for a kernel that was never compiled either, until plain Python has taken about as long,
+    and few take one that is there already; but only where both give the `same` bits, because what a model is must not depend on what was
+    compiled before.
     """
-    if values <= few:
-        return interpreted(compiled)
-    if not same or values > MANY_MORE * few or _SPENT.get(compiled, 0.0) >= PATIENCE or is_ready(compiled):
-        return cast(Callable[..., Any], compiled)
     plain = interpreted(compiled)
+    if not same:
+        return cast(Callable[..., Any], plain if values <= few else compiled)
+    if values > few and (values > MANY_MORE * few or _SPENT.get(compiled, 0.0) >= PATIENCE or is_ready(compiled)):
+        return cast(Callable[..., Any], compiled)
 
     def run(*args: Any) -> Any:
+        if _is_there(compiled, args):
+            return compiled(*args)
         began = time.thread_time()
         try:
             return plain(*args)
@@ -132,6 +147,12 @@ def unless_few(compiled: Any, values: int, few: int, same: bool = True) -> Calla
             _SPENT[compiled] = _SPENT.get(compiled, 0.0) + time.thread_time() - began
 
     return run
+
+
+def _is_there(compiled: Any, args: tuple[Any, ...]) -> bool:
+    """Say whether a kernel for these arguments is in memory, or on disk where it is worth loading."""
+    types = tuple(compiled.typeof_pyval(one) for one in args)
+    return types in compiled.overloads or (_SPENT.get(compiled, 0.0) >= LOADING and types in _on_disk(compiled))
 
 
 @cache

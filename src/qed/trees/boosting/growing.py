@@ -119,7 +119,10 @@ class Grower:
         self.codes, self.weight, self.rules, self.directions = codes, weight, rules, directions
         self.n_bins, self.is_categorical = coding.counts, coding.is_categorical
         n, p = len(codes), len(self.n_bins)
-        self._is_tiny, self._is_small = n * p <= FEW, n * p <= MANY_MORE * FEW and not is_ready(grow_together)
+        levels, ways = bool(self.is_categorical.any()), directions is not None
+        waits = n * p <= MANY_MORE * FEW and not is_ready(grow_together, is_categorical=not levels, directions=not ways)
+        self.is_for_one = n * p <= FEW
+        self._is_tiny, self._is_small = self.is_for_one and waits, waits
         self._columns = np.empty((p, n), dtype=np.uint8)
         for start in range(0, n, PART):
             self._columns[:, start : start + PART] = codes[start : start + PART, :p].T
@@ -132,7 +135,7 @@ class Grower:
 
     @property
     def is_few(self) -> bool:
-        """Whether the next tree is grown by NumPy: it is small, or too soon to wait for loops to be compiled."""
+        """Whether the next tree is grown by NumPy: it is too small, or too soon, to wait for loops to be compiled."""
         return self._is_tiny or (self._is_small and _spent.seconds < PATIENCE)
 
     def grow(

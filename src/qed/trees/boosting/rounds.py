@@ -132,7 +132,7 @@ class Rounds:
             self.measured = measure(self.objective, self.train, self.scores, crew)
 
     def _crew(self) -> Team:
-        return team(1 if self.grower.is_few else None)
+        return team(1 if self.grower.is_for_one or self.grower.is_few else None)
 
     @property
     def train_loss(self) -> float:
