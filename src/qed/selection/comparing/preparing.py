@@ -44,7 +44,8 @@ def prepared(
     seen = understand(X, y, goal, is_number=task == "regression", **asks)
     if not seen.names:
         raise InputError(f"No column is left to learn from. {'; '.join(one.words() for one in seen.left_out)}.")
-    kept = ArrayRows(X.select(list(seen.names)), y, None, list(seen.names), target_names=table.target_names)
+    names, mapped = list(seen.names), table.facts.is_mapped
+    kept = ArrayRows(X.select(names), y, None, names, target_names=table.target_names, mapped=mapped)
     return kept, folds, seen
 
 
