@@ -90,7 +90,8 @@ def compare(
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave it out. Repeatable.")] = None,
     treat: Annotated[
-        list[str] | None, typer.Option("--as", metavar="COLUMN=KIND", help="Read it as number, category, date or text.")
+        list[str] | None,
+        typer.Option("--as", metavar="COLUMN=KIND", help="Read it as number, category, ordered, date or text."),
     ] = None,
     task: Annotated[
         str | None, typer.Option(metavar="TASK", help="regression or classification; else decided.")

@@ -61,12 +61,14 @@ def ordered(column: Any, name: str) -> np.ndarray:
     return np.asarray(column.to_numpy(zero_copy_only=False)).astype(str)
 
 
-def reading_of(seen: Understanding) -> dict[str, tuple[str, ...]]:
+def reading_of(seen: Understanding) -> dict[str, tuple[Any, ...]]:
     """Say what encoders are told of single columns."""
     lists = {"number": "numeric", "category": "categorical", "date": "dates", "text": "text"}
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[Any, ...]] = {}
     for name, kind in seen.treated.items():
-        if name in seen.names:
+        if name in seen.names and kind == "ordered":
+            found["ordered"] = (*found.get("ordered", ()), (name, seen.orders[name]))
+        elif name in seen.names:
             found[lists[kind]] = (*found.get(lists[kind], ()), name)
     return found
 

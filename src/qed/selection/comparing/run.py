@@ -152,7 +152,9 @@ class Run(Running):
 
     def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
         """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
-        asked = repr([getattr(encoder, name) for name in ("numeric", "categorical", "dates", "text", "drop")])
+        asked = repr(
+            [getattr(encoder, name) for name in ("numeric", "categorical", "dates", "text", "drop", "ordered")]
+        )
         if asked not in self.known:
             self.known[asked] = inspect_folds(self.table, None if self.once else self.folds, encoder)
         return FoldEncoder(self.table, self.folds, encoder, self.known[asked])
