@@ -4,8 +4,9 @@ A regressor, classifier or clusterer takes part, whatever room it lives in, by h
 choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
 with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_words`` that it wants all words of free
 text, in a sparse matrix, in ``compare_scale`` that columns are not to be scaled, in ``compare_name`` what it wants to be called, in
-``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube, and in ``compare_shared``
-the parameters all values of which come from one fit. A model that takes holes sees the table as it is. A model for some columns
+``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube, in ``compare_limits``
+between which values a grid may be continued, and in ``compare_shared`` the parameters all values of which come from one fit. A model that
+takes holes sees the table as it is. A model for some columns
 only, such as counts, says in ``_contends_on(X)`` whether the encoded columns are such, and one whose best settings depend on the size of
 the table says them in ``_settings_on``. So a new model joins every leaderboard by one line in its own file.
 """
