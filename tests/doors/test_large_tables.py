@@ -1,8 +1,5 @@
 """Large tables are encoded once and folded over, what has to hold its rows learns from a sample, and a budget of time is kept."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -93,42 +90,3 @@ def test_large_files_are_mapped_and_rows_without_a_target_left_out(small_is_larg
     rows = ArrayRows(mapped.table, mapped.y, None, mapped.table.column_names, mapped=True)
     found = qed.compare(rows, models=["LinearRegression", "KNeighborsRegressor"], cv=3)
     assert all(one.model.certificate_ for one in found.entries)
-
-
-CHILD = """
-import sys, threading, time
-from qed.commands.compare import compare
-peak, stop = [0], threading.Event()
-def watch():
-    while not stop.is_set():
-        # What can not be taken back: pages that are mapped from files can.
-        with open("/proc/self/status") as status:
-            peak[0] = max(peak[0], next(int(line.split()[1]) for line in status if line.startswith("RssAnon")))
-        time.sleep(0.005)
-from qed.commands import source
-source.LARGE = 1 << 20
-threading.Thread(target=watch, daemon=True).start()
-found = compare(sys.argv[1], "y", models=["LinearRegression", "Ridge"], model=None, budget=0)
-stop.set()
-assert found.comparison.best.model.certificate_ and found.data.mapped
-print(peak[0] // 1024)
-"""
-
-
-@pytest.mark.slow
-def test_memory_grows_much_less_than_the_table(tmp_path):
-    random, peaks, sizes = np.random.default_rng(0), [], []
-    for rows in (110_000, 330_000):
-        X = random.standard_normal((rows, 40))
-        columns = {f"x{j}": X[:, j] for j in range(40)} | {"y": X @ np.arange(40) + random.standard_normal(rows)}
-        path = tmp_path / f"{rows}.arrow"
-        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, pa.table(columns).schema) as writer:
-            writer.write_table(pa.table(columns), max_chunksize=50_000)
-        del X, columns
-        said = subprocess.run(
-            [sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True
-        ).stdout
-        peaks.append(int(said))
-        sizes.append(path.stat().st_size / 2**20)
-    # Targets, folds and the like are a few numbers for each row; the table itself has forty.
-    assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 2
