@@ -90,7 +90,8 @@ def compare(
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave it out. Repeatable.")] = None,
     treat: Annotated[
-        list[str] | None, typer.Option("--as", metavar="COLUMN=KIND", help="Read it as number, category, date or text.")
+        list[str] | None,
+        typer.Option("--as", metavar="COLUMN=KIND", help="Read it as number, category, ordered, date or text."),
     ] = None,
     task: Annotated[
         str | None, typer.Option(metavar="TASK", help="regression or classification; else decided.")
@@ -107,6 +108,13 @@ def compare(
     ] = None,
     group: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Hold out all rows of one value together.")
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--models", metavar="MODEL", help="Compare these only, such as Ridge. Repeatable."),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, metavar="SECONDS", help="About how long it may take, else 60; 0: no limit.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of folds and models.")] = 0,
     out_of_bag: Annotated[bool, typer.Option("--out-of-bag", help="Judge forests without folds.")] = False,
@@ -125,9 +133,11 @@ def compare(
 
     named = {"target": target, "task": task, "scoring": scoring, "positive": positive, "time": time, "group": group}
     written = {"encoding": encoding, "sep": sep, "decimal": decimal}
-    lists = {"use": use or [], "drop": drop or [], "as": treat or []}
+    lists = {"use": use or [], "drop": drop or [], "as": treat or [], "models": models or []}
     flags = [*["--no-target"] * no_target, *["--out-of-bag"] * out_of_bag]
-    again = _again(data, flags, lists, **named, cv=cv, seed=seed, **written)
+    again = _again(
+        data, flags, lists, **named, cv=cv, budget=None if budget is None else f"{budget:g}", seed=seed, **written
+    )
     with commands.progress.progress_bar("comparing models", hidden=quiet or json) as progress:
         found = commands.compare.compare(
             data,
@@ -139,6 +149,8 @@ def compare(
             cv=cv,
             seed=seed,
             out_of_bag=out_of_bag,
+            models=models or (),
+            budget=budget,
             dialect=Dialect.of(**written),
             report=None if no_report else report,
             model=model,

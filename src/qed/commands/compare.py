@@ -20,11 +20,14 @@ from qed.report.classes import ClassLine, classes_of
 from qed.report.clusters import clusters_dict
 from qed.report.data import Data
 from qed.report.page import write_report
+from qed.selection.comparing.budget import SECONDS
 from qed.selection.comparing.comparison import compare as run
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
 
 # The best model is fitted once more for each fold, to see what it says of each class, if that takes no longer.
 MOST_SECONDS = 20.0
+# The rest of the time is for the report.
+SHARE_OF_FITS = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +87,7 @@ def _line(rank: int, entry: Entry) -> dict[str, object]:
         "seconds": entry.seconds,
         "certificate": certificate,
         "judged": "out of bag" if entry.out_of_bag else "folds",
+        "rows_learned_from": None if entry.sample is None else int(entry.sample.sum()),
         "notes": list(entry.notes),
         "failure": entry.failure or None,
     }
@@ -107,6 +111,8 @@ def compare(
     scoring: str | None = None,
     positive: str | None = None,
     out_of_bag: bool = False,
+    models: Sequence[str] = (),
+    budget: float | None = None,
     report: str | None = None,
     model: str | None = None,
     command: str = "",
@@ -137,6 +143,8 @@ def compare(
         "positive": positive,
         "seed": seed,
         "out_of_bag": out_of_bag,
+        "models": models,
+        "budget": _left(budget, perf_counter() - began, report),
     }
     found = run(given, **asked, progress=_part(progress, 0.0, 0.85))
     if found.best.model is None:
@@ -151,6 +159,14 @@ def compare(
     return Compared(source, found, report, model, perf_counter() - began, asked_for, moved, classes)
 
 
+def _left(budget: float | None, used: float, report: str | None) -> float | None:
+    """Give what is left of a budget when the data are read and the report is to be written; a budget of 0 has no limit."""
+    budget = SECONDS if budget is None else budget
+    if budget <= 0 or budget == float("inf"):
+        return None
+    return max((budget - used) * (SHARE_OF_FITS if report is not None else 1.0), budget / 10)
+
+
 def _is_quick(found: Comparison) -> bool:
     """Whether the best model can be fitted once more for each fold."""
     return found.best.seconds * found.n_folds < MOST_SECONDS
@@ -159,7 +175,8 @@ def _is_quick(found: Comparison) -> bool:
 def _rows(source: Data) -> ArrayRows:
     """Give what was read as rows, without copying it."""
     names = () if source.target is None else (source.target,)
-    return ArrayRows(source.table, source.y, None, source.table.column_names, target_names=names)
+    columns = source.table.column_names
+    return ArrayRows(source.table, source.y, None, columns, target_names=names, mapped=source.mapped)
 
 
 def _column_and_kind(words: str) -> tuple[str, str]:

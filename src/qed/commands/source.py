@@ -9,7 +9,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import IO, Any
 
@@ -22,11 +23,16 @@ from qed.base.sources.files import open_files
 from qed.base.sources.formats.dialect import Dialect
 from qed.base.sources.layout import check_target_types, did_you_mean, kind_of, target_of
 from qed.base.sources.readers import UnlikeBeginningError
+from qed.base.sources.rows import Rows
+from qed.base.sources.spill import cache_folder
 from qed.data.bundled import load, names
 from qed.data.catalogue import CATALOGUE
 from qed.features.tables.writing import example_of, how_written, is_nothing, numbers_in, way_of
 from qed.report.data import Data
 from qed.selection.comparing.task import MOST_CLASSES
+
+# Files of more bytes than these are not held in memory.
+LARGE = 1 << 28
 
 
 def read(
@@ -43,7 +49,7 @@ def read(
     given = [data] if isinstance(data, str) else list(data)
     found = [find(one) for one in given]
     known = found[0][1] if len(found) == 1 else None
-    table, says = _whole([path for path, _ in found], dialect or Dialect())
+    table, says, gone = _whole([path for path, _ in found], dialect or Dialect(), target)
     called = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
     for name in (*drop, *([] if target is None else [target])):
         if name not in table.column_names:
@@ -52,28 +58,70 @@ def read(
         raise InputError(f"{target!r} can not be both the target and dropped.")
     if not [name for name in table.column_names if name not in drop and name != target]:
         raise InputError(f"No column of {called!r} is left to learn from: drop fewer.")
-    if table.num_rows == 0:
+    if table.num_rows == 0 and not gone:
         raise InputError(f"{called!r} has no rows.")
     name = known or ("standard input" if called == "-" else os.path.basename(os.fspath(called)))
     if target is None:
-        return Data(name, table, None, None, 0, CATALOGUE[known].targets[0] if known else None, tuple(says))
-    return _with_target(name, table, target, called, says)
+        meant = CATALOGUE[known].targets[0] if known else None
+        return Data(name, table, None, None, 0, meant, tuple(says), mapped=gone is not None)
+    data = _with_target(name, table, target, called, says)
+    return data if gone is None else replace(data, n_lost=data.n_lost + gone, mapped=data.n_lost == 0)
 
 
-def _whole(paths: list[Any], dialect: Dialect) -> tuple[pa.Table, list[str]]:
-    """Read all rows, in one pass; a column that is no longer of one kind after its beginning is read again, as text."""
+def _whole(paths: list[Any], dialect: Dialect, target: str | None) -> tuple[pa.Table, list[str], int | None]:
+    """Read all rows, in one pass; a column that is no longer of one kind after its beginning is read again, as text.
+
+    Large files are written to the cache on disk without the rows that lack a target, and mapped from there; how many these are is told.
+    """
     texts: list[str] = []
     while True:
         opened = open_files(paths if len(paths) > 1 else paths[0], dialect=dialect, texts=texts)
+        readers = getattr(opened, "readers", [])
+        gone = None
         try:
-            table = opened.table().array().X
+            if sum(_size(reader.path) for reader in readers) > LARGE:
+                table, gone = spilled(opened.table(), target)
+            else:
+                table = opened.table().array().X
         except UnlikeBeginningError as error:
             if error.column in texts:
                 raise
             texts.append(error.column)
             continue
-        readers = getattr(opened, "readers", [])
-        return table, list(dict.fromkeys(words for reader in readers for words in reader.says()))
+        return table, list(dict.fromkeys(words for reader in readers for words in reader.says())), gone
+
+
+def _size(path: str) -> int:
+    """Give about how many bytes a file takes when it is read."""
+    return os.path.getsize(path) * (4 if path.endswith((".gz", ".parquet", ".pq", ".xlsx")) else 1)
+
+
+def spilled(rows: Rows, target: str | None) -> tuple[pa.Table, int]:
+    """Write a table to the cache on disk block by block, and map it; rows without a target are left out, and counted."""
+    lost = 0
+    with cache_folder(None) as folder, ExitStack() as files:
+        path, writer = os.path.join(folder, "table.arrow"), None
+        file = files.enter_context(pa.OSFile(path, "wb"))
+        for block in rows.blocks():
+            part = block.X
+            if target in part.column_names:
+                there = _there(part.column(target))
+                part = part.filter(there)
+                lost += len(there) - part.num_rows
+            writer = writer or files.enter_context(pa.ipc.new_stream(file, part.schema))
+            writer.write_table(part)
+        files.close()
+        found = pa.ipc.open_stream(pa.memory_map(path)).read_all()
+    # What is mapped stays readable without its name.
+    shutil.rmtree(folder, ignore_errors=True)
+    return found, lost
+
+
+def _there(column: Any) -> Any:
+    """Say which values are there; NaN is none."""
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    return pc.is_valid(column)
 
 
 def _with_target(name: str, table: pa.Table, target: str, called: str, says: list[str]) -> Data:
@@ -83,9 +131,7 @@ def _with_target(name: str, table: pa.Table, target: str, called: str, says: lis
         column, told = _target_as_numbers(column, target)
         says = [*says, *told]
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    there = pc.is_valid(column)
+    there = _there(column)
     kept = pc.sum(there).as_py() or 0
     if kept == 0:
         raise InputError(f"The target {target!r} is missing in all rows of {called!r}.")

@@ -17,3 +17,4 @@ class Data:
     n_lost: int = 0  # how many rows were left out because their target is missing
     known_target: str | None = None  # the column that a bundled data set is meant to predict
     says: tuple[str, ...] = ()  # what was noticed about the way in which the file is written
+    mapped: bool = False  # whether the table lies on disk, and not in memory

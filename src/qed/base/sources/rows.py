@@ -194,7 +194,7 @@ class View(Rows):
 
     @property
     def again(self) -> Callable[[Rows], Rows]:
-        """Give what makes the same view of other rows; it can be sent to another process."""
+        """What makes the same view of other rows; it can be sent to another process."""
         return View
 
     def pieces(self) -> Iterator[Piece]:
@@ -271,15 +271,14 @@ class Through(View):
             return self
         if not self.given["target_only"]:
             return kept(self)
-        source = self.source.cached()
-        return source.with_target(_kept_target(self.again(source))) if isinstance(source, ArrayRows) else self
+        held = self.source.cached()
+        return held.with_target(_kept_target(self.again(held))) if isinstance(held, ArrayRows) else self
 
 
 class ArrayRows(Rows):
     """Rows of arrays in memory (or memory-mapped): blocks are views, nothing is copied.
 
-    The features may also be a CSR array, an Arrow table, or what only gives slices of rows of such a matrix. `first` is
-    the number of the first row, where these are a part of other rows.
+    The features may also be a CSR array, an Arrow table (`mapped` if in a file), or what gives slices of rows of such a matrix.
     """
 
     def __init__(
@@ -292,6 +291,7 @@ class ArrayRows(Rows):
         *,
         target_names: Sequence[str] = (),
         first: int = 0,
+        mapped: bool = False,
     ) -> None:
         self.X = X.tocsr() if is_sparse(X) and X.format != "csr" else X
         self.y, self.weight, self.first = y, weight, first
@@ -308,7 +308,7 @@ class ArrayRows(Rows):
             target_shape=() if y is None else tuple(y.shape[1:]),
             has_weight=weight is not None,
             in_memory=X.in_memory if isinstance(X, Sliced) else True,
-            is_mapped=isinstance(X, (np.memmap, Sliced)),
+            is_mapped=mapped or isinstance(X, (np.memmap, Sliced)),
         )
         self.size = size if size is not None else block_rows(self.n_features, self.count(), self._width())
 
@@ -373,13 +373,13 @@ class ArrayRows(Rows):
         return ArrayRows(X, *given, target_names=self.target_names, first=self.first)
 
 
-def kept(rows: Rows, size: int | None = None) -> ArrayRows:
-    """Read rows once and keep them: in memory where they come from there, else in files that go when the rows do."""
+def kept(rows: Rows, size: int | None = None, *, on_disk: bool = False) -> ArrayRows:
+    """Read rows once and keep them: in memory where they come from there, else (or `on_disk`) in files that go when the rows do."""
     facts, folder = rows.facts, None
-    if facts.in_memory and not facts.is_mapped:
+    if facts.in_memory and not facts.is_mapped and not on_disk:
         whole = rows.array()
     else:
-        whole, folder = spill(partial(_visit, rows), facts, rows.known_count())
+        whole, folder = spill(partial(_visit, rows), facts, rows.known_count(), read=on_disk)
     found = ArrayRows(whole.X, whole.y, whole.weight, facts.feature_names, size, target_names=facts.target_names)
     if folder is not None:
         weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)

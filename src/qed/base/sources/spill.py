@@ -62,6 +62,31 @@ class MappedMatrix(Sliced):
         return self[:]
 
 
+class ReadMatrix(Sliced):
+    """A dense matrix in a file, of which only the rows that are asked for are read: nothing of it stays in memory, as mapped pages do."""
+
+    in_memory = True
+
+    def __init__(self, path: str, offset: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype, self.offset = shape, dtype, offset
+        self.file = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self.file)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if not isinstance(rows, slice):
+            first = int(rows.min(initial=self.shape[0]))
+            return self[first : int(rows.max(initial=-1)) + 1][rows - first]
+        start, stop, step = rows.indices(self.shape[0])
+        found = np.empty((max(0, stop - start), self.shape[1]), self.dtype)
+        place, left = self.offset + start * self.shape[1] * self.dtype.itemsize, _bytes(found)
+        while left:
+            count = os.preadv(self.file, [left], place)
+            if count == 0:
+                raise SourceError("A cache on disk was cut short while it was read.")
+            place, left = place + count, left[count:]
+        return found[::step]
+
+
 class MappedLabels:
     """Labels as numbers mapped from a file, with the dictionary that gives them back.
 
@@ -188,6 +213,11 @@ class _Dense:
         assert self._write_header() == self.offset
         return np.load(self.path, mmap_mode="r")
 
+    def read(self) -> ReadMatrix:
+        """Give the matrix as one of which rows are read when they are asked for."""
+        assert self._write_header() == self.offset
+        return ReadMatrix(self.path, self.offset, (self.rows, self.facts.n_features), self.facts.dtype)
+
 
 class _Sparse:
     """Sparse rows as the three arrays of a CSR matrix."""
@@ -215,11 +245,13 @@ class _Sparse:
         return MappedMatrix(self.data.mapped(), self.indices.mapped(), self.indptr.mapped(), self.facts.n_features)
 
 
-def spill(visit: Visit, facts: Facts, count: int | None, *, features: bool = True) -> tuple[Block, str]:
+def spill(
+    visit: Visit, facts: Facts, count: int | None, *, features: bool = True, read: bool = False
+) -> tuple[Block, str]:
     """Write rows to disk, and give them as one block of mapped arrays and the folder that they are in.
 
     ``visit(function, *args)`` gives ``function(block, *args)`` of all blocks, in order. Without `features`, only target
-    and weights are written.
+    and weights are written. Dense features that are to be `read` are not mapped.
     """
     needed = None if count is None or facts.is_sparse else count * facts.n_features * facts.dtype.itemsize
     with cache_folder(needed) as folder, ExitStack() as files:
@@ -236,7 +268,7 @@ def spill(visit: Visit, facts: Facts, count: int | None, *, features: bool = Tru
                 weight.append(np.asarray(weights))
         return (
             Block(
-                None if X is None else X.mapped(),
+                None if X is None else X.read() if read and isinstance(X, _Dense) else X.mapped(),
                 y.mapped() if facts.has_target else None,
                 weight.mapped() if facts.has_weight else None,
             ),

@@ -16,9 +16,10 @@ import importlib.util
 import os
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from time import perf_counter
 from types import FrameType
 
 # Beneath the module of the standard library, which spends ten microseconds on names for numbers: as much as a small prediction takes.
@@ -44,6 +45,17 @@ class Wanted:
 
 
 wanted: ContextVar[Wanted | None] = ContextVar("qed_wanted", default=None)
+
+
+class TimeIsUpError(BaseException):
+    """Raised at a moment of work that is not done when its time is up.
+
+    Like Ctrl-C it is no `Exception`, lest a search takes it for a fit that failed.
+    """
+
+
+# When, as ``perf_counter`` counts, and in which thread.
+_due: ContextVar[tuple[float, int] | None] = ContextVar("qed_due", default=None)
 
 
 class _State:
@@ -115,8 +127,30 @@ def deferred(*, moments: bool = True) -> Deferred:
     return Deferred(moments)
 
 
+@contextmanager
+def done_by(end: float) -> Iterator[None]:
+    """End the work inside a ``with`` block at its first moment after a time, given as ``perf_counter`` counts, by a `TimeIsUpError`.
+
+    Examples
+    --------
+    >>> from contextlib import suppress
+    >>> with suppress(TimeIsUpError), done_by(0.0):
+    ...     moment()
+    ...     print("not done")
+    """
+    known = _due.get()
+    token = _due.set((end if known is None else min(end, known[0]), threading.get_ident()))
+    try:
+        yield
+    finally:
+        _due.reset(token)
+
+
 def moment() -> None:
     """Raise what was noted, or end what nobody wants any more: to be called where nothing is half done."""
+    due = _due.get()
+    if due is not None and not _state.closed and threading.get_ident() == due[1] and perf_counter() > due[0]:
+        raise TimeIsUpError
     asked = wanted.get()
     if asked is not None and not asked.still:
         raise Unwanted

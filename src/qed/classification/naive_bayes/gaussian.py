@@ -81,6 +81,8 @@ class GaussianNB(Generative):
         "var_smoothing": number(0, kind="model"),
     }
     compare_grid: ClassVar[Mapping[str, list[float]]] = {"var_smoothing": [1e-9, 1e-3, 1e-1]}
+    # With more, there is more of the smoothing in a variance than of the data.
+    compare_limits: ClassVar[Mapping[str, tuple[float, float]]] = {"var_smoothing": (0.0, 1.0)}
     compare_name: ClassVar[str] = "Gaussian naive Bayes"
 
     class_prior_: np.ndarray

@@ -11,16 +11,24 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array, hstack
 
-from qed.base.attributes import booleans, each, floats, integers, labels, names, nothing, one_of
+from qed.base.attributes import Attribute, booleans, each, floats, integers, labels, names, nothing, one_of
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
 from qed.features.tables.slots import Slots
 from qed.features.tables.values import PARTS, dates_of, documents_in, numbers_of
-from qed.features.tables.writing import WAYS
+from qed.features.tables.writing import WAYS, is_way
 from qed.stats.terms import WORD, Cutter, weigh
 
 OTHER = "other"
 MISSING = "missing"
+WRITTEN = Attribute(
+    "a way of writing numbers",
+    lambda value, _: (
+        ""
+        if isinstance(value, str) and (value in ("", "number") or is_way(value))
+        else "must be a way of writing numbers"
+    ),
+)
 WORDS = Cutter(lowercase=True, pattern=WORD, ngrams=(1, 1))
 
 
@@ -43,7 +51,7 @@ class NumberColumn:
         "kept": booleans(),
         "shift": floats(),
         "scale": floats(above=0),
-        "written": one_of("", "number", *WAYS),
+        "written": WRITTEN,
     }
     place: int
     fill: float | None  # what holes are filled with; None where they stay holes

@@ -40,6 +40,7 @@ from qed.features.tables.columns import (
 )
 from qed.features.tables.inspection import Inspection, Reading, amounts, asked_kinds, inspect_table
 from qed.features.tables.levels import column_of
+from qed.features.tables.orders import ORDERS, ways_of_orders
 from qed.features.tables.plan import Decider, Wishes
 from qed.features.tables.proof import decision_claim, learned_amounts, level_claim, matrix_claims, only, text_claim
 from qed.features.tables.table import TableTransformer
@@ -70,6 +71,9 @@ class ColumnEncoder(TableTransformer):
     numeric, categorical, dates, text, drop : list of str or int, optional
         Columns (by name or number) to be read as numbers, levels, dates or free text, or to be left out, whatever they look
         like.
+    ordered : dict of str or int to list of str, optional
+        Columns of text whose categories have an order, with their values from the least to the greatest: they become the numbers 0, 1, 2
+        and so on. Pairs of a column and its values will do as well. Other values are missing ones.
     impute : {'mean', 'median', None}, default='mean'
         What holes in numbers are filled with. Medians take some passes more. With None they stay holes, NaN, and so do missing
         values and unknown levels where `coded`: for models that take them, such as trees.
@@ -143,6 +147,7 @@ class ColumnEncoder(TableTransformer):
         "dates": _COLUMNS,
         "text": _COLUMNS,
         "drop": _COLUMNS,
+        "ordered": ORDERS,
         "impute": choice("mean", "median", None, kind="model"),
         "indicator": boolean(),
         "scale": boolean(),
@@ -168,6 +173,7 @@ class ColumnEncoder(TableTransformer):
         dates: Any = None,
         text: Any = None,
         drop: Any = None,
+        ordered: Any = None,
         impute: str | None = "mean",
         indicator: bool = True,
         scale: bool = False,
@@ -185,6 +191,7 @@ class ColumnEncoder(TableTransformer):
         self.dates = dates
         self.text = text
         self.drop = drop
+        self.ordered = ordered
         self.impute = impute
         self.indicator = indicator
         self.scale = scale
@@ -234,8 +241,9 @@ class ColumnEncoder(TableTransformer):
         schema = rows.facts.schema or first_block(rows).X.schema
         names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
         lists = {"number": self.numeric, "levels": self.categorical, "date": self.dates, "text": self.text}
-        asked = asked_kinds(names, rows.n_features, **lists, drop=self.drop)
-        return Reading.of(schema, asked)
+        columns, orders = ways_of_orders(self.ordered, names, rows.n_features)
+        lists["number"] = [*(lists["number"] or ()), *columns]
+        return Reading.of(schema, asked_kinds(names, rows.n_features, **lists, drop=self.drop), orders)
 
     def _solve(self, problem: TableProblem) -> None:
         rows = problem.rows

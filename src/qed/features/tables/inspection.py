@@ -52,13 +52,25 @@ class Reading:
     wanted: tuple[tuple[int, str], ...] = ()
 
     @classmethod
-    def of(cls, schema: pa.Schema, asked: dict[int, str]) -> Reading:
+    def of(cls, schema: pa.Schema, asked: dict[int, str], orders: Mapping[int, str] | None = None) -> Reading:
+        """Read columns by their types and as asked; the way of each ordered column says its order."""
+        orders = orders or {}
         found = [_kind(field.type) for field in schema]
-        wanted = {j: kind for j, kind in asked.items() if found[j] == "levels" and kind in ("number", "date")}
+        wrong = [schema.names[j] for j in orders if found[j] != "levels"]
+        if wrong:
+            raise ParameterError(f"Column {wrong[0]!r} holds no text: only categories that are text can be ordered.")
+        wanted = {
+            j: kind
+            for j, kind in asked.items()
+            if j not in orders and found[j] == "levels" and kind in ("number", "date")
+        }
         counted = [j for j, kind in asked.items() if found[j] in ("number", "flag") and kind == "date"]
         kinds = tuple(kind if j in wanted else asked.get(j, kind) for j, kind in enumerate(found))
         return cls(
-            kinds, frozenset(asked), tuple((j, "number") for j in sorted(counted)), tuple(sorted(wanted.items()))
+            kinds,
+            frozenset(asked),
+            tuple(sorted([*((j, "number") for j in counted), *orders.items()])),
+            tuple(sorted(wanted.items())),
         )
 
     def way(self, place: int) -> str:

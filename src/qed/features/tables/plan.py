@@ -12,7 +12,7 @@ from qed.features.tables.columns import Column, DateColumn, LevelColumn, NumberC
 from qed.features.tables.inspection import FEW_ROWS, MOST_LEVELS, Inspection, Reading
 from qed.features.tables.levels import array_of
 from qed.features.tables.values import PARTS
-from qed.features.tables.writing import example_of
+from qed.features.tables.writing import ORDER, example_of
 from qed.stats.terms import rarity
 
 # Without their zeros, so many words of a column of free text may have a column each.
@@ -90,6 +90,8 @@ class Decider:
         if constant:
             return column, f"always {summary.low[k]:g} where it is there; one column says where it is missing"
         says = "yes or no, as 1 and 0" if kind == "flag" else "a number"
+        if column.written.startswith(ORDER):
+            says = f"ordered categories as numbers, {example_of(column.written)}"
         if column.written in ("point", "comma"):
             says += f", written as text like {example_of(column.written)}"
         return column, says + self._about_holes(holes, f"{self.wishes.impute} {fill:.6g}") + self._about_scale()

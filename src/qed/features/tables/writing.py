@@ -5,6 +5,7 @@ pattern of a date such as ``%d/%m/%Y``. What nobody could have meant as a value 
 ``-``) stands for one that is missing.
 """
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -97,6 +98,32 @@ LONGEST = 40
 ENOUGH = 0.95
 
 
+# How a way begins that is the order of categories, from the least to the greatest.
+ORDER = "order "
+
+
+def order_way(values: Sequence[str]) -> str:
+    """Give the way in which categories stand for the numbers of their order.
+
+    >>> numbers_in(pa.array(["high", "low", "odd"]), order_way(["low", "high"])).tolist()
+    [1.0, 0.0, nan]
+    """
+    return ORDER + json.dumps([str(value) for value in values], ensure_ascii=False)
+
+
+def order_in(way: str) -> list[str]:
+    """Give the categories of an order; nothing for other ways."""
+    return [str(value) for value in json.loads(way.removeprefix(ORDER))] if way.startswith(ORDER) else []
+
+
+def is_way(way: str) -> bool:
+    """Say whether something is a way in which numbers or dates can be written as text."""
+    try:
+        return way in WAYS or bool(order_in(way))
+    except ValueError:
+        return False
+
+
 def is_nothing(values: pa.Array) -> np.ndarray:
     """Say which texts stand for a missing value.
 
@@ -117,6 +144,9 @@ def numbers_in(values: pa.Array, way: str) -> np.ndarray:
     >>> numbers_in(pa.array(["Yes", "no", "maybe"]), "truth").tolist()
     [1.0, 0.0, nan]
     """
+    if way.startswith(ORDER):
+        found = pc.index_in(values, pa.array(order_in(way), values.type))
+        return _array(found.cast(pa.float64()).fill_null(np.nan))
     plain = pc.utf8_trim_whitespace(values)
     if way == "truth":
         small = pc.utf8_lower(plain)
@@ -231,6 +261,8 @@ def example_of(way: str) -> str:
     from datetime import datetime
 
     known = {"point": "1,234.5", "comma": "1.234,5", "truth": "yes", "iso": "1999-12-31"}
+    if way.startswith(ORDER):
+        return " < ".join(order_in(way))
     return known.get(way) or datetime(1999, 12, 31, 13, 45).strftime(way)
 
 

@@ -16,7 +16,8 @@ class Finding:
     # What was done about it: the column is left out, only pointed at, or read as something else than it looks like.
     action: str
     says: str  # why, in a few words
-    kind: str = ""  # what it is read as: "number", "category", "date" or "text"
+    kind: str = ""  # what it is read as: "number", "category", "ordered", "date" or "text"
+    order: tuple[str, ...] = ()  # the values of an ordered one, from the least to the greatest
 
     def words(self) -> str:
         """Write it for people."""
@@ -46,6 +47,11 @@ class Understanding:
     def treated(self) -> dict[str, str]:
         """What columns are read as, where that differs from what they look like."""
         return {one.column: one.kind for one in self.findings if one.kind}
+
+    @property
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """The values of ordered columns, from the least to the greatest."""
+        return {one.column: one.order for one in self.findings if one.order}
 
     @property
     def left_out(self) -> list[Finding]:

@@ -28,12 +28,22 @@ class Glance:
     """
 
     name: str
-    column: pa.Array
+    table: pa.Table
+    place: int
     rows: np.ndarray
+
+    @property
+    def column(self) -> pa.Array:
+        """The whole column; it is not kept, lest there is the whole table once more in memory."""
+        return column_of(self.table, self.place)
+
+    @cached_property
+    def type(self) -> pa.DataType:
+        return self.some.type
 
     @cached_property
     def is_text(self) -> bool:
-        return kind_of(self.column.type) == "text"
+        return kind_of(self.type) == "text"
 
     @cached_property
     def way(self) -> str:
@@ -43,23 +53,21 @@ class Glance:
     @cached_property
     def some(self) -> pa.Array:
         """The rows that are looked at."""
-        return self.column if len(self.rows) == len(self.column) else self.column.take(pa.array(self.rows))
+        few = self.table.select([self.place])
+        return column_of(few if len(self.rows) == few.num_rows else few.take(pa.array(self.rows)), 0)
 
     @cached_property
     def is_date(self) -> bool:
-        return is_date(self.column.type) or self.way in DATES
+        return is_date(self.type) or self.way in DATES
 
-    @cached_property
+    @property
     def all_numbers(self) -> np.ndarray | None:
         """All values as numbers, NaN for holes; None where they are no numbers."""
-        return self._numbers(self.column)
+        return self.numbers if len(self.rows) == self.table.num_rows else self._numbers(self.column)
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
         """The values of the rows that are looked at."""
-        known = "all_numbers" in vars(self)
-        if known:
-            return None if self.all_numbers is None else self.all_numbers[self.rows]
         return self._numbers(self.some)
 
     def _numbers(self, column: pa.Array) -> np.ndarray | None:
@@ -73,10 +81,7 @@ class Glance:
     @cached_property
     def is_whole(self) -> bool:
         """Whether all values are there, and whole numbers."""
-        found = self.all_numbers
-        return (
-            found is not None and len(found) > 0 and bool(np.isfinite(found).all() and (found == np.floor(found)).all())
-        )
+        return _is_whole(self.numbers) and (len(self.rows) == self.table.num_rows or _is_whole(self.all_numbers))
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -100,6 +105,10 @@ class Glance:
         return len(self.codes) >= ENOUGH_EACH * self.n_levels
 
 
+def _is_whole(found: np.ndarray | None) -> bool:
+    return found is not None and len(found) > 0 and bool(np.isfinite(found).all() and (found == np.floor(found)).all())
+
+
 @dataclass(eq=False)
 class View:
     """All columns, with the target."""
@@ -116,7 +125,7 @@ class View:
     def of(cls, table: pa.Table, y: np.ndarray | None, target: str = "the target", *, is_number: bool = False) -> View:
         n = table.num_rows
         rows = np.arange(n) if n <= MOST_ROWS else np.linspace(0, n - 1, MOST_ROWS).astype(np.int64)
-        glances = [Glance(name, column_of(table, j), rows) for j, name in enumerate(table.column_names)]
+        glances = [Glance(name, table, j, rows) for j, name in enumerate(table.column_names)]
         if y is None:
             return cls(glances, n, target)
         if is_number:

@@ -19,16 +19,18 @@ from qed.features.understanding.dependence import sums
 from qed.features.understanding.findings import LEFT_OUT, READ, SUSPICIOUS, Finding, Understanding
 from qed.features.understanding.glance import View
 from qed.features.understanding.kinds import codes, counted_dates
+from qed.features.understanding.orders import order_asked, ordered, orders
 from qed.features.understanding.row_numbers import row_numbers
 from qed.features.understanding.targets import functions_of_the_target
 
-KINDS = ("number", "category", "date", "text")
+KINDS = ("number", "category", "ordered", "date", "text")
 RULES: tuple[Callable[[View], Iterator[Finding]], ...] = (
     row_numbers,
     functions_of_the_target,
     copies,
     codes,
     counted_dates,
+    orders,
 )
 
 
@@ -46,8 +48,8 @@ def understand(
     """Look at the columns of a table.
 
     `is_number` says whether the target is a number to be predicted, and not a class. Columns to `use` are used whatever they look like,
-    those to `drop` are not, and `treat` says of some what they are: "number", "category", "date" or "text". `time` is the column that
-    puts the rows in order, if one was named.
+    those to `drop` are not, and `treat` says of some what they are: "number", "category", "ordered" (or, with the order of their values,
+    "small < large"), "date" or "text". `time` is the column that puts the rows in order, if one was named.
 
     >>> table = pa.table({"rownames": range(1, 41), "size": np.arange(40) % 7, "area": 2.0 * (np.arange(40) % 7)})
     >>> seen = understand(table)
@@ -57,7 +59,7 @@ def understand(
     treat = dict(treat or {})
     check_names([*use, *drop, *treat], table.column_names)
     for name, kind in treat.items():
-        if kind not in KINDS:
+        if kind not in KINDS and "<" not in kind:
             raise ParameterError(f"{name!r} can be read as {', '.join(KINDS[:-1])} or {KINDS[-1]}, not as {kind!r}.")
     both = [name for name in drop if name in use or name in treat]
     if both:
@@ -65,7 +67,7 @@ def understand(
     view = View.of(table, y, target, is_number=is_number)
     asked = {*use, *treat}
     findings = [Finding(name, LEFT_OUT, "as asked") for name in drop]
-    findings += [Finding(name, READ, f"{kind}, as asked", kind) for name, kind in treat.items()]
+    findings += [_as_asked(view, name, kind) for name, kind in treat.items()]
     view.gone |= set(drop)
     for rule in RULES:
         found = [one for one in rule(view) if one.column not in asked]
@@ -76,6 +78,19 @@ def understand(
     names = tuple(name for name in table.column_names if name not in view.gone)
     notes = (*sums(view), *_about_time(view, time))
     return Understanding(names, tuple(findings), notes=notes)
+
+
+def _as_asked(view: View, name: str, kind: str) -> Finding:
+    """Read a column as was asked."""
+    if kind != "ordered" and "<" not in kind:
+        return Finding(name, READ, f"{kind}, as asked", kind)
+    found = order_asked(next(one for one in view.columns if one.name == name), kind)
+    if len(set(found)) < 2 or "" in found:
+        raise ParameterError(
+            f"No order of the values of {name!r} is known: write it out, from the least to the greatest, such as "
+            f"--as '{name}=low<medium<high'."
+        )
+    return ordered(name, found)
 
 
 def _unless_all(found: list[Finding], view: View) -> list[Finding]:

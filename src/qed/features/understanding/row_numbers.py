@@ -30,6 +30,9 @@ def row_numbers(view: View) -> Iterator[Finding]:
 
 def _about(one: Glance, n: int) -> str:
     called_row, called_id = bool(ROW.match(one.name)), bool(NAME.search(one.name))
+    if not called_id and one.n_levels < len(one.rows):
+        # Rows share values: these are no numbers of rows.
+        return ""
     if not one.is_whole or (one.is_text and not (called_row or called_id)):
         return ""
     values = one.all_numbers

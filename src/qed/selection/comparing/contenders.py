@@ -4,21 +4,24 @@ A regressor, classifier or clusterer takes part, whatever room it lives in, by h
 choose from (none for a model without parameters worth choosing). It may name in ``compare_degrees`` the degrees of products of columns
 with which it wants to be tried, in ``compare_encoder`` what it wants of the encoder, in ``compare_words`` that it wants all words of free
 text, in a sparse matrix, in ``compare_scale`` that columns are not to be scaled, in ``compare_name`` what it wants to be called, in
-``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube, and in ``compare_shared``
-the parameters all values of which come from one fit. A model that takes holes sees the table as it is. A model for some columns
+``compare_most_rows`` up to how many rows it can be afforded, where its cost grows with their square or cube, in ``compare_limits``
+between which values a grid may be continued, and in ``compare_shared`` the parameters all values of which come from one fit. A model that
+takes holes sees the table as it is. A model for some columns
 only, such as counts, says in ``_contends_on(X)`` whether the encoded columns are such, and one whose best settings depend on the size of
 the table says them in ``_settings_on``. So a new model joins every leaderboard by one line in its own file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from qed.base.errors import ParameterError
 from qed.base.lazy import public_classes
 from qed.base.models.roles import Classifier, Grouper, Regressor
 from qed.base.models.ways import ways_of
+from qed.base.sources.layout import did_you_mean
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
 from qed.selection.comparing.table_model import TableModel, what_suits
@@ -115,6 +118,29 @@ def contenders(
                 wishes, scale = {**wishes, **WORDS, "scale": scale}, False
             found.append(Contender(_name(kind) + DEGREES[degree], model, degree, grid, wishes, scale))
     return sorted(found, key=_precedence)
+
+
+def chosen_of(found: list[Contender], names: Sequence[str]) -> list[Contender]:
+    """Keep the models of some names, and those that guess; a name is that of a class or of the leaderboard, in letters of any size.
+
+    >>> [one.name for one in chosen_of(contenders("regression", 1000, 5), ["ridge", "Linear regression"])]
+    ['Mean (baseline)', 'Linear regression', 'Ridge']
+    """
+    if not names:
+        return found
+    called = {one.name.lower(): one for one in found}
+    classes = {type(one.model).__name__.lower() for one in found}
+    for name in names:
+        if name.lower() not in called and name.lower() not in classes:
+            known = list(dict.fromkeys(type(one.model).__name__ for one in found))
+            hint = did_you_mean(name, [*known, *(one.name for one in found)])
+            raise ParameterError(f"No model {name!r} takes part in this comparison. {hint}")
+    wanted = {name.lower() for name in names}
+    return [
+        one
+        for one in found
+        if is_baseline(type(one.model)) or {one.name.lower(), type(one.model).__name__.lower()} & wanted
+    ]
 
 
 def _precedence(contender: Contender) -> tuple[int, bool, bool, bool, int]:

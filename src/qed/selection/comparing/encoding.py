@@ -18,7 +18,7 @@ from qed.base.models.searching import fit_known
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.features.stream import changed
 from qed.features.tables.encoder import ColumnEncoder
-from qed.features.tables.inspection import Inspection, Reading
+from qed.features.tables.inspection import Inspection, Reading, inspect_table
 from qed.selection.comparing.folding import Folds
 from qed.stats.grouped import Grouped
 from qed.stats.parts import Part
@@ -26,14 +26,16 @@ from qed.stats.parts import Part
 Known = list[tuple[Reading, Inspection]]
 
 
-def inspect_folds(table: ArrayRows, folds: Folds, encoder: ColumnEncoder) -> Known:
-    """Learn all that encoders want to know of each training set, and last of all rows.
+def inspect_folds(table: ArrayRows, folds: Folds | None, encoder: ColumnEncoder) -> Known:
+    """Learn all that encoders want to know of each training set, and last of all rows; without folds, of these alone.
 
     The encoder says what the columns are to be read as; it is not fitted.
     """
     probe = ColumnEncoder(**encoder.get_params())
     rows = probe._open(table, reset=True)
     first = probe._first_reading(rows)
+    if folds is None:
+        return [inspect_table(rows, first, probe._quoted())]
 
     def inspected(reading: Reading) -> list[Inspection]:
         inspect = partial(Inspection.of, reading=reading, names=probe._quoted())
@@ -79,6 +81,12 @@ class FoldEncoder:
     def forget(self) -> None:
         """Let the matrix go; it is made anew when it is asked for."""
         self._last, self._matrix = None, np.empty((0, 0))
+
+    def shown(self, most: int) -> Any:
+        """Encode some rows, spread evenly over the table, by what all rows tell."""
+        n = self.table.count()
+        rows = np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.int64))
+        return self.fitted(None).transform(ArrayRows(self.table.X.take(rows), feature_names=self.table.feature_names))
 
     def matrix(self, encoder: ColumnEncoder) -> Any:
         """Encode all rows. The matrix, where it is not sparse, is overwritten when the next is asked for."""

@@ -8,9 +8,9 @@ from qed.selection.comparing.contenders import Contender
 from qed.selection.searching.candidates import candidates_of
 
 MORE, MOST_ROUNDS = 3, 2
-# A value at the end that is better than its neighbour by less than this part of its standard error, or of that of the difference, is as
-# good as it gets.
-WORTH, ALIKE = 0.01, 0.5
+# A value at the end that is better than its neighbour by less than this part of its standard error, or by less than the standard error of
+# the difference, is as good as it gets.
+WORTH, ALIKE = 0.01, 1.0
 
 
 def beyond(values: list[object], upper: bool) -> list[object]:
@@ -49,6 +49,8 @@ def extension(one: Contender, scores: np.ndarray) -> tuple[str, list[object]]:
         neighbour = candidates.index({**setting, name: values[-2 if upper else 1]})
         gain = scores[chosen] - scores[neighbour]
         more = beyond(values, upper) if gain.mean() > max(WORTH * error, ALIKE * _error(gain)) else []
+        low, high = getattr(one.model, "compare_limits", {}).get(name, (0.0, np.inf))
+        more = [value for value in more if low <= value <= high]  # type: ignore[operator]
         if more:
             return name, more
     return "", []

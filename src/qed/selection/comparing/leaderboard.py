@@ -65,6 +65,8 @@ class Entry:
     failure: str = ""  # why there is no model, if there is none
     # Whether rows were judged by members that have not seen them, and not by models of the other folds.
     out_of_bag: bool = False
+    # (n,): which rows it was fitted to and judged by, where these are not all.
+    sample: np.ndarray | None = None
     path: ClusterPath | None = None  # of a clusterer, what else is known about each of its settings
     # The other scores of the chosen setting on each fold, by their names; NaN where a model does not give what they judge.
     others: dict[str, np.ndarray] = field(default_factory=dict)
@@ -163,11 +165,12 @@ class Comparison(Shown):
         block, model = self.rows.array(), self.best.contender.table_model(self.best.setting)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if self.forward:
+            if self.forward or self.best.sample is not None:
                 found = np.empty(
                     len(self.folds), dtype=np.asarray(block.y).dtype if self.task == "classification" else np.float64
                 )
                 for train, test in self.pairs:
+                    train = train if self.best.sample is None else train[self.best.sample[train]]
                     fitted = fresh(model).fit(block.X.take(train), np.asarray(block.y)[train])
                     found[test] = fitted.predict(block.X.take(test))
                 return found[self.judged]

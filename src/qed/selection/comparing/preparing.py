@@ -44,7 +44,8 @@ def prepared(
     seen = understand(X, y, goal, is_number=task == "regression", **asks)
     if not seen.names:
         raise InputError(f"No column is left to learn from. {'; '.join(one.words() for one in seen.left_out)}.")
-    kept = ArrayRows(X.select(list(seen.names)), y, None, list(seen.names), target_names=table.target_names)
+    names, mapped = list(seen.names), table.facts.is_mapped
+    kept = ArrayRows(X.select(names), y, None, names, target_names=table.target_names, mapped=mapped)
     return kept, folds, seen
 
 
@@ -60,12 +61,14 @@ def ordered(column: Any, name: str) -> np.ndarray:
     return np.asarray(column.to_numpy(zero_copy_only=False)).astype(str)
 
 
-def reading_of(seen: Understanding) -> dict[str, tuple[str, ...]]:
+def reading_of(seen: Understanding) -> dict[str, tuple[Any, ...]]:
     """Say what encoders are told of single columns."""
     lists = {"number": "numeric", "category": "categorical", "date": "dates", "text": "text"}
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[Any, ...]] = {}
     for name, kind in seen.treated.items():
-        if name in seen.names:
+        if name in seen.names and kind == "ordered":
+            found["ordered"] = (*found.get("ordered", ()), (name, seen.orders[name]))
+        elif name in seen.names:
             found[lists[kind]] = (*found.get(lists[kind], ()), name)
     return found
 

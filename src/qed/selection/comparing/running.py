@@ -4,9 +4,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
 
 from qed.base.errors import QedError
-from qed.selection.comparing.contenders import Contender
+from qed.base.threads.interrupts import TimeIsUpError, done_by
+from qed.selection.comparing.budget import Clock
+from qed.selection.comparing.contenders import Contender, is_baseline
 from qed.selection.comparing.leaderboard import Progress
 
 
@@ -15,12 +20,16 @@ class Running:
     """What all comparisons keep while they run."""
 
     progress: Progress
+    clock: Clock = field(default_factory=lambda: Clock(np.inf))
     notes: dict[str, list[str]] = field(default_factory=dict)  # what was warned of, by the name of the model
     failures: dict[str, str] = field(default_factory=dict)  # why a model can not take part, by its name
     # How many steps are done, of how many.
     done: int = 0
     total: int = 1
     shown: float = 0.0  # the share that was told last
+    spent: dict[str, float] = field(
+        default_factory=dict
+    )  # how long the fits of a model on folds have taken, by its name
 
     def notes_on(self, one: Contender) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.notes.get("encoding", ()), *self.notes.get(one.name, ())]))
@@ -31,13 +40,28 @@ class Running:
         self.progress(self.shown, words)
         self.done += 1
 
+    def end_for(self, one: Contender, grace: float = 1.0) -> float:
+        """Say when the work of a model has to end; to guess is always allowed. Fits to all rows are granted a little more (`grace`)."""
+        return np.inf if is_baseline(type(one.model)) else self.clock.began + grace * self.clock.seconds
+
     @contextmanager
-    def caught(self, name: str) -> Iterator[None]:
+    def timed(self, one: Contender) -> Iterator[None]:
+        """Do as `caught` does, until time is up, and note how long the fits of a model take."""
+        began = perf_counter()
+        with self.caught(one.name, self.end_for(one)):
+            yield
+        self.spent[one.name] = self.spent.get(one.name, 0.0) + perf_counter() - began
+
+    @contextmanager
+    def caught(self, name: str, end: float = np.inf) -> Iterator[None]:
         """Keep what a fit warns of for the leaderboard, and what goes wrong in one model from ending the others."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                yield
+                with done_by(end):
+                    yield
+            except TimeIsUpError:
+                self.failures[name] = f"left out: not done in time, {self.clock.words}"
             except Exception as error:
                 # Whatever goes wrong in one model, the others are still to be compared.
                 if name == "encoding":

@@ -137,15 +137,20 @@ class TableModel(Estimator):
         """Make the problem of rows whose encoding is known: the fitted transformers, and what they make of the rows."""
         return TableProblem(rows, statistic, source="statistics")
 
-    def _encode(self, rows: Rows, encoder: Transformer | None = None) -> tuple[list[Transformer], Rows]:
-        """Fit all that comes before the model, and give it with what it makes of the rows."""
+    def _encode(
+        self, rows: Rows, encoder: Transformer | None = None, *, keep: bool = True
+    ) -> tuple[list[Transformer], Rows]:
+        """Fit all that comes before the model, and give it with what it makes of the rows.
+
+        What is between two parts is kept where wanted, or made twice.
+        """
         first, *rest = self._unfitted()
         # What is learned from is read twice, here and by what comes after.
         rows = rows.cached() if encoder is None else rows
         changes = [first.fit(rows) if encoder is None else encoder]
         rows = changed(changes[0], rows)
         for transformer in rest:
-            rows = rows.cached()
+            rows = rows.cached() if keep else rows
             changes.append(transformer.fit(rows))
             rows = changed(changes[-1], rows)
         return changes, rows

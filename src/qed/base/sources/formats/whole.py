@@ -46,7 +46,8 @@ def read_excel(path: str) -> pa.Table:
     reader: Any = pd.read_excel
     try:
         frame = reader(path, engine=known[0])
-    except (ValueError, KeyError, OSError, ImportError) as error:
+    except Exception as error:
+        # Every reader has errors of its own for files that are damaged.
         raise SourceError(f"{path!r} can not be read: {' '.join(str(error).split())}.") from None
     return _from_pandas(frame, path)
 

@@ -1,0 +1,338 @@
+"""One comparison of models for a target under way: who takes part, what each scores, and what is fitted to all rows.
+
+Mostly every fold encodes its own training rows and nothing else. A large table is encoded once, by what all rows say of its columns (which
+levels are common, what holes are filled with, means and scales, and never the target): of so many rows one fold more or less changes
+little. Then one pass over the encoded rows, which lie on disk, serves all folds of a model that can fold, and what has to hold its rows
+in memory learns from a sample of them.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from qed.base.models.roles import Transformer
+from qed.base.models.searching import fit_known
+from qed.base.sources.rows import ArrayRows, Rows, kept
+from qed.features.maps.polynomial import monomial_count
+from qed.features.tables.encoder import ColumnEncoder
+from qed.selection.comparing.budget import PLANNED, drawn, parts_of, rows_for
+from qed.selection.comparing.contenders import WORDS, Contender, Encoding, chosen_of, contenders, is_baseline
+from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
+from qed.selection.comparing.extending import MOST_ROUNDS, extended, extension, merged
+from qed.selection.comparing.folding import Folds
+from qed.selection.comparing.judging import Judging
+from qed.selection.comparing.leaderboard import Entry
+from qed.selection.comparing.running import Running
+from qed.selection.comparing.table_model import told_of_levels
+from qed.selection.searching.candidates import fresh
+from qed.selection.searching.search import Search
+from qed.stats.parts import Part
+
+OUT_OF_BAG = (
+    "judged out of bag, each row by the members that have not seen it, after one fit to all rows and one encoding of them; "
+    "such a score is a little lower than that of folds."
+)
+ONCE = "the table is large: it is encoded once, by what all rows say of its columns (never of the target), and not anew for each fold"
+# A model that takes longer tries no more settings than it has, also where the best of them is at the end of its grid.
+LONG = 10.0
+# A table of more rows and cells is encoded once; of the encoded rows, what is held in memory has no more cells than that.
+MANY_ROWS, MANY_CELLS = 50_000, 4_000_000
+# So many rows show what kind of columns a large table has.
+SHOWN_ROWS = 20_000
+HOLDING = ("in memory", "as codes")
+
+
+@dataclass
+class Run(Running):
+    """One comparison under way."""
+
+    task: str
+    table: ArrayRows
+    y: np.ndarray
+    folds: Folds
+    judged: Judging
+    reading: Mapping[str, Any]
+    seed: int = 0
+    models: tuple[str, ...] = ()
+    prefers_bags: bool = False
+    bagged: set[str] = field(default_factory=set)
+    known: dict[str, Known] = field(default_factory=dict)
+    # About how long the fits of each model take, by their counted work.
+    expected: dict[str, float] = field(default_factory=dict)
+    # Which grids were continued, in words, by the name of the model.
+    longer: dict[str, str] = field(default_factory=dict)
+    # Which rows a model learns from and is judged by, where these are not all.
+    samples: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def once(self) -> bool:
+        """Whether the table is encoded once, and not for each fold."""
+        rows, columns = self.table.X.shape
+        return bool(rows > MANY_ROWS and rows * columns > MANY_CELLS)
+
+    def says(self) -> tuple[str, ...]:
+        """Say what was done otherwise than usual because of the size of the table or the budget."""
+        found = [ONCE] if self.once else []
+        counts = {name: int(mask.sum()) for name, mask in self.samples.items() if name not in self.failures}
+        for count in sorted(set(counts.values())):
+            names = ", ".join(name for name, own in counts.items() if own == count)
+            why = "" if self.clock.seconds == np.inf else f" ({self.clock.words}; --budget gives more)"
+            found.append(f"learned from and judged by a sample of {count:,} of {len(self.y):,} rows: {names}{why}")
+        return tuple(found)
+
+    def leaderboard(self) -> list[Entry]:
+        """Score and fit all models."""
+        groups = self._groups()
+        self.total = (self.folds.count + 1) * sum(len(group) for group in groups)
+        entries: list[Entry] = []
+        for place, group in enumerate(groups):
+            encoder = self._encoder(group[0].encoder)
+            later = sum(self.expected[one.name] for rest in groups[place + 1 :] for one in rest)
+            if self.once:
+                entries += self._entries_once(group, encoder, later)
+            else:
+                entries += self._entries(
+                    *self._lengthened(group, self._scores(group, encoder, later), encoder), encoder
+                )
+        self.progress(1.0, "done")
+        return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
+
+    def _groups(self) -> list[list[Contender]]:
+        """Give the models that take part, those together that see the same columns."""
+        with self.caught("encoding"):
+            encoder = self._encoder(ColumnEncoder(**self.reading))
+            X = encoder.shown(SHOWN_ROWS) if self.once else encoder.matrix(encoder.fitted(None))
+            wordy = self._encoder(ColumnEncoder(**{**WORDS, **self.reading})).fitted(None).sparse_output_
+        self.notes.clear()
+        n, n_classes = len(self.y), len(set(self.y.tolist())) if self.task == "classification" else 1
+        size = n, X.shape[1], n_classes if n_classes > 2 else 1
+        found = chosen_of(contenders(self.task, *size, self.seed, X=X, wordy=wordy, reading=self.reading), self.models)
+        groups: dict[Encoding, list[Contender]] = {}
+        for one in found:
+            groups.setdefault(one.encoding, []).append(one)
+        shapes = {}
+        for group in groups.values():
+            width = self._encoder(group[0].encoder).fitted(None)._width()
+            shapes |= {one.name: (n, monomial_count(width, one.degree) - 1, n_classes) for one in group}
+        fits = {one.name: one.n_fits * self.folds.count + 1 for one in found}
+        self.expected = {one.name: fits[one.name] * one.model._seconds_on(*shapes[one.name]) for one in found}
+        parts = parts_of(PLANNED * self.clock.left, self.expected)
+        for one in found:
+            self._make_room(one, shapes[one.name], fits[one.name], parts[one.name])
+        return list(groups.values())
+
+    def _make_room(self, one: Contender, shape: tuple[int, int, int], fits: int, part: float) -> None:
+        """Leave out a model that can not be judged, or whose fits would take too long; one that needs no folds is judged without."""
+        seconds, (n, columns, n_classes) = self.expected[one.name], shape
+        has_bags = hasattr(one.model, "_search_out_of_bag") and not self.folds.forward and not self.once
+        if has_bags and (self.prefers_bags or seconds > part >= seconds * (one.n_fits + 1) / fits):
+            self.bagged.add(one.name)
+            return
+        if self.judged.scorer.asks(one.model) is None:
+            words = f"left out: {self.judged.name} judges {self.judged.scorer.response}, which it does not have"
+            self.failures[one.name] = words
+            return
+        rows = rows_for(one.model, shape, fits, part)
+        if self.once and one.model.passes in HOLDING:
+            rows = min(rows, max(SHOWN_ROWS, MANY_CELLS // columns))
+        if rows == 0:
+            work = (
+                f"{fits} fits to {n:,} rows, {columns:,} columns and {n_classes:,} classes could take {_long(seconds)}"
+            )
+            self.failures[one.name] = f"left out: {work}, and few rows too long for {self.clock.words}"
+        elif rows < n:
+            self.samples[one.name] = drawn(
+                rows, self.folds.number, self.y if self.task == "classification" else None, self.seed
+            )
+            self.expected[one.name] = fits * one.model._seconds_on(rows, columns, n_classes)
+
+    def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
+        """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
+        asked = repr(
+            [getattr(encoder, name) for name in ("numeric", "categorical", "dates", "text", "drop", "ordered")]
+        )
+        if asked not in self.known:
+            self.known[asked] = inspect_folds(self.table, None if self.once else self.folds, encoder)
+        return FoldEncoder(self.table, self.folds, encoder, self.known[asked])
+
+    def _scores(self, group: list[Contender], encoder: FoldEncoder, later: float = 0.0) -> dict[str, np.ndarray]:
+        """Give for each model a table: scorers by settings by folds. All see the same columns, which are encoded once for each fold."""
+        n_folds = self.folds.count
+        shape = len(self.judged.scorers), self.folds.count
+        scores = {one.name: np.full((shape[0], len(one.candidates), shape[1]), np.nan) for one in group}
+        for fold, (train, test) in enumerate(self.folds.pairs()):
+            # What the last fold saw goes before the next is made: there is never more than one beside the table that is encoded.
+            Z = None
+            with self.caught("encoding"):
+                _, *rest = group[0].table_model()._unfitted()
+                fitted = encoder.fitted(fold)
+                Z = encoder.encode(fitted, rest, fold)
+            for one in group:
+                self.report(f"{one.name}, fold {fold + 1} of {n_folds}")
+                if one.name in self.failures or one.name in self.bagged:
+                    continue
+                with self.timed(one):
+                    mask = self.samples.get(one.name)
+                    pair = (train, test) if mask is None else (train[mask[train]], test[mask[test]])
+                    model = told_of_levels(fresh(one.model), fitted)
+                    found = scores_of(model, one.grid, Z, self.y, [pair], self.judged)
+                    scores[one.name][:, :, fold] = found[:, :, 0]
+            self._leave_out_what_takes_too_long(group, fold + 1, later)
+        return scores
+
+    def _leave_out_what_takes_too_long(self, group: list[Contender], done: int, later: float) -> None:
+        """After some folds: leave out the dearest models, until the fits that are left can end in time."""
+        left = self.clock.left - min(later, self.clock.left / 2) if self.clock.seconds < np.inf else np.inf
+        still = [one for one in group if one.name not in self.failures and not is_baseline(type(one.model))]
+        while still and done < self.folds.count:
+            ahead = {one.name: self.spent[one.name] / done * (self.folds.count + 1 - done) for one in still}
+            if sum(ahead.values()) <= left:
+                return
+            dear = max(still, key=lambda one: ahead[one.name])
+            still.remove(dear)
+            words = f"left out after {done} of {self.folds.count} folds: {_long(ahead[dear.name])} more do not fit into the budget"
+            self.failures[dear.name] = f"{words}, {self.clock.words}"
+
+    def _lengthened(
+        self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder
+    ) -> tuple[list[Contender], dict[str, np.ndarray]]:
+        """Try further values of parameters whose best value is at an end of those that were tried."""
+        whole = {one.name: one for one in group}
+        for _ in range(MOST_ROUNDS):
+            further = {}
+            for one in whole.values():
+                if one.name in self.failures or one.name in self.bagged or self.expected[one.name] > LONG:
+                    continue
+                if self.spent.get(one.name, 0.0) > self.clock.left / 4:
+                    continue
+                name, more = extension(one, scores[one.name][0])
+                if more:
+                    further[one.name] = (name, *extended(one, name, more))
+            if not further:
+                break
+            self.total += self.folds.count * len(further)
+            found = self._scores([part for _, part, _ in further.values()], encoder)
+            for called, (name, part, longer) in further.items():
+                if called in self.failures:
+                    # What was tried before still counts.
+                    del self.failures[called]
+                    continue
+                scores[called] = merged(longer, [(whole[called], scores[called]), (part, found[called])])
+                whole[called] = longer
+                self.longer[called] = (
+                    f"{called}: the best {name} was the last one tried, so the grid was continued to {_ends(longer.grid[name])}."
+                )
+        return list(whole.values()), scores
+
+    def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
+        """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
+        encoder.forget()
+        whole = self._whole(group, encoder)
+        return [self._entry(one, scores[one.name], *whole) for one in group]
+
+    def _whole(self, group: list[Contender], encoder: FoldEncoder) -> tuple[list[Transformer], Rows, float]:
+        """Encode all rows as some models see them, and say how long that took."""
+        began = perf_counter()
+        with self.caught("encoding"):
+            changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None), keep=not self.once)
+            encoded = kept(rows, on_disk=True) if self.once else rows.cached()
+        return changes, encoded, perf_counter() - began
+
+    def _entries_once(self, group: list[Contender], encoder: FoldEncoder, later: float) -> list[Entry]:
+        """Score models that see the same columns, and fit them to all rows: both with one encoding of them."""
+        changes, encoded, seconds = self._whole(group, encoder)
+        found = []
+        for one in group:
+            self.report(f"{one.name}, all folds")
+            table = np.full((len(self.judged.scorers), len(one.candidates), self.folds.count), np.nan)
+            if one.name not in self.failures:
+                with self.timed(one):
+                    rows, mask = self._part(one, encoded)
+                    number = self.folds.number if mask is None else self.folds.number[mask]
+                    model = told_of_levels(fresh(one.model), changes[0])
+                    pairs = Folds(number, self.folds.forward).pairs()
+                    table = scores_of(model, one.grid, rows, None, pairs, self.judged)
+            self.done += self.folds.count - 1
+            found.append(self._entry(one, table, changes, encoded, seconds))
+        return found
+
+    def _part(self, one: Contender, encoded: Rows) -> tuple[Rows, np.ndarray | None]:
+        """Give the encoded rows that a model learns from, and which they are; a sample is held in memory."""
+        mask = self.samples.get(one.name)
+        if mask is None:
+            return encoded, None
+        block = Part(encoded, mask).array()
+        return ArrayRows(block.X, block.y, None, encoded.feature_names, target_names=encoded.target_names), mask
+
+    def _entry(
+        self, one: Contender, table: np.ndarray, changes: list[Transformer], encoded: Rows, seconds: float
+    ) -> Entry:
+        self.report(f"{one.name}, all rows")
+        if one.name in self.bagged:
+            with self.timed(one):
+                model, X = told_of_levels(fresh(one.model), changes[0]), encoded.array().X
+                table = scores_of(model, one.grid, X, self.y, "oob", self.judged, self.folds.number)
+        scores = table[0]
+        mean = scores.mean(axis=1)
+        if np.isnan(mean).all() and one.name not in self.failures:
+            self.failures[one.name] = "its score is not defined on these folds"
+        if one.name in self.failures:
+            return Entry(one.name, one, scores, notes=self.notes_on(one), failure=self.failures[one.name])
+        chosen = int(np.nanargmax(mean))
+        model = one.table_model(one.candidates[chosen])
+        began, mask = perf_counter(), None
+        with self.caught(one.name, self.end_for(one, grace=1.15)):
+            rows, mask = self._part(one, encoded)
+            fit_known(model, self.table if mask is None else _taken(self.table, mask), (deepcopy(changes), rows))
+        seconds += perf_counter() - began
+        failure = self.failures.get(one.name, "")
+        bagged = one.name in self.bagged
+        notes = (*self.notes_on(one), *([f"{one.name}: {OUT_OF_BAG}"] if bagged else []))
+        notes += (self.longer[one.name],) if one.name in self.longer else ()
+        others = {name: table[place, chosen] for place, name in enumerate(self.judged.scorers) if place > 0}
+        name = f"{one.name} (out of bag)" if bagged else one.name
+        fitted = None if failure else model
+        return Entry(name, one, scores, chosen, fitted, seconds, notes, failure, bagged, others=others, sample=mask)
+
+
+def _taken(table: ArrayRows, mask: np.ndarray) -> ArrayRows:
+    """Give some rows of a table."""
+    X, names = table.X.filter(mask), table.feature_names
+    return ArrayRows(X, None if table.y is None else table.y[mask], None, names, target_names=table.target_names)
+
+
+def _long(seconds: float) -> str:
+    return f"{seconds / 60:,.0f} minutes" if seconds >= 90 else f"{seconds:,.0f} seconds"
+
+
+def _ends(values: list[Any]) -> str:
+    return f"{values[0]:g} ... {values[-1]:g}"
+
+
+def scores_of(
+    model: Any,
+    grid: dict[str, list[Any]],
+    Z: Any,
+    y: np.ndarray | None,
+    cv: Any,
+    judged: Judging,
+    parts: np.ndarray | None = None,
+) -> np.ndarray:
+    """Score every setting of a model on the rows that each of some splits holds out, or out of bag ("oob") on `parts` of the rows.
+
+    Gives scorers by settings by folds; NaN for what the model can not be asked. It is a search, so that a model which can tell the scores
+    of all its settings at once does.
+    """
+    asked = {name: one for name, one in judged.scorers.items() if name == judged.name or one.asks(model) is not None}
+    search = Search(model, grid, cv=cv, scoring=asked, refit=False).fit(Z, y, groups=parts)
+    found = np.full((len(judged.scorers), len(search.cv_results_["params"]), search.n_splits_), np.nan)
+    for place, name in enumerate(judged.scorers):
+        if name in asked:
+            found[place] = np.stack(
+                [search.cv_results_[f"split{k}_test_{name}"] for k in range(search.n_splits_)], axis=1
+            )
+    return found

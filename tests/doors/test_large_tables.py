@@ -1,0 +1,92 @@
+"""Large tables are encoded once and folded over, what has to hold its rows learns from a sample, and a budget of time is kept."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import qed
+from qed.base.errors import ParameterError
+from qed.base.sources.rows import ArrayRows
+from qed.commands import source
+from qed.selection.comparing import run
+
+
+@pytest.fixture
+def small_is_large(monkeypatch):
+    for name, value in {"MANY_ROWS": 100, "MANY_CELLS": 400, "SHOWN_ROWS": 150}.items():
+        monkeypatch.setattr(run, name, value)
+
+
+def table(n=400):
+    random = np.random.default_rng(0)
+    columns = {
+        "a": random.standard_normal(n),
+        "b": random.standard_normal(n) * 100,
+        "kind": random.choice(list("xyz"), n),
+    }
+    y = columns["a"] + columns["b"] / 50 + (columns["kind"] == "x") + random.standard_normal(n)
+    return pa.table(columns), y
+
+
+MODELS = ["Ridge", "LinearRegression", "decision tree"]
+
+
+def test_a_table_that_is_encoded_once_has_the_leaderboard_of_one_in_memory(small_is_large, monkeypatch):
+    X, y = table()
+    streamed = qed.compare(X, y, models=MODELS, cv=3)
+    monkeypatch.setattr(run, "MANY_ROWS", 10**6)
+    held = qed.compare(X, y, models=MODELS, cv=3)
+    assert run.ONCE in streamed.says and run.ONCE not in held.says
+    assert [one.name for one in streamed.entries] == [one.name for one in held.entries]
+    for one, other in zip(streamed.entries, held.entries):
+        # Without holes and rare levels a fold's own encoding is that of all rows: only scales differ, which least squares do not see,
+        # and of which a penalty sees a relative difference of a few parts in the root of the number of rows.
+        if one.sample is None:
+            allowed = 1e-9 if not one.contender.grid else 1.0 / np.sqrt(len(y))
+            assert one.score == pytest.approx(other.score, rel=allowed, abs=1e-12)
+        assert one.model.certificate_
+
+
+def test_what_holds_its_rows_learns_from_a_sample_which_is_said(small_is_large):
+    X, y = table()
+    found = qed.compare(X, np.where(y > 1, "high", "low"), models=["DecisionTreeClassifier", "GaussianNB"], cv=3)
+    tree = next(one for one in found.entries if one.name == "Decision tree")
+    assert 150 <= tree.sample.sum() <= 150 + 2 * 3
+    assert any("sample of" in words and "Decision tree" in words for words in found.says)
+    # Every class and every fold gives its share.
+    shares = [np.mean(found.folds[tree.sample] == fold) for fold in range(3)]
+    assert shares == pytest.approx([1 / 3] * 3, abs=0.02)
+    others = [one for one in found.entries if one is not tree]
+    assert all(one.sample is None for one in others)
+
+
+def test_a_budget_that_is_used_up_leaves_the_guess_and_says_so():
+    X, y = table(60)
+    found = qed.compare(X, y, budget=1e-6)
+    assert found.best.is_baseline and found.best.model is not None
+    assert all("budget" in one.failure for one in found.entries if not one.is_baseline)
+    with pytest.raises(ParameterError, match="seconds above 0"):
+        qed.compare(X, y, budget=-1)
+
+
+def test_models_are_chosen_by_name():
+    X, y = table(60)
+    found = qed.compare(X, y, models=["ridge"])
+    assert {type(one.contender.model).__name__ for one in found.entries} == {"MeanRegressor", "Ridge"}
+    with pytest.raises(ParameterError, match="'Rige' takes part in this comparison. Did you mean 'Ridge'"):
+        qed.compare(X, y, models=["Rige"])
+
+
+def test_large_files_are_mapped_and_rows_without_a_target_left_out(small_is_large, monkeypatch, tmp_path):
+    X, y = table()
+    whole = X.append_column("y", pa.array(np.where(np.arange(len(y)) % 40 == 3, np.nan, y)))
+    pa.csv.write_csv(whole, tmp_path / "t.csv")
+    held = source.read(str(tmp_path / "t.csv"), "y")
+    monkeypatch.setattr(source, "LARGE", 100)
+    mapped = source.read(str(tmp_path / "t.csv"), "y")
+    assert mapped.mapped and not held.mapped and mapped.n_lost == held.n_lost == 10
+    assert mapped.table.equals(held.table) and np.array_equal(mapped.y, held.y)
+    rows = ArrayRows(mapped.table, mapped.y, None, mapped.table.column_names, mapped=True)
+    found = qed.compare(rows, models=["LinearRegression", "KNeighborsRegressor"], cv=3)
+    assert all(one.model.certificate_ for one in found.entries)
