@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import IO, Any
 
@@ -43,7 +44,7 @@ def read(
     given = [data] if isinstance(data, str) else list(data)
     found = [find(one) for one in given]
     known = found[0][1] if len(found) == 1 else None
-    table, says = _whole([path for path, _ in found], dialect or Dialect())
+    table, says, is_whole = _whole([path for path, _ in found], dialect or Dialect())
     called = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
     for name in (*drop, *([] if target is None else [target])):
         if name not in table.column_names:
@@ -57,11 +58,21 @@ def read(
     name = known or ("standard input" if called == "-" else os.path.basename(os.fspath(called)))
     if target is None:
         return Data(name, table, None, None, 0, CATALOGUE[known].targets[0] if known else None, tuple(says))
-    return _with_target(name, table, target, called, says)
+    read = _with_target(name, table, target, called, says)
+    is_text = kind_of(table.schema.field(target).type) == "text"
+    reread = (
+        not is_whole
+        or dialect not in (None, Dialect())
+        or (is_text and read.y is not None and read.y.dtype.kind == "f")
+    )
+    return replace(read, given=() if "-" in given else tuple(given), known=known is not None, is_reread=reread)
 
 
-def _whole(paths: list[Any], dialect: Dialect) -> tuple[pa.Table, list[str]]:
-    """Read all rows, in one pass; a column that is no longer of one kind after its beginning is read again, as text."""
+def _whole(paths: list[Any], dialect: Dialect) -> tuple[pa.Table, list[str], bool]:
+    """Read all rows, in one pass; a column that is no longer of one kind after its beginning is read again, as text.
+
+    Gives the table, what is to be said of it, and whether it was read at once.
+    """
     texts: list[str] = []
     while True:
         opened = open_files(paths if len(paths) > 1 else paths[0], dialect=dialect, texts=texts)
@@ -73,7 +84,7 @@ def _whole(paths: list[Any], dialect: Dialect) -> tuple[pa.Table, list[str]]:
             texts.append(error.column)
             continue
         readers = getattr(opened, "readers", [])
-        return table, list(dict.fromkeys(words for reader in readers for words in reader.says()))
+        return table, list(dict.fromkeys(words for reader in readers for words in reader.says())), not texts
 
 
 def _with_target(name: str, table: pa.Table, target: str, called: str, says: list[str]) -> Data:

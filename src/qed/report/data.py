@@ -17,3 +17,9 @@ class Data:
     n_lost: int = 0  # how many rows were left out because their target is missing
     known_target: str | None = None  # the column that a bundled data set is meant to predict
     says: tuple[str, ...] = ()  # what was noticed about the way in which the file is written
+    given: tuple[
+        str, ...
+    ] = ()  # the files, or the bundled data set, as they were asked for; none where that was a stream
+    known: bool = False  # whether it is a bundled data set
+    # Whether it takes more than `qed.rows` to read it alike: a target written as text, a column that turned out to be text, a dialect.
+    is_reread: bool = False

@@ -193,7 +193,7 @@ def _asking(
         if not groups[place]:
             return base
         changed = Z.copy()
-        changed[:, groups[place]] = Z[np.ix_(order, groups[place])]
+        changed[:, groups[place]] = Z[order][:, groups[place]]
         return float(score(inner, changed, y, **extra))
 
     return ask_encoded, base
