@@ -22,6 +22,7 @@ WORKLOADS = (
     "lasso_path_wide",
     "lasso_path_tall",
     "lasso_search",
+    "searches",
     "logistic",
     "logistic_classes",
     "logistic_sizes",

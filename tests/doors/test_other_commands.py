@@ -189,3 +189,12 @@ def test_warmup_compiles_every_kernel_that_stands_alone(run):
 
 def test_the_version_is_told(run):
     assert run("--version").stdout == f"qed {qed.__version__}\n"
+
+
+def test_explain_says_which_columns_matter(run, linear):
+    found = run.json("explain", linear, "penguins")
+    columns = [one["column"] for one in found["importances"]["columns"]]
+    assert "bill_length_mm" in columns[:2] and found["importances"]["score"] > 0.95
+    words = run("explain", linear, "penguins", "--most", 2).stdout
+    assert "what is lost when a column is shuffled" in words and "score lost" in words
+    assert "no column" in run.refused("explain", linear, "iris", "--target", "species")

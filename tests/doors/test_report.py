@@ -1,8 +1,10 @@
 """The report: everything is in it, nothing has to be fetched or run, and nothing from the data becomes markup."""
 
 import re
+from contextlib import redirect_stdout
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +13,13 @@ import pytest
 
 import qed
 from qed.commands.source import read
+from qed.report.about import ABOUT, about
+from qed.report.again import python_of
 from qed.report.columns import describe_columns
 from qed.report.figures import coefficients
 from qed.report.page import render
 from qed.selection.comparing.comparison import compare
+from qed.selection.comparing.contenders import contenders
 
 SCRIPT, BRACES, IMAGE = "<script>alert(1)</script>", "{{ 7*7 }}", '"><img src=x onerror=alert(1)>'
 FETCHING = {"script", "img", "iframe", "link", "object", "embed", "audio", "video", "form", "input", "base", "image"}
@@ -53,9 +58,11 @@ def page(compared):
 def test_all_sections_are_there(page):
     found = Page(page)
     words = " ".join(" ".join(found.words).split())
-    for section in ("Leaderboard", "The best model", "The data", "Certificates", "How to reproduce"):
+    sections = ("Leaderboard", "The best model", "What drives it", "Where it errs", "The data", "Certificates")
+    for section in (*sections, "How to reproduce"):
         assert section in words
-    for picture in ("Confusion matrix", "Validation curve", "Learning curve"):
+    shown = ("What it needs", "Confusion matrix", "Alarms, true and false", "Precision and recall", "Calibration")
+    for picture in (*shown, "Validation curve", "Learning curve"):
         assert picture in words
     assert (
         re.search(r"[\w ]+ tells species right in (98|99)\.\d+ ± 0\.\d+ % of rows it has not seen", words)
@@ -140,16 +147,18 @@ def of_diabetes():
 @pytest.mark.parametrize(
     "winner, pictures",
     [
-        ("Ridge", [*ANSWERS, *CURVES, "Coefficients"]),
-        ("k nearest neighbours", [*ANSWERS, *CURVES]),
-        ("Decision tree", [*ANSWERS, *CURVES, "Importances", "The tree"]),
-        ("Gradient boosting", [*ANSWERS, *CURVES, "Importances"]),
+        ("Ridge", ["Coefficients"]),
+        ("k nearest neighbours", []),
+        ("Decision tree", ["Importances", "The tree"]),
+        ("Gradient boosting", ["Importances"]),
     ],
 )
 def test_whoever_wins_has_its_pictures(of_diabetes, winner, pictures):
     data, found = of_diabetes
     text = render(data, won_by(found, winner))
-    assert re.findall(r"<figure[^>]*>\s*<h3>(.*?)</h3>", text) == pictures
+    titles = re.findall(r"<figure[^>]*>\s*<h3>(.*?)</h3>", text)
+    assert [one for one in titles if not one.startswith("How ")] == ["What it needs", *pictures, *ANSWERS, *CURVES]
+    assert "How bmi works" in titles
     assert ('class="rules"' in text) == ("The tree" in pictures) and "fill: #" not in text
     assert f"{winner} explains " in text
     Page(text).check()
@@ -197,3 +206,57 @@ def test_a_column_at_a_glance():
     assert (seen["word"].kind, seen["word"].bars) == ("categories", (1.0, 0.5))
     assert (seen["nothing"].kind, seen["nothing"].missing) == ("nothing", 4)
     assert seen["list"].kind == "other values"
+
+
+def test_a_report_says_what_to_make_of_it(of_diabetes):
+    data, found = of_diabetes
+    text = render(data, won_by(found, "Ridge"))
+    words = " ".join(" ".join(Page(text).words).split())
+    assert re.search(r"90 % intervals hold (8|9)\d\.\d % of held-out rows", words)
+    assert re.search(r"From \d+ to \d+ training rows the score on rows held out", words)
+    assert "on the rows of the fit and" in words and "Most depends on" in words
+    assert "It adds up the columns like linear regression" in words
+    worst = re.search(r"The worst rows</h3>.*?<tbody>(.*?)</tbody>", text, re.DOTALL).group(1)
+    rows = [int(one) for one in re.findall(r'<tr><td class="n">(\d+)</td>', worst)]
+    left = np.abs(data.y - won_by(found, "Ridge").predicted)
+    assert rows == (np.argsort(-left, kind="stable")[:10] + 1).tolist()
+
+
+def test_every_model_is_described_in_two_sentences():
+    for task in ("regression", "classification", "clustering"):
+        X = np.random.default_rng(0).integers(0, 2, (1500, 4)).astype(float)
+        for one in contenders(task, 1500, 4, X=X):
+            assert type(one.model).__name__ in ABOUT, one.name
+            assert re.fullmatch(r"[A-Z][^.]+\. [A-Z][^.]+\.", about(one.model)), about(one.model)
+
+
+@pytest.mark.parametrize("winner", ["Ridge", "Ridge on squares and products", "Decision tree"])
+def test_the_program_makes_the_winner_again(of_diabetes, winner, tmp_path, monkeypatch):
+    data, found = of_diabetes
+    found = won_by(found, winner)
+    program = python_of(data, found)
+    monkeypatch.chdir(tmp_path)
+    with redirect_stdout(StringIO()) as said:
+        exec(program, made := {})
+    again, best = made["model"], found.best.model
+    assert np.array_equal(again.fingerprint_.mean, best.fingerprint_.mean)
+    assert np.array_equal(again.predict(found.rows), best.predict(found.rows))
+    # The comparison adds sums of encoded folds in another order: a relative difference of rounding, far below this.
+    assert float(said.getvalue()) == pytest.approx(found.best.score, rel=1e-6)
+    assert (tmp_path / "best.qed").exists()
+
+
+def test_the_program_reads_files_and_leaves_out_rows_without_a_target(tmp_path, monkeypatch):
+    random = np.random.default_rng(1)
+    x = random.standard_normal(60).tolist()
+    size = ["" if k % 20 == 3 else ("big" if value + random.normal() > 0 else "small") for k, value in enumerate(x)]
+    lines = [f"{k},{value:.3f},{random.choice(['a', 'b'])},{word}" for k, (value, word) in enumerate(zip(x, size))]
+    (tmp_path / "some sizes.csv").write_text("id,x,kind,size\n" + "\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    data = read("some sizes.csv", "size")
+    found = compare(qed.rows(data.table, data.y), cv=3)
+    with redirect_stdout(StringIO()) as said:
+        exec(python_of(data, found), made := {})
+    assert data.n_lost == 3 and "is_valid" in python_of(data, found)
+    assert np.array_equal(made["model"].predict(found.rows), found.best.model.predict(found.rows))
+    assert float(said.getvalue()) == pytest.approx(found.best.score, rel=1e-6)

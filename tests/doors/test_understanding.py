@@ -236,3 +236,25 @@ def test_what_knows_the_target_is_kept_where_there_is_nothing_else():
     x = np.linspace(0, 1, 40) ** 2
     found = understand(pa.table({"x": x}), 3 * x + 2, "y", is_number=True)
     assert found.used == ["x"] and "other units" in found.suspicious[0].says
+
+
+def test_a_column_cut_from_the_target_is_left_out():
+    random = np.random.default_rng(0)
+    weight = random.normal(7.3, 1.0, 300).round(2)
+    table = pa.table(
+        {"low": (weight <= 5.5), "week": random.normal(38, 2, 300), "size": np.digitize(weight, [6, 7, 8])}
+    )
+    seen = understand(table, weight, "weight", is_number=True)
+    assert {one.column for one in seen.left_out} == {"low", "size"}
+    # A wide gap may be the effect of the column itself.
+    apart = weight + np.where(np.arange(300) % 2, 40.0, 0.0)
+    seen = understand(pa.table({"odd": np.arange(300) % 2, "x": random.normal(size=300)}), apart, is_number=True)
+    assert not seen.left_out
+
+
+def test_dates_with_a_zone_are_dates():
+    texts = [f"2012-01-{1 + k % 28:02d}T06:{k % 60:02d}:41Z" for k in range(200)]
+    mixed = [text.replace("Z", "+02:00") if k % 2 else text for k, text in enumerate(texts)]
+    for given in (texts, mixed):
+        encoder = qed.ColumnEncoder().fit(pa.table({"when": given, "x": np.arange(200) % 7}))
+        assert "date" in encoder.decisions_[0]

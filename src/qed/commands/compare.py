@@ -20,9 +20,11 @@ from qed.report.classes import ClassLine, classes_of
 from qed.report.clusters import clusters_dict
 from qed.report.data import Data
 from qed.report.page import write_report
+from qed.report.reading import coverage_of
 from qed.selection.comparing.budget import SECONDS
 from qed.selection.comparing.comparison import compare as run
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
+from qed.selection.guarantees.coverage import Coverage
 
 # The best model is fitted once more for each fold, to see what it says of each class, if that takes no longer.
 MOST_SECONDS = 20.0
@@ -43,6 +45,9 @@ class Compared:
     asked: bool = False  # whether clusters were asked for in so many words
     moved: tuple[str, ...] = ()  # which files were there already, so that others were written
     classes: list[ClassLine] | None = None  # how well each class is told; None where that was not looked at
+    coverage: Coverage | None = (
+        None  # how often intervals or sets hold rows held out; None where that was not looked at
+    )
 
     def to_dict(self) -> dict[str, object]:
         """Give everything that a machine may want to know."""
@@ -62,6 +67,7 @@ class Compared:
             "simplest_of_the_best": found.simplest.name,
             "understood": None if found.columns is None else found.columns.to_dict(),
             "classes": [] if self.classes is None else [vars(one) for one in self.classes],
+            "coverage": None if self.coverage is None else _held(self.coverage),
             "folds": found.n_folds,
             "seed": found.seed,
             "leaderboard": [_line(rank, entry) for rank, entry in enumerate(found.entries, start=1)],
@@ -70,6 +76,10 @@ class Compared:
             "model": self.model,
             "seconds": self.seconds,
         }
+
+
+def _held(found: Coverage) -> dict[str, object]:
+    return {"level": found.level, "kind": found.kind, "hits": found.hits, "rows": found.rows, "size": found.size}
 
 
 def _line(rank: int, entry: Entry) -> dict[str, object]:
@@ -154,9 +164,11 @@ def compare(
     if report is not None:
         write_report(report, source, found, command, _part(progress, 0.85, 1.0))
     moved = tuple(path for path, place in zip(wanted, (report, model)) if path is not None and path != place)
-    classes = classes_of(found) if _is_quick(found) or report is not None else None
+    is_looked_at = _is_quick(found) or report is not None
+    classes = classes_of(found) if is_looked_at else None
+    coverage = coverage_of(found) if is_looked_at else None
     asked_for = no_target or task == "clustering"
-    return Compared(source, found, report, model, perf_counter() - began, asked_for, moved, classes)
+    return Compared(source, found, report, model, perf_counter() - began, asked_for, moved, classes, coverage)
 
 
 def _left(budget: float | None, used: float, report: str | None) -> float | None:

@@ -12,6 +12,7 @@ from qed.commands.terminal import Screen, Words, certificate_table, class_table,
 from qed.report.classes import MOST_CLASSES
 from qed.report.clusters import choice_words, describe_clusters, path_words, verdict_words
 from qed.report.headline import headline, more_words
+from qed.report.reading import coverage_words
 from qed.report.words import NOT_PROVEN, PROVEN, counted, number, score_words, seconds_words, setting_words
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from qed.commands.warmup import Warmed
     from qed.report.explanation import Explanation
     from qed.selection.comparing.leaderboard import Comparison
+    from qed.selection.diagnosis.importance import PermutationImportance
 
 MOST_NOTES = 3
 MOST_NAMES, MOST_FINDINGS = 12, 8
@@ -58,7 +60,9 @@ def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
     if comparison.task == "clustering":
         _write_clusters(screen, comparison)
     else:
-        screen.show(Text(visible(headline(data, comparison)), style="bold"), *more_words(data, comparison), "")
+        held = coverage_words(found.coverage, data.target)
+        more = [*more_words(data, comparison), *([held] if held else [])]
+        screen.show(Text(visible(headline(data, comparison)), style="bold"), *more, "")
     if found.classes and len(found.classes) <= MOST_CLASSES:
         screen.show(class_table(found.classes), "")
     for place, what in ((found.report, "report"), (found.model, "best model")):
@@ -185,10 +189,12 @@ def write_checked(found: Checked, *, json: bool) -> None:
         note(f"{counted(found.n_lost, 'row')} without a target left out.")
 
 
-def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
+def write_explanation(
+    found: Explanation, needed: PermutationImportance | None = None, *, most: int, json: bool
+) -> None:
     """Print what ``qed explain`` found."""
     if json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | ({} if needed is None else {"importances": needed.to_dict()}))
         return
     screen = Screen()
     goal = f" for {found.target!r}" if found.target else ""
@@ -198,6 +204,7 @@ def write_explanation(found: Explanation, *, most: int, json: bool) -> None:
         screen.show(f"parameters  {setting_words(found.parameters)}")
     if found.ending:
         screen.show(f"ending      {found.ending}")
+    _write_needed(screen, needed, most)
     _write_effects(screen, found, most)
     _write_tree(screen, found, most)
     if found.inference:
@@ -220,6 +227,15 @@ def _write_proof(screen: Screen, certificate: Certificate) -> None:
     screen.show(Words(PROVEN, style="green") if certificate else Words(NOT_PROVEN, style="bold red"))
     if certificate.verdict:
         screen.show(certificate.verdict)
+
+
+def _write_needed(screen: Screen, needed: PermutationImportance | None, most: int) -> None:
+    if needed is None:
+        return
+    lines = table("column", "score lost", "spread", numbers=("score lost", "spread"))
+    for j in needed.order[:most]:
+        lines.add_row(Words(needed.names[j]), number(needed.importances_mean[j]), number(needed.importances_std[j]))
+    screen.show(f"\nits score on these rows is {number(needed.score)}; what is lost when a column is shuffled:", lines)
 
 
 def _write_effects(screen: Screen, found: Explanation, most: int) -> None:

@@ -49,7 +49,7 @@ def read(
     given = [data] if isinstance(data, str) else list(data)
     found = [find(one) for one in given]
     known = found[0][1] if len(found) == 1 else None
-    table, says, gone = _whole([path for path, _ in found], dialect or Dialect(), target)
+    table, says, gone, is_whole = _whole([path for path, _ in found], dialect or Dialect(), target)
     called = given[0] if len(given) == 1 else f"{given[0]} and {len(given) - 1} more"
     for name in (*drop, *([] if target is None else [target])):
         if name not in table.column_names:
@@ -64,14 +64,23 @@ def read(
     if target is None:
         meant = CATALOGUE[known].targets[0] if known else None
         return Data(name, table, None, None, 0, meant, tuple(says), mapped=gone is not None)
-    data = _with_target(name, table, target, called, says)
-    return data if gone is None else replace(data, n_lost=data.n_lost + gone, mapped=data.n_lost == 0)
+    read = _with_target(name, table, target, called, says)
+    if gone is not None:
+        read = replace(read, n_lost=read.n_lost + gone, mapped=read.n_lost == 0)
+    is_text = kind_of(table.schema.field(target).type) == "text"
+    reread = (
+        not is_whole
+        or dialect not in (None, Dialect())
+        or (is_text and read.y is not None and read.y.dtype.kind == "f")
+    )
+    return replace(read, given=() if "-" in given else tuple(given), known=known is not None, is_reread=reread)
 
 
-def _whole(paths: list[Any], dialect: Dialect, target: str | None) -> tuple[pa.Table, list[str], int | None]:
+def _whole(paths: list[Any], dialect: Dialect, target: str | None) -> tuple[pa.Table, list[str], int | None, bool]:
     """Read all rows, in one pass; a column that is no longer of one kind after its beginning is read again, as text.
 
-    Large files are written to the cache on disk without the rows that lack a target, and mapped from there; how many these are is told.
+    Gives the table, what is to be said of it, and whether it was read at once. Large files are written to the cache on disk without
+    the rows that lack a target, and mapped from there; how many these are is told.
     """
     texts: list[str] = []
     while True:
@@ -88,7 +97,7 @@ def _whole(paths: list[Any], dialect: Dialect, target: str | None) -> tuple[pa.T
                 raise
             texts.append(error.column)
             continue
-        return table, list(dict.fromkeys(words for reader in readers for words in reader.says())), gone
+        return table, list(dict.fromkeys(words for reader in readers for words in reader.says())), gone, not texts
 
 
 def _size(path: str) -> int:

@@ -5,11 +5,11 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "bars": ["coefficients"],
+        "bars": ["coefficients", "importances"],
         "bias_variance": ["bias_variance", "hypotheses"],
         "boundary": ["decision_boundary", "margins", "voronoi"],
         "confusion": ["confusion_matrix"],
-        "curves": ["learning_curve", "validation_curve"],
+        "curves": ["dependence", "learning_curve", "validation_curve"],
         "descent": ["descent"],
         "errors": ["predicted_against_true", "residuals"],
         "iterations": ["trace"],
@@ -18,7 +18,15 @@ __getattr__, __dir__, __all__ = room(
         "scatter": ["clusters"],
         "table": ["histograms"],
         "tangency": ["tangency"],
-        "theory": ["coefficient_path", "convergence", "impurities", "losses", "roc"],
+        "theory": [
+            "calibration",
+            "coefficient_path",
+            "convergence",
+            "impurities",
+            "losses",
+            "precision_recall",
+            "roc",
+        ],
         "tree": ["export_svg", "plot_tree"],
     },
 )

@@ -1,13 +1,21 @@
-"""Scores against the number of rows, and against a hyperparameter.
+"""Scores against the number of rows and against a hyperparameter, and predictions against a column.
 
 A *learning curve* says whether more rows would help: when training and validation scores have met, they would not. A *validation
-curve* shows the price of too much and too little freedom. Bands are one standard error of the mean over the folds.
+curve* shows the price of too much and too little freedom. Bands are one standard error of the mean over the folds. *Partial dependence*
+is the mean prediction against the values of one column, with the range of most rows about it.
 """
+
+from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qed.plots.style import ACCENT, INK, SECOND, Axes, axes
+from qed.plots.style import ACCENT, HUES, INK, SECOND, Axes, axes, plain
+from qed.plots.theory import LINES
+
+DAY = 86_400
+MOST_OUTPUTS = 6
 
 
 def learning_curve(
@@ -89,6 +97,66 @@ def validation_curve(
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.set_title("Validation curve", loc="left")
     return ax
+
+
+def dependence(found: Any, ax: Axes | None = None) -> Axes:
+    """Draw what ``qed.partial_dependence`` gives: lines over numbers and dates, bars over categories.
+
+    Parameters
+    ----------
+    found : PartialDependence
+        What it gives.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Examples
+    --------
+    >>> import qed
+    >>> X, y = qed.data.load("stackloss").Xy()
+    >>> found = qed.partial_dependence(qed.LinearRegression().fit(X, y), X, 0)
+    >>> dependence(found).get_xlabel()
+    'x0'
+    """
+    ax = axes(ax)
+    outputs = range(min(len(found.outputs), MOST_OUTPUTS))
+    draw = _categories if found.places is None else _numbers
+    draw(ax, found, outputs)
+    if len(outputs) > 1:
+        ax.legend(loc="best", fontsize=9)
+    ax.set_title(f"{plain(found.name)}", loc="left")
+    return ax
+
+
+def _numbers(ax: Axes, found: Any, outputs: range) -> None:
+    places = np.asarray(found.places)
+    for k in outputs:
+        color = ACCENT if len(outputs) == 1 else HUES[k % len(HUES)]
+        style = LINES[0] if len(outputs) == 1 else LINES[k % len(LINES)]
+        ax.plot(places, found.average[:, k], style, color=color, linewidth=1.8, label=plain(found.outputs[k], 24))
+    if len(outputs) == 1:
+        low, high = np.quantile(found.each[:, :, 0], [0.1, 0.9], axis=0)
+        ax.fill_between(places, low, high, color=ACCENT, alpha=0.15, linewidth=0)
+    # Where there are rows: a short line for each value that was tried, which are quantiles.
+    ax.plot(places, np.zeros(len(places)), "|", color=ACCENT, markersize=6, transform=ax.get_xaxis_transform())
+    if found.is_date:
+        ticks = np.linspace(places[0], places[-1], 4)
+        ax.set_xticks(ticks, [datetime.fromtimestamp(float(one) * DAY, UTC).strftime("%Y-%m-%d") for one in ticks])
+    ax.set(xlabel=plain(found.name), ylabel=plain(found.outputs[0], 28) if len(outputs) == 1 else "mean prediction")
+
+
+def _categories(ax: Axes, found: Any, outputs: range) -> None:
+    count, height = len(found.values), 0.8 / max(len(outputs), 1)
+    for k in outputs:
+        color = ACCENT if len(outputs) == 1 else HUES[k % len(HUES)]
+        where = np.arange(count) + (k - (len(outputs) - 1) / 2) * height
+        if len(outputs) == 1:
+            low, high = np.quantile(found.each[:, :, 0], [0.1, 0.9], axis=0)
+            ax.hlines(where, low, high, color=color, alpha=0.3, linewidth=5)
+        ax.plot(found.average[:, k], where, "o", color=color, markersize=6, label=plain(found.outputs[k], 24))
+    ax.set_yticks(range(count), [plain(value, 24) for value in found.values])
+    ax.set_ylim(count - 0.4, -0.6)
+    ax.set(xlabel=plain(found.outputs[0], 28) if len(outputs) == 1 else "mean prediction", ylabel="")
+    ax.grid(False, axis="y")
 
 
 def _line(ax: Axes, x: ArrayLike, scores: ArrayLike, color: str, label: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qed.plots.style import HUES, INK, MUTED, Axes, axes, plain
+from qed.plots.style import ACCENT, HUES, INK, MUTED, SECOND, Axes, axes, plain
 
 LINES = ("-", "--", "-.", ":")
 
@@ -96,6 +96,70 @@ def roc(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = Non
     ax.set(xlabel="share of false alarms", ylabel="share of true alarms", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_title("Alarms, true and false", loc="left")
     ax.legend(loc="lower right", fontsize=9)
+    return ax
+
+
+def precision_recall(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None, *, share: float | None = None
+) -> Axes:
+    """Draw precision against recall for every threshold, one curve for each model.
+
+    Parameters
+    ----------
+    curves : mapping of str to (precision, recall)
+        What ``qed.precision_recall_curve`` gives first and second, by the name of the model.
+    ax : matplotlib axes, optional
+        Where to draw.
+    share : float, optional
+        The share of positive rows, which is the precision of guessing.
+
+    Examples
+    --------
+    >>> precision_recall({"perfect": ([1.0, 1.0], [1.0, 0.0])}).get_xlabel()
+    'recall'
+    """
+    ax = axes(ax, 4.6, 4.2)
+    if share is not None:
+        ax.axhline(share, color=MUTED, linewidth=1, linestyle=":", label="by chance")
+    for number, (name, (precision, recall)) in enumerate(curves.items()):
+        x, y = np.asarray(recall, dtype=float), np.asarray(precision, dtype=float)
+        color, style = HUES[number % len(HUES)], LINES[number % len(LINES)]
+        ax.plot(x, y, style, color=color, linewidth=1.8, label=plain(name), drawstyle="steps-post")
+    ax.set(xlabel="recall", ylabel="precision", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_title("Precision and recall", loc="left")
+    ax.legend(loc="best", fontsize=9)
+    return ax
+
+
+def calibration(
+    came_true: ArrayLike, predicted: ArrayLike, ax: Axes | None = None, *, chances: ArrayLike | None = None
+) -> Axes:
+    """Draw how often what had a chance came true, against that chance; true probabilities are the diagonal.
+
+    Parameters
+    ----------
+    came_true, predicted : array-like of shape (n_bins,)
+        What ``qed.calibration_curve`` gives.
+    ax : matplotlib axes, optional
+        Where to draw.
+    chances : array-like of shape (n,), optional
+        All chances that were predicted, drawn as a histogram below.
+
+    Examples
+    --------
+    >>> calibration([0.1, 0.9], [0.2, 0.8]).get_xlabel()
+    'predicted chance'
+    """
+    ax = axes(ax, 4.6, 4.2)
+    if chances is not None:
+        counts, edges = np.histogram(np.asarray(chances, dtype=float), bins=20, range=(0.0, 1.0))
+        heights = 0.25 * counts / max(counts.max(), 1)
+        ax.bar(edges[:-1], heights, width=0.05, align="edge", color=SECOND, alpha=0.3, label="how often it is given")
+    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=":", label="true probabilities")
+    ax.plot(np.asarray(predicted), np.asarray(came_true), "o-", color=ACCENT, linewidth=1.8, markersize=4)
+    ax.set(xlabel="predicted chance", ylabel="share that came true", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_title("Calibration", loc="left")
+    ax.legend(loc="upper left", fontsize=9)
     return ax
 
 

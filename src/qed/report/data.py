@@ -18,3 +18,9 @@ class Data:
     known_target: str | None = None  # the column that a bundled data set is meant to predict
     says: tuple[str, ...] = ()  # what was noticed about the way in which the file is written
     mapped: bool = False  # whether the table lies on disk, and not in memory
+    given: tuple[
+        str, ...
+    ] = ()  # the files, or the bundled data set, as they were asked for; none where that was a stream
+    known: bool = False  # whether it is a bundled data set
+    # Whether it takes more than `qed.rows` to read it alike: a target written as text, a column that turned out to be text, a dialect.
+    is_reread: bool = False

@@ -1,7 +1,7 @@
 """Which pictures a report has, and what they show: each with a title and a sentence that says how to read it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,13 +11,19 @@ from markupsafe import Markup
 from qed import plots
 from qed.report.clusters import by_count, criterion_by_count, second_opinion, shares_of_variance
 from qed.report.diagnosis import Diagnosis
+from qed.report.driving import Driving, leading_words
 from qed.report.explanation import Effect, centers_of, effects_of, has_importances, inner_model, is_tree, outputs_of
 from qed.report.svg import coloured, picture
 from qed.report.words import score_words
 from qed.selection.comparing.leaderboard import Comparison, Entry
+from qed.selection.diagnosis.dependence import PartialDependence
 from qed.selection.metrics.classification import confusion_matrix
+from qed.selection.metrics.decision import calibration_curve
+from qed.selection.metrics.ranking import precision_recall_curve, roc_curve
 
 MOST_BARS = 15
+# Of more classes, curves would lie over one another.
+MOST_CURVES = 6
 
 
 @dataclass(frozen=True)
@@ -30,15 +36,53 @@ class Picture:
     is_wide: bool = False  # whether it takes the width of the page
 
 
-def figures(comparison: Comparison, diagnosis: Diagnosis) -> list[Picture]:
+@dataclass(frozen=True)
+class Pictures:
+    """The pictures of a report, by what they tell."""
+
+    clusters: list[Picture] = field(default_factory=list)
+    drives: list[Picture] = field(default_factory=list)  # what the best model needs, and how it works
+    errs: list[Picture] = field(default_factory=list)  # what it says of rows it has not seen
+    more: list[Picture] = field(default_factory=list)  # its settings, and the number of rows
+
+
+def figures(comparison: Comparison, diagnosis: Diagnosis, driven: Driving) -> Pictures:
     """Draw all pictures for the best model."""
     label, sign = score_words(comparison.scoring)
     if comparison.task == "clustering":
-        return [_clusters(comparison), *_cluster_path(comparison.best)]
-    found = [*_answers(comparison, diagnosis), *_path(comparison.best, label, sign)]
+        return Pictures(clusters=[_clusters(comparison), *_cluster_path(comparison.best)])
+    more = [*_path(comparison.best, label, sign)]
     if diagnosis.curve is not None:
-        found.append(_learning(diagnosis.curve, label, sign))
-    return [*found, *coefficients(comparison.best.model), *_tree(comparison.best.model)]
+        more.append(_learning(diagnosis.curve, label, sign))
+    model = comparison.best.model
+    drives = [*_driving(driven, label), *coefficients(model), *_tree(model)]
+    return Pictures(drives=drives, errs=[*_answers(comparison, diagnosis), *chances(comparison)], more=more)
+
+
+def _driving(driven: Driving, label: str) -> Iterator[Picture]:
+    """Draw what is lost without each column, and how the leading ones work."""
+    if driven.importance is None:
+        return
+    one = driven.importance
+    count = min(MOST_BARS, len(one.names))
+    draw = partial(plots.importances, one.names, one.importances, most=MOST_BARS)
+    svg = picture("shuffling", "importances of columns by shuffling", draw, 5.4, 1.2 + 0.26 * count)
+    words = f"How much {label} is lost when a column is shuffled, {driven.how}; the lines are one standard deviation."
+    yield Picture("What it needs", svg, f"{words} {leading_words(driven)}")
+    for number, line in enumerate(driven.dependences):
+        draw = partial(plots.dependence, line)
+        svg = picture(f"dependence{number}", f"mean prediction by {line.name}", draw, 5.4, _height(line))
+        yield Picture(f"How {line.name} works", svg, _dependence_words(line))
+
+
+def _height(line: PartialDependence) -> float:
+    return 3.4 if line.places is not None else 1.2 + 0.3 * len(line.values)
+
+
+def _dependence_words(line: PartialDependence) -> str:
+    what = "probability" if len(line.outputs) > 1 or (line.each.min() >= 0 and line.each.max() <= 1) else "prediction"
+    band = "; the band holds eight rows in ten" if len(line.outputs) == 1 else ""
+    return f"The mean {what} when all rows have the same {line.name}, and all else stays{band}. It shows the model, not a cause."
 
 
 def _tree(model: Any) -> Iterator[Picture]:
@@ -76,6 +120,41 @@ def _confusion(y: np.ndarray, predicted: np.ndarray | None) -> Picture:
     wrong = int(counts.sum() - np.trace(counts))
     words = f"Rows are what is true, columns what was predicted by a model that has not seen the row: {wrong} of {len(y)} are wrong."
     return Picture("Confusion matrix", svg, words)
+
+
+def chances(comparison: Comparison) -> Iterator[Picture]:
+    """Draw what the probabilities of rows held out are worth: alarms, precision and recall, calibration."""
+    if comparison.chances is None:
+        return
+    y, table = np.asarray(comparison.rows.array().y)[comparison.judged], comparison.chances
+    classes = list(comparison.best.model.classes_)
+    if len(classes) > MOST_CURVES:
+        return
+    asked = list(enumerate(classes))[1:] if len(classes) == 2 else list(enumerate(classes))
+    alarms, found = {}, {}
+    for k, label in asked:
+        truth = y == label
+        if truth.all() or not truth.any():
+            return
+        false, true, _ = roc_curve(truth, table[:, k])
+        precision, recall, _ = precision_recall_curve(truth, table[:, k])
+        alarms[str(label)], found[str(label)] = (false, true), (precision, recall)
+    against = "" if len(asked) == 1 else ", each class against all others"
+    svg = picture("roc", "true against false alarms", partial(plots.roc, alarms), 4.6, 4.2)
+    called = "it" if len(asked) > 1 else classes[1]
+    words = f"What share of the others is called {called} by mistake, for each share that is found{against}."
+    yield Picture("Alarms, true and false", svg, words)
+    share = float(np.mean(y == classes[1])) if len(asked) == 1 else None
+    draw = partial(plots.precision_recall, found, share=share)
+    words = f"Of the rows that are called so, the share that are; for each share that is found{against}."
+    yield Picture("Precision and recall", picture("recall", "precision against recall", draw, 4.6, 4.2), words)
+    truth = np.concatenate([y == label for _, label in asked])
+    given = np.clip(np.concatenate([table[:, k] for k, _ in asked]), 0.0, 1.0)
+    came, said = calibration_curve(truth, given, n_bins=10, strategy="uniform")
+    draw = partial(plots.calibration, came, said, chances=given)
+    off = float(np.mean((given - truth) ** 2))
+    words = f"Where the line is near the diagonal, a chance of 0.8 comes true eight times in ten. The mean squared difference is {off:.3f}."
+    yield Picture("Calibration", picture("calibration", "how often chances come true", draw, 4.6, 4.2), words)
 
 
 def _clusters(comparison: Comparison) -> Picture:

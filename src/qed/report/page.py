@@ -16,14 +16,19 @@ import pyarrow as pa
 
 import qed
 from qed.base.saving.replacing import replacing
+from qed.report.about import about
+from qed.report.again import python_of
 from qed.report.classes import MOST_CLASSES, classes_of
 from qed.report.clusters import choice_words, describe_clusters, verdict_words
 from qed.report.columns import describe_columns
 from qed.report.data import Data
 from qed.report.diagnosis import diagnose
+from qed.report.driving import Driving, driving
+from qed.report.errors import worst_rows
 from qed.report.explanation import decisions_of, inference_of, inner_model, rules_of
 from qed.report.figures import figures
 from qed.report.headline import headline, more_words
+from qed.report.reading import coverage_of, coverage_words, curve_words, freedom_words
 from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.leaderboard import Comparison, Entry
 
@@ -103,7 +108,9 @@ def render(
         "cell": _cell,
     }
     diagnosis = diagnose(comparison)
-    tell(0.6, "drawing pictures")
+    tell(0.4, "shuffling columns")
+    driven = driving(comparison)
+    tell(0.7, "drawing pictures")
     best = comparison.best.model
     table = data.table if data.target is None else data.table.add_column(0, data.target, pa.array(data.y))
     return environment.get_template("report.html").render(
@@ -118,8 +125,15 @@ def render(
         lines=_lines(comparison),
         score_name=score_words(comparison.scoring)[0],
         lower_is_better=score_words(comparison.scoring)[1] < 0,
-        figures=figures(comparison, diagnosis),
+        pictures_of=figures(comparison, diagnosis, driven),
         no_curve=diagnosis.missing,
+        no_importance=driven.missing,
+        enough=curve_words(diagnosis.curve),
+        freedom=freedom_words(diagnosis.curve, comparison),
+        coverage=coverage_words(coverage_of(comparison), data.target),
+        worst=worst_rows(comparison, _leading(driven)),
+        about=[(entry.name, about(entry.contender.model, entry.contender.degree)) for entry in comparison.entries],
+        python=python_of(data, comparison),
         inference=inference_of(inner_model(best)),
         rules=rules_of(best, MOST_RULES),
         clusters=describe_clusters(comparison) if comparison.task == "clustering" else [],
@@ -136,6 +150,11 @@ def render(
         versions=_versions(),
         today=date.today().isoformat(),
     )
+
+
+def _leading(driven: Driving) -> list[str]:
+    one = driven.importance
+    return [] if one is None else [one.names[j] for j in one.order]
 
 
 def _decisions(comparison: Comparison) -> dict[str, str]:

@@ -10,6 +10,8 @@ __getattr__, __dir__, __all__ = room(
         "comparing.leaderboard": ["Comparison"],
         "cross_validate": ["CrossValidation", "cross_val_predict", "cross_val_score", "cross_validate"],
         "diagnosis.curves": ["LearningCurve", "ValidationCurve", "learning_curve", "validation_curve"],
+        "diagnosis.dependence": ["PartialDependence", "partial_dependence"],
+        "diagnosis.importance": ["PermutationImportance", "permutation_importance"],
         "catalogue": ["CatalogueEntry", "catalogue"],
         "diagnosis.risk": ["Risks", "risk_parts"],
         "diagnosis.fit_diagnosis": ["FitDiagnosis", "diagnose_fit"],

@@ -89,6 +89,7 @@ NAMED = (
 )
 TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 COMPACT = "%Y%m%d"
+ISO = (pa.timestamp("us"), pa.timestamp("us", "UTC"))
 DATES = ("iso", COMPACT, *(day + time for day in DAYS for time in TIMES), *NAMED)
 WAYS = ("truth", "point", "comma", *DATES)
 # What every number has, and every date.
@@ -169,16 +170,21 @@ def moments_in(values: pa.Array, way: str) -> pa.Array:
 
     >>> moments_in(pa.array(["31.12.1999", "n/a"]), "%d.%m.%Y").to_pylist()
     [datetime.datetime(1999, 12, 31, 0, 0), None]
+    >>> moments_in(pa.array(["2012-01-01T06:00:00Z", "2012-01-01T06:00:00+02:00"]), "iso").to_pylist()
+    [datetime.datetime(2012, 1, 1, 6, 0), datetime.datetime(2012, 1, 1, 4, 0)]
     """
     plain = pc.utf8_trim_whitespace(values)
     if way != "iso":
         if way == COMPACT:
             plain = pc.if_else(pc.match_substring_regex(plain, r"^(19|20)\d{6}$"), plain, pa.scalar(None, plain.type))
         return _strptime(plain, way)
-    try:
-        return plain.cast(pa.timestamp("us"))
-    except pa.ArrowInvalid:
-        return pa.array([_moment(value) for value in plain], pa.timestamp("us"))
+    # Moments with a zone ("Z", "+02:00") are read as those of Greenwich.
+    for kind in ISO:
+        try:
+            return plain.cast(kind).cast(ISO[0])
+        except pa.ArrowInvalid:
+            continue
+    return pa.array([_moment(value) for value in plain], ISO[0])
 
 
 def _strptime(plain: pa.Array, way: str) -> pa.Array:
@@ -188,10 +194,12 @@ def _strptime(plain: pa.Array, way: str) -> pa.Array:
 
 
 def _moment(value: pa.Scalar) -> object:
-    try:
-        return value.cast(pa.timestamp("us")).value
-    except pa.ArrowInvalid:
-        return None
+    for kind in ISO:
+        try:
+            return value.cast(kind).cast(ISO[0]).value
+        except pa.ArrowInvalid:
+            continue
+    return None
 
 
 def how_written(values: pa.Array, weight: np.ndarray | None = None) -> np.ndarray:

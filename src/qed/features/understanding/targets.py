@@ -1,6 +1,7 @@
 """Columns that know the target: copies and simple functions of it, which nobody has when the target is asked for."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from scipy.stats import rankdata
@@ -9,6 +10,8 @@ from qed.features.understanding.copies import one_to_one, standardised
 from qed.features.understanding.findings import LEFT_OUT, SUSPICIOUS, Finding
 from qed.features.understanding.glance import Glance, View
 
+# How many values on either side of a cut tell how much room there is between values of the target.
+NEAR = 10
 FEW_VALUES, NEARLY = 10, 0.99
 ALMOST = 1 - 1e-9
 WORDS = {
@@ -35,6 +38,8 @@ def functions_of_the_target(view: View) -> Iterator[Finding]:
 def _of_numbers(one: Glance, view: View) -> Finding | None:
     x, y = one.numbers, view.y
     assert y is not None
+    if one.is_category and one.repeats and _is_cut(one.codes, y):
+        return Finding(one.name, LEFT_OUT, f"it only says between which values {view.target} lies")
     if x is None or one.is_date:
         return None
     there = np.isfinite(x) & np.isfinite(y)
@@ -51,6 +56,35 @@ def _of_numbers(one: Glance, view: View) -> Finding | None:
     if abs(order) > NEARLY:
         return Finding(one.name, SUSPICIOUS, f"nearly a function of {view.target}: is it known before?")
     return None
+
+
+def _is_cut(codes: np.ndarray, y: np.ndarray) -> bool:
+    """Say whether each code has the values of the target between two others, with no more room between the codes than inside them.
+
+    A column that parts the target by a wide gap may well be its cause; one that parts it in the middle of a crowd was made from it.
+
+    >>> y = np.arange(100.0)
+    >>> (
+    ...     _is_cut((y > 30).astype(int), y),
+    ...     _is_cut((y > 30).astype(int), y + 50 * (y > 30)),
+    ...     _is_cut((y % 2).astype(int), y),
+    ... )
+    (True, False, False)
+    """
+    values = np.unique(y)
+    if not np.isfinite(y).all() or len(values) < FEW_VALUES or len(values) < 2 * len(np.unique(codes)):
+        return False
+    ends = sorted((float(y[codes == k].min()), float(y[codes == k].max())) for k in np.unique(codes))
+    for (_, last), (first, _) in pairwise(ends):
+        # They may touch where the target is rounded.
+        if last > first:
+            return False
+        place = int(np.searchsorted(values, last))
+        near = np.diff(values[max(0, place - NEAR) : place + NEAR + 2])
+        inside = np.delete(near, min(place, NEAR))
+        if len(inside) == 0 or first - last > 2 * inside.max():
+            return False
+    return True
 
 
 def _function(x: np.ndarray, y: np.ndarray) -> str:

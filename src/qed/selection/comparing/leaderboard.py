@@ -3,18 +3,19 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from qed.base.engine import work
 from qed.base.models.out_of_bag import predicted_out_of_bag
 from qed.base.sources.rows import Rows
 from qed.base.visible import Lines, Shown
 from qed.features.understanding.findings import Understanding
 from qed.selection.comparing.contenders import Contender, is_baseline
 from qed.selection.comparing.folding import Folds
-from qed.selection.cross_validate import cross_val_predict
+from qed.selection.guarantees.scores import aligned
 from qed.selection.searching.candidates import fresh
 
 # What tells how much there is to understand about a model, the simplest first.
@@ -156,25 +157,44 @@ class Comparison(Shown):
         return np.flatnonzero(self.folds >= 0)
 
     @cached_property
+    def members(self) -> list[Any]:
+        """The best model without each fold, in the order of `pairs`; none for clusters, and where rows are judged out of bag."""
+        if self.task == "clustering" or self.best.model is None or self.best.out_of_bag:
+            return []
+        block, model = self.rows.array(), self.best.contender.table_model(self.best.setting)
+        y = np.asarray(block.y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(work(partial(_fitted, model, block.X, y, self._learned_from(train)) for train, _ in self.pairs))
+
+    def _learned_from(self, train: np.ndarray) -> np.ndarray:
+        """Give those of the rows that the best model learns from: all, but where it takes a sample."""
+        return train if self.best.sample is None else train[self.best.sample[train]]
+
+    @cached_property
     def predicted(self) -> np.ndarray | None:
         """For each row that is `judged`, what the best model says of it when fitted without its fold; None for clusters."""
         if self.task == "clustering" or self.best.model is None:
             return None
         if self.best.out_of_bag:
             return predicted_out_of_bag(self.best.model.model_, self.best.model.encoded(self.rows))
-        block, model = self.rows.array(), self.best.contender.table_model(self.best.setting)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if self.forward or self.best.sample is not None:
-                found = np.empty(
-                    len(self.folds), dtype=np.asarray(block.y).dtype if self.task == "classification" else np.float64
-                )
-                for train, test in self.pairs:
-                    train = train if self.best.sample is None else train[self.best.sample[train]]
-                    fitted = fresh(model).fit(block.X.take(train), np.asarray(block.y)[train])
-                    found[test] = fitted.predict(block.X.take(test))
-                return found[self.judged]
-            return np.asarray(cross_val_predict(model, block.X, block.y, cv=self.pairs))
+        block = self.rows.array()
+        dtype = np.asarray(block.y).dtype if self.task == "classification" else np.float64
+        found = np.empty(len(self.folds), dtype=dtype)
+        for member, (_, test) in zip(self.members, self.pairs):
+            found[test] = member.predict(block.X.take(test))
+        return found[self.judged]
+
+    @cached_property
+    def chances(self) -> np.ndarray | None:
+        """For each row that is `judged`, the probability of each class by a model fitted without its fold; None where there are none."""
+        if self.task != "classification" or not self.members or not hasattr(self.best.model.model_, "predict_proba"):
+            return None
+        X, classes = self.rows.array().X, self.best.model.classes_
+        found = np.empty((len(self.folds), len(classes)))
+        for member, (_, test) in zip(self.members, self.pairs):
+            found[test] = aligned(member, X.take(test), classes)
+        return found[self.judged]
 
     @property
     def baseline(self) -> Entry | None:
@@ -239,6 +259,10 @@ class Comparison(Shown):
     @property
     def n_folds(self) -> int:
         return int(self.folds.max()) + 1
+
+
+def _fitted(model: Any, X: Any, y: np.ndarray, train: np.ndarray) -> Any:
+    return fresh(model).fit(X.take(train), y[train])
 
 
 def complexity(entry: Entry) -> int:
