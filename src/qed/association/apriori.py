@@ -29,7 +29,8 @@ class Apriori(FrequentSets, Iterative):
     min_support : float, default=0.5
         The least share of the rows (by weight) that hold all items of a frequent set.
     max_size : int, optional
-        The largest number of items of a set.
+        The largest number of items of a set. Without it, tables in which many items are found together in most rows are refused: of n
+        such items 2^n - 1 sets are frequent.
 
     Attributes
     ----------
@@ -78,6 +79,7 @@ class Apriori(FrequentSets, Iterative):
         least = self._least(problem)
         if start is None:
             weights = problem.items()
+            problem.check_number(weights, least, self.max_size)
             new = np.flatnonzero(weights >= least)[:, None]
             sets, found = new.astype(np.int64), weights[new[:, 0]]
             yield self._step(sets, found)
