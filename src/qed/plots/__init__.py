@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = room(
         "curves": ["learning_curve", "validation_curve"],
         "descent": ["descent"],
         "errors": ["predicted_against_true", "residuals"],
+        "filters": ["filters"],
         "iterations": ["trace"],
         "learning": ["policy", "regret"],
         "mixture": ["ellipses"],
