@@ -12,7 +12,7 @@ import numpy as np
 import qed
 
 X, y = qed.data.load("breast_cancer").Xy()
-wrong = np.unique(y)[1]
+wrong = str(np.unique(y)[1])
 X_train, X_test, y_train, y_test = qed.train_test_split(X[:, :4], y, test_size=0.5, random_state=0)
 scaler = qed.StandardScaler().fit(X_train)
 model = qed.LogisticRegression().fit(scaler.transform(X_train), y_train)

@@ -1,6 +1,6 @@
 r"""Apriori: frequent sets, size after size.
 
-A set of items is frequent where the rows that hold all of them weigh at least :math:`\text{min\_support}` of all rows. No set is more
+A set of items is frequent where the rows that hold all of them weigh at least the share ``min_support`` of all rows. No set is more
 frequent than its parts, so that the candidates of :math:`k + 1` items are those all of whose parts of :math:`k` items are frequent;
 one pass over the rows counts them.
 The counts of blocks are added up, so files larger than memory and clusters are counted alike. Agrawal and Srikant (1994), Fast
