@@ -32,7 +32,8 @@ qed.plots.residuals(frame["progression"], model.predict(scaled), ax=right)
 plt.show()
 
 # %%
-# Two columns that say nearly the same (here ``tc`` and ``ldl``) share what they explain: each interval is wide, though together they matter.
+# Two columns that say nearly the same (here ``tc`` and ``ldl``) share what they explain: each interval is wide, though together they
+# matter.
 # The certificate is about something else: that these coefficients are the least squares solution, to rounding.
 print(found)
 print(model.certificate_)
