@@ -5,14 +5,13 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "bars": ["coefficients"],
+        "bars": ["coefficients", "filters"],
         "bias_variance": ["bias_variance", "hypotheses"],
         "boundary": ["decision_boundary", "margins", "voronoi"],
         "confusion": ["confusion_matrix"],
         "curves": ["learning_curve", "validation_curve"],
         "descent": ["descent"],
         "errors": ["predicted_against_true", "residuals"],
-        "filters": ["filters"],
         "iterations": ["trace"],
         "learning": ["policy", "regret"],
         "mixture": ["ellipses"],
