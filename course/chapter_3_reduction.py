@@ -6,14 +6,15 @@ r"""
 dimensions. Which plane shows most of the cloud? How much does the shadow miss? And is there a proof that no other plane
 misses less?
 
-Nobody gives labels here: this is *unsupervised* learning, like clustering in chapter 6. (The chapter will grow:
-correlation between two sets of columns, kernels and random projections belong here, too.)
+Nobody gives labels here: this is *unsupervised* learning, like clustering in chapter 6. The chapter has two halves. This
+one is about the nearest plane; the next about bent data, hidden causes, and what two tables share.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import qed
+from qed.stats import low_rank, project_on_line
 
 X, digit = qed.data.load("digits").Xy()
 print(X.shape)
@@ -94,6 +95,54 @@ axes.set(xlabel="directions", ylabel="share of the variance kept", title=f"{most
 plt.show()
 
 # %%
+# Fewer numbers, the nearest matrix
+# ---------------------------------
+#
+# Rows on a line need no two numbers each: one vector that all of them share, and one coefficient for each. A plane of
+# :math:`k` dimensions through :math:`n` rows of :math:`d` columns takes :math:`k(d + n)` numbers in the place of
+# :math:`dn`. What comes back from them, :math:`\tilde X = X V_k V_k^\top = \sum_{i \le k} \sigma_i u_i v_i^\top`, is by the
+# theorem of *Eckart and Young* the nearest of all matrices of rank :math:`k`, at the distance
+# :math:`\sum_{i > k} \sigma_i^2`. So components are the singular vectors of :math:`X`, and the best way to compress it.
+
+on_a_line = np.array([[-7.0, -14.0], [2.5, 5.0], [0.5, 1.0], [0.0, 0.0]])
+print("(1, 2) times", project_on_line(on_a_line, [1.0, 2.0])[0], "are 6 numbers in the place of 8")
+print(
+    "100 x 100 of rank 3:", qed.reduction.stored(100, 100, 3), "numbers in the place of", qed.reduction.stored(100, 100)
+)
+centred = X - X.mean(axis=0)
+squares = np.linalg.svd(centred, compute_uv=False) ** 2
+for k in (2, 20):
+    print(
+        f"rank {k}: missed {((centred - low_rank(centred, k)) ** 2).sum():.2f}, by the theorem {squares[k:].sum():.2f}"
+    )
+
+# %%
+# The same components come *one at a time*: find the first, subtract the shadows on it (*deflation*), and find the first
+# of what is left. And where there are more columns than rows, :math:`X X^\top` is the smaller matrix. It has the same
+# eigenvalues, and with :math:`X X^\top \beta = \lambda \beta` the direction is :math:`v = X^\top \beta / \sqrt\lambda`. Sixty
+# pictures of 64 pixels need no table of 64 by 64, and pictures of a million pixels none of a million squared.
+
+rounds = np.array([direction for direction, _, _ in qed.reduction.deflation(X, 2)])
+print("deflation finds the same plane:", np.allclose(np.abs(rounds @ plane.components_.T), np.eye(2), atol=1e-8))
+rows = X[:30] - X[:30].mean(axis=0)
+values, beta = np.linalg.eigh(rows @ rows.T)
+first = rows.T @ beta[:, -1] / np.sqrt(values[-1])
+print(
+    "from products of rows:", f"{abs(first @ qed.PCA(1).fit(X[:30]).components_[0]):.12f}", "is the cosine of the angle"
+)
+
+# %%
+# *Whitening* goes one step further and divides each score by its deviation, :math:`Z = X V \Lambda^{-1/2}`. Then the
+# covariance is the identity. It makes all directions equally loud, those of pure noise too, so it is for directions that
+# one has decided to keep.
+
+white = qed.PCA(5, whiten=True).fit(X)
+print(
+    "covariance of whitened scores, off the identity by",
+    f"{np.abs(np.cov(white.transform(X).T) - np.eye(5)).max():.1e}",
+)
+
+# %%
 # Units matter
 # ------------
 #
@@ -161,7 +210,6 @@ for claim in qed.certify(swapped, X):
 # each round the share of the other directions shrinks by :math:`\lambda_2/\lambda_1` or more. What to look for: the
 # error falls on a straight line in the logarithm, and its slope is that ratio.
 
-centred = X - X.mean(axis=0)
 scatter = centred.T @ centred
 v = np.ones(64) / 8.0
 away = []
@@ -188,6 +236,8 @@ plt.show()
 #   :math:`\begin{pmatrix} 1 + \epsilon^2 & 1 - \epsilon^2 \\ 1 - \epsilon^2 & 1 + \epsilon^2 \end{pmatrix}` where half
 #   of it is right. The directions are the same, the eigenvalues are 1 and :math:`\epsilon^2`. It also counts
 #   :math:`d - m - 1` eigenvalues that are left out; there are :math:`d - m`.
+# - Representatives of points on a line: :math:`(\sqrt 5, 2\sqrt 5)` is printed for the unit vector, which is
+#   :math:`(1/\sqrt 5, 2/\sqrt 5)`.
 # - The lecture notes lack a factor :math:`1/n` in :math:`w_k = \sum_i (x_i^\top w_k)\, x_i / (n \lambda_k)`, and write
 #   :math:`x_i^\top x_i` (a number) for :math:`x_i x_i^\top` (a matrix).
 #
@@ -252,4 +302,5 @@ assert results[2] < 0.8 < results[8] and abs(results[20] - results["pixels"]) < 
 # %%
 # .. end-solution::
 #
-# Least squares and components have formulas. Most other things have not. The next chapter finds minima by walking.
+# A plane is straight, depends on units, and follows the loudest noise. The second half of the chapter is about the ways
+# around that.

@@ -252,5 +252,4 @@ assert first_slope(10, False) < 0.01 * first_slope(2, False) and first_slope(10,
 # %%
 # .. end-solution::
 #
-# This was the last chapter. What you have seen is one idea in many clothes: say what a good answer is, find it, and
-# check that you have.
+# All chapters so far had a teacher, or rows to be understood by themselves. The last and short one learns from rewards.

@@ -44,6 +44,11 @@ for ax in axes.ravel():
 plt.show()
 
 # %%
+# All filters of the first layer on one scale, in one call:
+qed.plots.filters(seeing.first_filters(network)[:, 0])
+plt.show()
+
+# %%
 # How many units are silent behind each layer:
 for name, share in seeing.sparsity(network, images[:200]).items():
     print(f"layer {name} {type(network.layers[int(name)]).__name__:10s} {share:.2f}")

@@ -115,8 +115,9 @@ def test_loops_have_twins():
     first, second = grow(rows, np.ones(len(rows))), interpreted(grow)(rows, np.ones(len(rows)))
     assert all((a == b).all() for a, b in zip(first, second))
     for most in (0, 2):
-        dug, twin = mine(*first, 7, 5.0, most), interpreted(mine)(*first, 7, 5.0, most)
+        dug, twin = mine(*first, 7, 5.0, most, 1000), interpreted(mine)(*first, 7, 5.0, most, 1000)
         assert len(dug[0]) and all((a == b).all() for a, b in zip(dug, twin))
+    assert len(mine(*first, 7, 5.0, 0, 3)[0]) == 4, "with too many it gives up"
 
 
 def test_candidates_and_borders():
@@ -134,3 +135,35 @@ def test_what_makes_no_sense_is_refused_in_words():
         qed.association_rules(qed.Apriori(0.5, max_size=1).fit(baskets(0)))
     with pytest.raises(ParameterError, match="min_confidence"):
         qed.association_rules(qed.Apriori(0.5).fit(baskets(0)), min_confidence=-1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_dense_tables_are_refused_before_they_are_searched_and_not_where_sets_are_small(way):
+    """Forty items that nearly all rows hold make a million million sets; of two items there are 780."""
+    X = (np.random.default_rng(0).random((300, 40)) < 0.995).astype(float)
+    with pytest.raises(ParameterError, match=r"40 items .* 1,099,511,627,775 sets .* max_size"):
+        way(0.5).fit(X)
+    model = way(0.5, max_size=2).fit(X)
+    assert len(model.itemsets_) == 40 + 780 and model.certificate_
+    # Rare items do not count, and neither do common ones that are not found together.
+    assert len(way(0.6).fit(np.hstack([X[:, :3], 1 - X])).itemsets_) == 7
+    assert len(way(0.6).fit(np.eye(50) + np.ones((50, 1)) * (np.arange(50) < 2)).itemsets_) == 3
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.one_of(st.none(), st.integers(1, 4)))
+def test_what_is_refused_is_never_less_than_what_there_is(seed, p, most):
+    """The number that the refusal speaks of is a lower bound of the number of frequent sets."""
+    X = (np.random.default_rng(seed).random((12, p)) < 0.8).astype(float)
+    there = len(counted(X, np.ones(12), 0.4, most))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qed.association.itemsets.MOST_SETS", 6)
+        try:
+            assert len(qed.Apriori(0.4, max_size=most).fit(X).itemsets_) == there
+        except ParameterError:
+            assert there > 6
+
+
+def test_candidates_that_would_fill_the_memory_are_refused():
+    with pytest.raises(ParameterError, match="199,990,000 larger ones"):
+        joined(np.arange(20_000)[:, None])

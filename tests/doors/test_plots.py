@@ -47,6 +47,18 @@ def test_a_confusion_matrix_of_many_classes_leaves_out_the_numbers(ax):
     assert len(ax.texts) == 0 and len(ax.patches) == 400
 
 
+def test_filters_stand_on_one_scale_in_rows(ax):
+    weights = np.arange(10 * 3 * 2, dtype=float).reshape(10, 3, 2) - 50
+    assert plots.filters(weights, ax, columns=4) is ax
+    sheet, (low, high) = ax.images[0].get_array(), ax.images[0].get_clim()
+    assert sheet.shape == (3 * 4 + 1, 4 * 3 + 1) and (low, high) == (-50, 50)
+    np.testing.assert_array_equal(sheet[5:8, 4:6], weights[5])
+    assert [text.get_text() for text in ax.texts] == [str(k) for k in range(10)]
+    plots.filters(np.zeros((1, 2, 2)))
+    with pytest.raises(qed.base.errors.InputError, match="choose a channel"):
+        plots.filters(np.zeros((2, 3, 4, 4)))
+
+
 def test_curves_show_mean_and_standard_error(ax):
     scores = np.array([[0.4, 0.6], [0.7, 0.9]])
     plots.validation_curve([0.1, 100.0], scores, ax, chosen=100.0)

@@ -10,6 +10,7 @@ import qed
 from qed.base.errors import InputError
 from tests.conformance.specimens import Line
 from tests.proof import truth
+from tests.proof import truth_of_baskets as baskets
 from tests.proof import truth_of_boosting as boosting
 from tests.proof import truth_of_centres as centres
 from tests.proof import truth_of_classes as classes
@@ -127,11 +128,11 @@ MODELS = {
     "SimpleImputer, most frequent": (lambda: qed.SimpleImputer(strategy="most_frequent"), tables.commonest),
     "ColumnEncoder": (qed.ColumnEncoder, tables.encoded),
     "OneHotEncoder": (qed.OneHotEncoder, tables.listed),
+    "Apriori": (lambda: qed.Apriori(0.3), baskets.frequent),
+    "FPGrowth": (lambda: qed.FPGrowth(0.3), baskets.frequent),
 }
 # Models of the registry that have no judge here, and why.
 WITHOUT = {
-    "Apriori": "whole counts, compared with those of every subset in tests/association",
-    "FPGrowth": "whole counts, compared with those of every subset in tests/association",
     "ExtraTreesClassifier": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeClassifier",
     "ExtraTreesRegressor": "its questions are asked again in test_forests.py, and its leaves are those of DecisionTreeRegressor",
     "AdaBoostRegressor": "its members are judged as DecisionTreeRegressor, its rounds restated by its claims and in tests/ensembles",

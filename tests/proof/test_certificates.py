@@ -101,6 +101,8 @@ def test_a_judge_knows_a_wrong_answer(name):
         model.noise_variance_ = model.noise_variance_ + 0.3
     elif name == "CCA":
         model.correlations_ = model.correlations_ - 0.3
+    elif name in ("Apriori", "FPGrowth"):
+        model.supports_ = model.supports_ - 0.3
     elif name == "TopVariance":
         model.support_ = np.roll(model.support_, 1)
     elif name.startswith(("SpectralClustering", "KernelPCA")):

@@ -3,38 +3,28 @@
 import numpy as np
 import pytest
 
-from qed.optim import check_gradient, hessian, jacobian
+from qed.optim import LogisticLoss, SquaredLoss, check_gradient, hessian, jacobian
 from tests.theory.fixtures import problem
 
 X, Y, TRUTH = problem()
 LABELS = np.sign(Y)
 
 
-def sigmoid(z):
-    return 1 / (1 + np.exp(-z))
-
-
-def least_squares(penalty):
+def objective(loss, target, penalty=0.0):
+    """Value, gradient and Hessian of a sum of losses of ours, with a ridge penalty."""
+    ones = np.ones(len(target))
     return (
-        lambda w: ((X @ w - Y) ** 2).sum() + penalty * (w @ w),
-        lambda w: 2 * X.T @ (X @ w - Y) + 2 * penalty * w,
-        lambda w: 2 * X.T @ X + 2 * penalty * np.eye(5),
+        lambda w: loss.value(X @ w, target, ones) + penalty * (w @ w),
+        lambda w: X.T @ loss.gradient(X @ w, target) + 2 * penalty * w,
+        lambda w: X.T @ (loss.curvature(X @ w, target)[:, None] * X) + 2 * penalty * np.eye(5),
     )
 
 
-def logistic():
-    def curvature(w):
-        p = sigmoid(X @ w)
-        return (X * (p * (1 - p))[:, None]).T @ X
-
-    return (
-        lambda w: np.logaddexp(0, -LABELS * (X @ w)).sum(),
-        lambda w: -X.T @ (LABELS * sigmoid(-LABELS * (X @ w))),
-        curvature,
-    )
-
-
-CASES = {"ols": least_squares(0.0), "ridge": least_squares(0.7), "logistic": logistic()}
+CASES = {
+    "ols": objective(SquaredLoss(), Y),
+    "ridge": objective(SquaredLoss(), Y, 0.7),
+    "logistic": objective(LogisticLoss(), LABELS),
+}
 
 
 @pytest.mark.parametrize("name", CASES)

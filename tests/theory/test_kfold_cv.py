@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import cross_val_score
 
+from qed import LinearRegression, cross_val_score
 from qed.selection.metrics.regression import mean_squared_error
 from qed.selection.scoring import get_scorer
 from qed.selection.splitting.splits import KFold, LeaveOneOut, StratifiedKFold, fold_numbers
@@ -17,7 +16,7 @@ def data(n, p=3, seed=0):
 
 
 def least_squares(X, y):
-    return np.linalg.lstsq(X, y, rcond=None)[0]
+    return LinearRegression(fit_intercept=False).fit(X, y).coef_
 
 
 def test_ten_rows_in_three_folds():
@@ -73,9 +72,7 @@ def test_the_estimate_is_the_mean_of_the_fold_errors_not_the_pooled_error():
         predicted = X[test] @ least_squares(X[train], y[train])
         errors.append(mean_squared_error(y[test], predicted))
         pooled[test] = (y[test] - predicted) ** 2
-    ours = cross_val_score(
-        LinearRegression(fit_intercept=False), X, y, cv=splitter, scoring=get_scorer("neg_mean_squared_error")
-    )
+    ours = cross_val_score(LinearRegression(fit_intercept=False), X, y, cv=splitter, scoring="neg_mean_squared_error")
     np.testing.assert_allclose(-ours, errors, rtol=1e-10)
     assert np.mean(errors) != pytest.approx(pooled.mean(), rel=1e-6)
     assert np.dot(errors, [4, 3, 3]) / 10 == pytest.approx(pooled.mean(), rel=1e-12)

@@ -8,25 +8,17 @@ from itertools import accumulate, islice
 import numpy as np
 import pytest
 
+import qed
 from qed.optim import L1, Composite, Diminishing, SquaredLoss, Subgradient, penalised
 from tests.theory.fixtures import problem
 
 
-def coordinate_descent(X, y, lam, sweeps=2000):
-    """The course's coordinate update on |Xw - y|^2 + lambda |w|_1."""
-    w = np.zeros(X.shape[1])
-    for _ in range(sweeps):
-        for i in range(len(w)):
-            r = X @ w - w[i] * X[:, i] - y
-            a, b = -2 * X[:, i] @ r, 2 * X[:, i] @ X[:, i]
-            w[i] = np.sign(a) * max(abs(a) - lam, 0.0) / b
-    return w
-
-
 def setting(lam=20.0):
+    """The objective |Xw - y|^2 / 2 + lambda / 2 |w|_1, and where our coordinate descent finds its minimum."""
     X, y, _ = problem(n=40, p=6, seed=1)
-    objective = penalised(X, y, SquaredLoss(), L1(lam / 2))
-    return objective, coordinate_descent(X, y, lam)
+    model = qed.Lasso(alpha=lam / (2 * len(X)), fit_intercept=False, tol=1e-14).fit(X, y)
+    assert model.certificate_
+    return penalised(X, y, SquaredLoss(), L1(lam / 2)), model.coef_
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from qed.optim import gradient
+import qed
+from qed.optim import SquaredLoss, gradient
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -38,3 +39,7 @@ def test_they_give_the_gradient_of_least_squares():
     X, y, w = random.standard_normal((9, 4)), random.standard_normal(9), random.standard_normal(4)
     found = gradient(lambda v: v @ (X.T @ X) @ v - 2 * v @ (X.T @ y) + y @ y, w)
     np.testing.assert_allclose(found, 2 * X.T @ (X @ w - y), rtol=1e-6)
+    # The loss of ours is half of that.
+    np.testing.assert_allclose(found, 2 * X.T @ SquaredLoss().gradient(X @ w, y), rtol=1e-6)
+    best = qed.LinearRegression(fit_intercept=False).fit(X, y).coef_
+    assert np.abs(gradient(lambda v: ((X @ v - y) ** 2).sum(), best)).max() < 1e-6 * np.abs(found).max()

@@ -25,6 +25,14 @@ def test_a_batch_of_all_rows_is_gradient_descent(draw):
         np.testing.assert_array_equal(one.point, other.point)
 
 
+def test_a_batch_of_one_row_is_stochastic_gradient_descent_with_the_same_seed():
+    method, w = StochasticGradient(0.05, batch=1, every=1, seed=4), POINT
+    for t, step in enumerate(islice(method.steps(TOTAL, POINT), 30), start=1):
+        np.testing.assert_array_equal(step.iterate, w)
+        (row,) = method.rows(t, 8)
+        w = w - 0.05 * TOTAL.gradient_of(w, np.array([row]))
+
+
 def variance(rows_of_all_draws):
     gradients = np.array([TOTAL.gradient_of(POINT, np.array(rows)) for rows in rows_of_all_draws])
     return ((gradients - TOTAL.gradient(POINT)) ** 2).sum(axis=1).mean()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import qed
 from qed.kernels import RBF, Linear, Polynomial
 
 X = np.random.default_rng(0).standard_normal((30, 2))
@@ -28,21 +29,21 @@ def test_a_map_defines_a_similarity_and_large_similarity_is_small_distance_of_fe
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2), RBF(1.0)], ids=repr)
 def test_a_prediction_is_the_sum_of_importance_times_similarity(kernel):
-    alpha = np.linalg.solve(kernel(X) + 0.1 * np.eye(len(X)), y)
+    model = qed.KernelRidge(alpha=0.1, kernel=kernel, form="dual").fit(X, y)
     new = np.array([[0.3, -0.2]])
-    terms = [alpha[i] * kernel(X[[i]], new)[0, 0] for i in range(len(X))]
-    assert sum(terms) == pytest.approx((kernel(new, X) @ alpha)[0], rel=1e-10)
+    terms = [model.dual_coef_[i] * kernel(X[[i]], new)[0, 0] for i in range(len(X))]
+    assert sum(terms) == pytest.approx(model.predict(new)[0], rel=1e-10)
     if kernel.n_features(2) is not None:
         Phi = kernel.features(X)
-        w = np.linalg.solve(Phi.T @ Phi + 0.1 * np.eye(Phi.shape[1]), Phi.T @ y)
-        assert sum(terms) == pytest.approx((kernel.features(new) @ w)[0], rel=1e-8)
+        plain = qed.Ridge(alpha=0.1, fit_intercept=False).fit(Phi, y)
+        assert sum(terms) == pytest.approx(plain.predict(kernel.features(new))[0], rel=1e-8)
 
 
 def test_only_near_points_matter_for_a_narrow_gaussian():
     """As with neighbours weighted by distance: what is far from the new point has no say."""
     kernel = RBF(sigma=0.2)
-    alpha = np.linalg.solve(kernel(X) + 1e-3 * np.eye(len(X)), y)
+    model = qed.KernelRidge(alpha=1e-3, kernel=kernel, form="dual").fit(X, y)
     new = X[[4]] + 0.01
-    terms = alpha * kernel(X, new)[:, 0]
+    terms = model.dual_coef_ * kernel(X, new)[:, 0]
     far = np.linalg.norm(X - new, axis=1) > 5 * 0.2
     assert far.sum() > 10 and np.abs(terms[far]).sum() < 1e-3 * np.abs(terms).sum()

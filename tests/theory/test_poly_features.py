@@ -43,12 +43,12 @@ def test_a_polynomial_of_that_degree_is_fitted_without_error(p, degree):
     Phi = qed.PolynomialFeatures(degree).fit_transform(X)
     truth = rng.normal(size=Phi.shape[1])
     y = Phi @ truth
-    w, *_ = np.linalg.lstsq(Phi, y, rcond=None)
-    np.testing.assert_allclose(w, truth, rtol=1e-8, atol=1e-9)
-    np.testing.assert_allclose(Phi @ w, y, rtol=1e-10, atol=1e-11)
+    model = qed.LinearRegression(fit_intercept=False).fit(Phi, y)
+    np.testing.assert_allclose(model.coef_, truth, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.predict(Phi), y, rtol=1e-10, atol=1e-11)
     lower = qed.PolynomialFeatures(degree - 1).fit_transform(X)
-    v, *_ = np.linalg.lstsq(lower, y, rcond=None)
-    assert np.abs(lower @ v - y).max() > 1e-3
+    short = qed.LinearRegression(fit_intercept=False).fit(lower, y)
+    assert np.abs(short.predict(lower) - y).max() > 1e-3
 
 
 def test_smooth_functions_are_approximated_better_and_better():
@@ -57,8 +57,7 @@ def test_smooth_functions_are_approximated_better_and_better():
     errors = []
     for degree in range(1, 9):
         Phi = qed.PolynomialFeatures(degree).fit_transform(x)
-        w, *_ = np.linalg.lstsq(Phi, y, rcond=None)
-        errors.append(np.abs(Phi @ w - y).max())
+        errors.append(np.abs(qed.LinearRegression(fit_intercept=False).fit(Phi, y).predict(Phi) - y).max())
     assert all(after < before for before, after in zip(errors, errors[1:]))
     # Taylor's theorem bounds the best error of degree d by e / (d + 1)!.
     for degree, error in enumerate(errors, 1):

@@ -1,6 +1,6 @@
 r"""Apriori: frequent sets, size after size.
 
-A set of items is frequent where the rows that hold all of them weigh at least :math:`\text{min\_support}` of all rows. No set is more
+A set of items is frequent where the rows that hold all of them weigh at least the share ``min_support`` of all rows. No set is more
 frequent than its parts, so that the candidates of :math:`k + 1` items are those all of whose parts of :math:`k` items are frequent;
 one pass over the rows counts them.
 The counts of blocks are added up, so files larger than memory and clusters are counted alike. Agrawal and Srikant (1994), Fast
@@ -29,7 +29,8 @@ class Apriori(FrequentSets, Iterative):
     min_support : float, default=0.5
         The least share of the rows (by weight) that hold all items of a frequent set.
     max_size : int, optional
-        The largest number of items of a set.
+        The largest number of items of a set. Without it, tables in which many items are found together in most rows are refused: of n
+        such items 2^n - 1 sets are frequent.
 
     Attributes
     ----------
@@ -78,6 +79,7 @@ class Apriori(FrequentSets, Iterative):
         least = self._least(problem)
         if start is None:
             weights = problem.items()
+            problem.check_number(weights, least, self.max_size)
             new = np.flatnonzero(weights >= least)[:, None]
             sets, found = new.astype(np.int64), weights[new[:, 0]]
             yield self._step(sets, found)

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from qed.base.errors import ParameterError
+
+# Candidates of one size, times their items, that are made at once: a gigabyte or two.
+MOST_ITEMS = 100_000_000
+
+
+def too_many(what: str) -> ParameterError:
+    """Give the error for a search that would not end, with what to change."""
+    return ParameterError(
+        f"There are too many frequent sets: {what} would have to be counted. Give max_size, such as 2, or a larger min_support."
+    )
+
 
 def joined(sets: np.ndarray) -> np.ndarray:
     """Give the sets of one item more all of whose parts are among `sets`, of one size, each with its items rising.
@@ -23,6 +35,8 @@ def joined(sets: np.ndarray) -> np.ndarray:
     group = np.cumsum(new)
     ends = np.searchsorted(group, group, side="right")
     more = ends - np.arange(count) - 1
+    if (size + 1) * int(more.sum()) > MOST_ITEMS:
+        raise too_many(f"{count:,} sets of {size} items each make {int(more.sum()):,} larger ones, which")
     first = np.repeat(np.arange(count), more)
     second = np.arange(len(first)) - np.repeat(np.cumsum(more) - more, more) + first + 1
     found = np.column_stack([sets[first], sets[second, -1]])

@@ -14,8 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from qed.association.candidates import too_many
 from qed.association.counting import held
-from qed.association.itemsets import Baskets, FrequentSets
+from qed.association.itemsets import MOST_SETS, Baskets, FrequentSets
 from qed.association.tree import FEW, grow, mine
 from qed.base.compile import interpreted
 from qed.base.sources.block import Block
@@ -86,7 +87,8 @@ class FPGrowth(FrequentSets):
     min_support : float, default=0.5
         The least share of the rows (by weight) that hold all items of a frequent set.
     max_size : int, optional
-        The largest number of items of a set.
+        The largest number of items of a set. Without it, tables in which many items are found together in most rows are refused: of n
+        such items 2^n - 1 sets are frequent.
 
     Attributes
     ----------
@@ -120,6 +122,7 @@ class FPGrowth(FrequentSets):
         return DistinctBaskets(rows, self, self.min_support * (1 - 1e-12))
 
     def _solve(self, problem: DistinctBaskets) -> None:
+        problem.check_number(problem.item_weights, problem.least, self.max_size)
         order, distinct = problem.order, problem.distinct
         if not len(order):
             self._keep(problem, np.zeros((0, 1), dtype=np.int64), np.zeros(0))
@@ -128,7 +131,9 @@ class FPGrowth(FrequentSets):
         plant, dig = (interpreted(grow), interpreted(mine)) if few else (grow, mine)
         # Sorted baskets begin alike next to each other.
         tree = plant(problem.members[::-1].copy(), distinct.weights[::-1].copy())
-        ranks, mothers, weights = dig(*tree, len(order), problem.least, self.max_size or 0)
+        ranks, mothers, weights = dig(*tree, len(order), problem.least, self.max_size or 0, MOST_SETS)
+        if len(ranks) > MOST_SETS:
+            raise too_many(f"more than {MOST_SETS:,} sets")
         self._keep(problem, _written_out(ranks, mothers, order), weights)
 
 

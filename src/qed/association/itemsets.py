@@ -8,12 +8,13 @@ list, those whose parts are all inside: where none of them is frequent, no other
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 
 from qed.association.baskets import are_baskets, baskets
-from qed.association.candidates import border, filled, lacking
+from qed.association.candidates import border, filled, lacking, too_many
 from qed.association.counting import item_weights, set_weights
 from qed.base.attributes import Attributes, floats, integers
 from qed.base.certificate import Claim
@@ -25,6 +26,8 @@ from qed.base.models.proof import restated
 from qed.base.numbers import EPS
 from qed.base.sources.rows import Rows
 
+# With more sets than that nobody knows what to do, and they would take gigabytes.
+MOST_SETS = 10_000_000
 # Sums of weights that differ by no more than rounding are the same.
 SAME = 1e-12
 
@@ -45,6 +48,28 @@ class Baskets(RowsProblem):
         if not len(sets):
             return np.zeros(0)
         return np.asarray(self.rows.fold(set_weights, sets), dtype=np.float64)
+
+    def check_number(self, weights: np.ndarray, least: float, most: int | None) -> None:
+        """Refuse where there are certainly too many frequent sets, before they are looked for.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_items,)
+            What the baskets weigh that hold each item.
+        least : float
+            What a frequent set weighs at least.
+        most : int or None
+            The largest size that is looked for.
+        """
+        order = np.argsort(-weights, kind="stable")[: int((weights >= least).sum())][:64]
+        if parts_of(len(order), most) <= MOST_SETS:
+            return
+        first = np.where(np.tri(len(order), dtype=bool), order, -1)
+        together = int((self.weigh(first) >= least).sum())
+        if (count := parts_of(together, most)) > MOST_SETS:
+            raise too_many(
+                f"the {together} items that are held most often are found together in so many rows that {count:,} sets"
+            )
 
 
 class FrequentSets(Estimator):
@@ -114,6 +139,15 @@ class FrequentSets(Estimator):
             (tuple(int(item) if names is None else str(names[item]) for item in one if item >= 0), float(support))
             for one, support in zip(self.itemsets_, self.supports_)
         ]
+
+
+def parts_of(items: int, most: int | None) -> int:
+    """Count the sets that can be made of some items, up to a size: where all are frequent together, each of these is.
+
+    >>> parts_of(3, None), parts_of(3, 2)
+    (7, 6)
+    """
+    return sum(comb(items, size) for size in range(1, 1 + min(items, items if most is None else most)))
 
 
 def check_sets(model: object) -> FrequentSets:

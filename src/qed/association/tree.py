@@ -72,12 +72,12 @@ def hand_up(
 
 @kernel
 def mine(
-    items: np.ndarray, parents: np.ndarray, weights: np.ndarray, count: int, least: float, most: int
+    items: np.ndarray, parents: np.ndarray, weights: np.ndarray, count: int, least: float, most: int, limit: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find all frequent sets of a tree: each by the item it has more than another, the number of that one (-1 for none), and its weight.
 
     The tree of what comes before an item holds the nodes above it, with the weights handed up, of items that stay frequent. Trees inside
-    trees stand one after another in the same lists.
+    trees stand one after another in the same lists. With more than `limit` sets it gives up, and gives those found so far.
     """
     n, height = len(items), 1
     depth = np.ones(n, np.int64)
@@ -93,7 +93,7 @@ def mine(
         totals[items[node]] += weights[node]
     ends[0], cursor[0], owner[0], width[0] = n, count, -1, count
     ranks, mothers, heavy, found, level = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64), 0, 0
-    while level >= 0:
+    while level >= 0 and found <= limit:
         rank = cursor[level] - 1
         while rank >= 0 and totals[offset[level] + rank] < least:
             rank -= 1

@@ -123,8 +123,10 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        X, Z
-            As in a call of the kernel.
+        X : array-like or sparse matrix of shape (n, p)
+            The rows.
+        Z : array-like or sparse matrix of shape (m, p), optional
+            The rows to compare with; the default is `X`, and the matrix then is exactly symmetric.
 
         Examples
         --------
@@ -161,8 +163,10 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        X, Z
-            As in a call of the kernel.
+        X : array-like or sparse matrix of shape (n, p)
+            The rows.
+        Z : array-like or sparse matrix of shape (m, p), optional
+            The rows to compare with; the default is `X`, and the matrix then is exactly symmetric.
         memory : int, default=2**28
             How many bytes may be used, besides the tables and what functions of your own need. Two blocks are counted,
             since yours is still there while the next is made.

@@ -155,7 +155,7 @@ class Network:
 
         Parameters
         ----------
-        X : array of shape (n, *input_shape) or (n, numbers of a row)
+        X : array of shape ``(n, *input_shape)`` or (n, numbers of a row)
             The batch.
         training : bool
             Whether to drop values and to normalise by the batch.

@@ -107,7 +107,7 @@ def minimize(
         Where to begin; or the last step of an earlier run of the same problem (``minimum.ending.last``), to go on
         from there.
     gradient, hessian, product : callable, optional
-        Derivatives of the function, as in `Objective`; by differences when missing.
+        Its gradient and Hessian, and ``product(point, vector)``, the Hessian times a vector; by differences when missing.
     method : str or Method, default="lbfgs"
         A method, such as ``HeavyBall(step=0.03, momentum=0.67)``, or the name of one with its usual parameters.
     tol : float
@@ -117,8 +117,10 @@ def minimize(
         The most steps.
     stop : Rule, optional
         A whole stopping rule, in place of `tol` and `max_iter`.
-    strong_convexity, smoothness : float, optional
-        What is known of the function, as in `Objective`.
+    strong_convexity : float, optional
+        A number m such that ``f - m/2 ||w||^2`` is convex, if one is known; 0 says nothing.
+    smoothness : float, optional
+        A number M such that the gradient changes by at most ``M`` times the way, if one is known.
     check : bool
         Compare the gradient with differences at the start first.
 

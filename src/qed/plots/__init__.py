@@ -5,7 +5,7 @@ from qed.base.lazy import room
 __getattr__, __dir__, __all__ = room(
     __name__,
     {
-        "bars": ["coefficients", "importances"],
+        "bars": ["coefficients", "filters", "importances"],
         "bias_variance": ["bias_variance", "hypotheses"],
         "boundary": ["decision_boundary", "margins", "voronoi"],
         "confusion": ["confusion_matrix"],

@@ -1,10 +1,11 @@
-"""Coefficients as bars, the largest first: what moves the prediction, and in which direction."""
+"""What a model weighs: coefficients as bars, the largest first, and filters as small pictures on one scale."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qed.base.errors import InputError
 from qed.plots.style import ACCENT, INK, SECOND, Axes, axes, plain
 
 
@@ -78,4 +79,43 @@ def importances(names: Sequence[str], importances: ArrayLike, ax: Axes | None = 
     ax.grid(False, axis="y")
     ax.tick_params(axis="y", length=0)
     ax.set_title("Importances", loc="left")
+    return ax
+
+
+def filters(weights: ArrayLike, ax: Axes | None = None, *, columns: int = 8) -> Axes:
+    """Draw filters, or other small pictures with a sign, beside each other: blue below zero, red above, white at zero.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n, height, width)
+        The pictures, such as ``seeing.first_filters(network)[:, 0]`` or components of images.
+    ax : matplotlib axes, optional
+        Where to draw.
+    columns : int, default=8
+        How many stand in a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> filters(np.eye(3)[None] * [[[1.0]], [[-1.0]]]).get_title(loc="left")
+    '2 filters of 3 x 3'
+    """
+    pictures = np.asarray(weights, dtype=float)
+    if pictures.ndim != 3 or not pictures.size or not np.isfinite(pictures).all():
+        raise InputError(
+            f"Filters are drawn from finite numbers of the shape (n, height, width), not {pictures.shape}: choose a channel."
+        )
+    (n, high, wide), reach = pictures.shape, float(np.abs(pictures).max()) or 1.0
+    across, down = min(columns, n), -(-n // columns)
+    # A frame of a pixel stays empty around each.
+    sheet = np.full((down * (high + 1) + 1, across * (wide + 1) + 1), np.nan)
+    ax = axes(ax, 0.9 * across + 1.2, 0.9 * down + 0.6)
+    for number, picture in enumerate(pictures):
+        top, left = (number // columns) * (high + 1) + 1, (number % columns) * (wide + 1) + 1
+        sheet[top : top + high, left : left + wide] = picture
+        ax.text(left - 0.4, top - 0.55, str(number), color=INK, fontsize=7, va="bottom")
+    drawn = ax.imshow(sheet, cmap="RdBu_r", vmin=-reach, vmax=reach, interpolation="nearest")
+    ax.figure.colorbar(drawn, ax=ax, label="weight", shrink=0.9)
+    ax.set_title(f"{n} filters of {high} x {wide}", loc="left")
+    ax.set_axis_off()
     return ax

@@ -111,8 +111,13 @@ def export_svg(
     ----------
     decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor, or a TableModel of one
         The tree.
-    feature_names, class_names, categories, missing
-        As in :func:`qed.export_rules`.
+    feature_names, class_names : list of str, optional
+        Names of columns and classes; by default those of the fit.
+    categories : mapping, optional
+        For columns of levels, by name, what the numbers 0, 1, 2 and so on stand for; a `TableModel` knows them.
+    missing : bool or list of str, optional
+        The columns of which to say where missing values go; True for all, False for none. When not given, a `TableModel` knows
+        which columns had some; of other trees it is said for all.
     max_depth : int or None, default=4
         Up to which level; boxes with a broken edge have more below them, and the picture says how much is not drawn. None draws all, up to
         200 levels.
@@ -209,8 +214,16 @@ def plot_tree(
     ----------
     decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor, or a TableModel of one
         The tree.
-    max_depth, feature_names, class_names, categories, missing
-        As in :func:`qed.export_svg`.
+    max_depth : int or None, default=4
+        Up to which level; boxes with a broken edge have more below them, and the picture says how much is not drawn. None draws all, up to
+        200 levels.
+    feature_names, class_names : list of str, optional
+        Names of columns and classes; by default those of the fit.
+    categories : mapping, optional
+        For columns of levels, by name, what the numbers 0, 1, 2 and so on stand for; a `TableModel` knows them.
+    missing : bool or list of str, optional
+        The columns of which to say where missing values go; True for all, False for none. When not given, a `TableModel` knows
+        which columns had some; of other trees it is said for all.
     ax : matplotlib axes, optional
         Where to draw.
 

@@ -15,7 +15,13 @@ from qed.selection.splitting.splits import KFold, StratifiedKFold
 def python_of(data: Data, comparison: Comparison) -> str:
     """Write the program; nothing where it would need more than a program can say in a few lines."""
     best = comparison.best
-    if not data.given or best.model is None or comparison.task == "clustering" or data.is_reread:
+    if (
+        not data.given
+        or best.model is None
+        or comparison.task == "clustering"
+        or data.is_reread
+        or best.sample is not None
+    ):
         return ""
     lines = ["import qed", "", *_reading(data, comparison)]
     encoder = best.contender.encoder

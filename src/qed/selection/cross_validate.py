@@ -117,7 +117,7 @@ def cross_validate(
     y : array-like, optional
         The target.
     cv : int, None, "loo", splitter or iterable of (train, test), default=5
-        The folds, as in `Search`.
+        The number of folds, stratified for classes; None for five; "loo" for every row by itself; or a splitter, or pairs of row numbers.
     scoring : str, callable, list, tuple or dict of them, or None
         What to score by; several give several columns. None means the model's own ``score``.
     sample_weight : array-like of shape (n,), optional
@@ -214,8 +214,18 @@ def cross_val_predict(
     ----------
     model : estimator
         The model; it is not changed.
-    X, y, cv, sample_weight, groups, params
-        As in `cross_validate`; the folds must hold out every row once.
+    X : array-like, sparse matrix, frame, path, Dask collection or Rows
+        The features, as the model takes them.
+    y : array-like, optional
+        The target.
+    cv : int, None, "loo", splitter or iterable of (train, test), default=5
+        The number of folds, or what makes them; they must hold out every row once.
+    sample_weight : array-like of shape (n,), optional
+        Weights, for fitting and for scoring.
+    groups : array-like of shape (n,), optional
+        For splitters that keep groups of rows together.
+    params : mapping of str to object, optional
+        What else ``fit`` of the model takes; of what has a value for each row, each fit gets its own rows.
     method : str, default="predict"
         The method to ask: "predict", "predict_proba", "decision_function", "transform" ...
 

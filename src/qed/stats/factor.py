@@ -46,8 +46,16 @@ class Factor(Centred):
 
     Attributes
     ----------
-    weight, count, mean, n_features, rest
-        As in `Moments`.
+    weight : float
+        The sum of the weights.
+    count : int
+        The number of rows whose weight is not zero.
+    mean : ndarray of shape (p + q,)
+        The weighted mean of features, then targets.
+    n_features : int
+        How many of the columns are features: p.
+    rest : ndarray of shape (p + q,)
+        What rounding cut off the mean.
     R : ndarray of shape (k, p + q)
         Upper triangular, with ``R.T @ R`` the scatter about the mean; k is the number of columns, or of rows where
         there are fewer.

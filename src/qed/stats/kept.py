@@ -42,8 +42,14 @@ class KeptRows(Centred):
 
     Attributes
     ----------
-    weight, count, mean, rest
-        As in `Moments`; rows of weight zero are not kept.
+    weight : float
+        The sum of the weights.
+    count : int
+        The number of rows; those of weight zero are not kept.
+    mean : ndarray of shape (p + q,)
+        The weighted mean of features, then targets.
+    rest : ndarray of shape (p + q,)
+        What rounding cut off the mean.
     X : ndarray or scipy.sparse.csr_array of shape (count, p)
         The features.
     Y : ndarray of shape (count, q)

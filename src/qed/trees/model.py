@@ -218,8 +218,12 @@ class DecisionTree(Estimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a weight of two means the same as the row twice.
 
         Returns
         -------

@@ -272,8 +272,10 @@ class OnePass(Estimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``.
+        X, y : array-like, frame, path, Dask collection or Rows
+            The features; and the target, or the name of its column.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a weight of two means the same as the row twice.
         """
         check_parameters(self, self.parameters)
         self._check_sums("partial_fit")
@@ -340,7 +342,7 @@ class Iterative(Stepped, Estimator):
         Parameters
         ----------
         X, y, sample_weight
-            As in ``fit``.
+            The data of the last fit.
         """
         self._check_fitted()
         with changing(self), calling_back(self, X, y, sample_weight):

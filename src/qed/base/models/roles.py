@@ -282,8 +282,13 @@ class OnePassClassifier(Classifier, OnePass):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``; scikit-learn's classifiers take the classes before the weights.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a weight of two means the same as the row twice. scikit-learn's classifiers
+            take the classes before them.
         classes : array-like, optional
             All classes there may be; a label that is none of them is refused. The model knows those that it has seen, in
             whichever call, so this need not be given.
@@ -324,8 +329,12 @@ class Clusterer(ClusterMixin, Grouper):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``; `y` is not used.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a weight of two means the same as the row twice.
         """
         return self.fit(X, sample_weight=sample_weight).labels_
 

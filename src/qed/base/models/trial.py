@@ -76,7 +76,7 @@ class Trial(Stepped, BaseEstimator):
         Parameters
         ----------
         world : World, Bandit or Gymnasium environment
-            As in ``fit``.
+            What to act in: the same as in the last fit.
 
         Returns
         -------

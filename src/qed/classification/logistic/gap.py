@@ -138,8 +138,10 @@ def sharply(
     ----------
     block, loss, theta
         The rows, and the parameters that they are looked at with.
-    magnitude, sizes
-        As in `roughly`.
+    magnitude : ndarray of shape (q,)
+        The largest rounding error of a score that each column can bring, for a value of one.
+    sizes : ndarray of shape (m, q)
+        Those of the lower bound of the curvature.
     factor : float
         The weight of the loss.
     length : float

@@ -73,7 +73,7 @@ class GradientLogisticRegression(LogisticRegression):
     class_weight : None, "balanced" or dict, default=None
         Factors of the rows' weights by class.
     tol : float, default=1e-5
-        As in `LogisticRegression`: the fit ends when the objective is proven to be within the square of this, relative, of its minimum.
+        The fit ends when the objective is proven to be within the square of this, relative, of its minimum.
     max_iter : int, default=1000
         The most iterations, or epochs.
     random_state : None, int or NumPy generator, default=0

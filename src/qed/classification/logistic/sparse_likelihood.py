@@ -57,8 +57,20 @@ class SparseLikelihood(Likelihood):
 
     Parameters
     ----------
-    rows, summary, class_weight, C, intercept, centred, tol
-        As in `Likelihood`; C is finite.
+    rows : Rows
+        Their target holds class numbers.
+    summary : Summary
+        Of these rows, for the range of the columns.
+    class_weight : ndarray of shape (K,)
+        Factors of the rows' weights, by class.
+    C : float
+        The weight of the loss, finite.
+    intercept : bool
+        Whether there is a constant.
+    centred : bool
+        Whether columns may be shifted, which sparse ones may not.
+    tol : float
+        A gap that is small enough.
     l1_ratio : float
         The share of the penalty that is on sizes, above 0.
     """

@@ -86,9 +86,10 @@ class Perceptron(Classifier, Iterative):
     strict : bool, default=True
         Whether a row on the plane itself is wrong whatever its class; else it belongs to the first class, as in ``predict``.
     kernel : None, str, Kernel or callable, default=None
-        The kernel by which rows are compared, as in `KernelRidge`; None is the plane itself.
+        The kernel by which rows are compared: its name, such as "rbf" or "poly", one of `qed.kernels`, or a function of two rows; None
+        is the plane itself.
     gamma, degree, coef0
-        Parameters of the named kernels, as in `KernelRidge`.
+        Parameters of the named kernels: the factor of distances or products, the degree, and what is added to products.
 
     Attributes
     ----------
@@ -226,8 +227,12 @@ class Perceptron(Classifier, Iterative):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a weight of two means the same as the row twice.
         classes : array-like, optional
             All classes there may be, for the first call; by default those of its rows.
 

@@ -49,7 +49,8 @@ class KMedians(AroundCentres):
     n_clusters : int, default=8
         How many clusters.
     init : {"k-means++", "random", "random-domain"}, array of shape (n_clusters, p) or callable, default="k-means++"
-        Where the centres begin, as in :class:`qed.KMeans`.
+        Where the centres begin: at rows that lie far apart, at any rows, at any points between the least and the largest value of
+        each column, at the points given, or where ``init(X, n_clusters, random_state)`` says.
     n_init : "auto" or int, default="auto"
         How many beginnings to try; the best end is kept. "auto" is 1 for k-means++ and for points given, else 10.
     max_iter : int, default=300

@@ -120,8 +120,13 @@ def kmeans_path(
         The features.
     n_clusters : iterable of int, default=range(1, 11)
         The numbers of clusters.
-    max_iter, tol, random_state
-        As in :class:`qed.KMeans`.
+    max_iter : int, default=300
+        The most iterations.
+    tol : float, default=1e-4
+        The fit ends when the centres move by no more than this: sum of their squared moves, relative to the mean variance of the
+        columns. Zero asks for the very fixed point.
+    random_state : None, int or NumPy generator
+        The seed. It gives the same centres for any number of threads, any order of the rows, and weights or repetitions.
     sample_weight : array-like of shape (n,), optional
         Weights.
 

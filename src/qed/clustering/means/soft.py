@@ -52,7 +52,8 @@ class SoftKMeans(AroundCentres):
         How hard the shares are: the exponent falls by this times the squared distance. "auto" is half of one over the variance of a
         column within the clusters that the fit begins with.
     init : {"k-means++", "random", "random-domain"}, array of shape (n_clusters, p) or callable, default="k-means++"
-        Where the centres begin, as in :class:`qed.KMeans`.
+        Where the centres begin: at rows that lie far apart, at any rows, at any points between the least and the largest value of
+        each column, at the points given, or where ``init(X, n_clusters, random_state)`` says.
     n_init : "auto" or int, default="auto"
         How many beginnings to try; that of the least free energy is gone on from. "auto" is 1 for k-means++ and for points given, else 10.
     max_iter : int, default=1000

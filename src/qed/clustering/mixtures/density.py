@@ -166,8 +166,12 @@ class MixtureDensity(Grouper):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``; `y` is not used.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a weight of two means the same as the row twice.
         """
         return self.fit(X, sample_weight=sample_weight).predict(X)
 

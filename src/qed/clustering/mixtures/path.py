@@ -99,8 +99,17 @@ def mixture_path(
         The numbers of components; those between are gone through.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
-    covariance_type, tol, reg_covar, max_iter, random_state
-        As in :class:`qed.GaussianMixture`.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Each component has a covariance of its own; all have the same; columns are independent within components; or they vary
+        alike, too.
+    tol : float, default=1e-3
+        The fit ends when a step raises the mean log-likelihood by no more than this, and the bound says that another would not either.
+    reg_covar : float, default=1e-6
+        Added to all variances, so that a component can not shrink to a point. In the units of the columns, squared.
+    max_iter : int, default=100
+        The most iterations; with none the mixture is what it begins with.
+    random_state : None, int or NumPy generator
+        The seed.
 
     Returns
     -------

@@ -198,8 +198,10 @@ class SpectralClustering(Clusterer):
 
         Parameters
         ----------
-        X, y
-            As in ``fit``; `y` is not used.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The rows; similarities or distances of all rows where they are precomputed.
+        y : None
+            Not used.
         """
         return np.asarray(self.fit(X).labels_)
 

@@ -80,8 +80,14 @@ def ar1_covariance(n: int, r: float, *, scale: float = 1.0, start: str = "rest")
 
     Parameters
     ----------
-    n, r, scale, start
-        As in `ar1_noise`.
+    n : int
+        Length of a series.
+    r : float
+        Memory, from -1 to 1.
+    scale : float, default=1.0
+        Standard deviation of the innovations u.
+    start : {"rest", "stationary"}
+        From rest, z_1 = u_1. Stationary, z_1 has the variance scale² / (1 - r²) that all z_i then share.
 
     Returns
     -------

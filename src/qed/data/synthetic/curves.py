@@ -78,8 +78,14 @@ def polynomial(
         Number of points.
     coef : array_like
         Coefficients, the constant first.
-    low, high, noise, family, random_state
-        As in `line`.
+    low, high : float
+        Where the points lie.
+    noise : float, default=0.5
+        Standard deviation of z.
+    family : {"gaussian", "uniform", "laplace"}
+        Family of z, see `qed.data.synthetic.noise`.
+    random_state : int, Generator or None
+        Seed.
     return_truth : bool, default=False
         Also give ``coef`` (constant first) and ``mean``.
 
@@ -123,8 +129,14 @@ def sinusoid(
         Number of points.
     amplitude, frequency, phase : float
         The wave; the phase is in radians.
-    low, high, noise, family, random_state
-        As in `line`.
+    low, high : float
+        Where the points lie.
+    noise : float, default=0.5
+        Standard deviation of z.
+    family : {"gaussian", "uniform", "laplace"}
+        Family of z, see `qed.data.synthetic.noise`.
+    random_state : int, Generator or None
+        Seed.
     return_truth : bool, default=False
         Also give ``mean``.
 

@@ -94,8 +94,12 @@ def collinear(
         In radians, from 0 (the same column twice) to pi.
     coef : (float, float)
         True coefficients.
-    noise, family, random_state
-        As in `linear`.
+    noise : float, default=1.0
+        Standard deviation of z.
+    family : {"gaussian", "uniform", "laplace"}
+        Family of z, see `qed.data.synthetic.noise`.
+    random_state : int, Generator or None
+        Seed.
     return_truth : bool, default=False
         Also give ``coef``, ``singular_values`` and ``mean``.
 

@@ -95,8 +95,14 @@ def softmax_classes(
         The w_k to use instead.
     intercept : array_like of shape (n_classes,), optional
         Zero by default.
-    signal, rho, n_informative, random_state
-        As in `logistic`.
+    signal : float, default=2.0
+        How sure the labels are; 0 makes them a coin toss.
+    rho : float, default=0.0
+        Correlation of neighbouring columns.
+    n_informative : int, optional
+        How many columns matter; all by default.
+    random_state : int, Generator or None
+        Seed.
     return_truth : bool, default=False
         Also give ``coef``, ``intercept`` and ``probability``, a row of class probabilities for each row.
 

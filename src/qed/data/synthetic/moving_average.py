@@ -31,8 +31,14 @@ def ma_noise(
 
     Parameters
     ----------
-    n, scale, n_series, random_state
-        As in `ar1_noise`.
+    n : int
+        Length of a series.
+    scale : float, default=1.0
+        Standard deviation of the innovations u.
+    n_series : int, optional
+        Draw so many independent series, one a row. By default a single one.
+    random_state : int, Generator or None
+        Seed.
     window : array-like of shape (q + 1,)
         The weight of the present and of the q innovations before it.
     start : {"stationary", "rest"}
@@ -64,8 +70,14 @@ def ma_covariance(n: int, window: Any, *, scale: float = 1.0, start: str = "stat
 
     Parameters
     ----------
-    n, window, scale, start
-        As in `ma_noise`.
+    n : int
+        Length of a series.
+    window : array-like of shape (q + 1,)
+        The weight of the present and of the q innovations before it.
+    scale : float, default=1.0
+        Standard deviation of the innovations u.
+    start : {"stationary", "rest"}
+        Stationary, the first values hear innovations from before the series; from rest they do not.
 
     Returns
     -------

@@ -41,7 +41,7 @@ class Nystroem(ApproximateMap):
     Parameters
     ----------
     kernel : Kernel, str or callable, default="rbf"
-        The kernel: one of `qed.kernels`, a name as in scikit-learn, a function of two rows, or "precomputed": `X` then is the kernel
+        The kernel: one of `qed.kernels`, a name such as "rbf" or "poly", a function of two rows, or "precomputed": `X` then is the kernel
         matrix, of the rows fitted with themselves in ``fit``, and of other rows with those fitted in ``transform``.
     gamma : float, optional
         The factor of a kernel given by name; the default is one over the number of columns.

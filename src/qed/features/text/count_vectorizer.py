@@ -167,8 +167,10 @@ class CountVectorizer(Cutting):
 
         Parameters
         ----------
-        X, y
-            As in ``fit``.
+        X : list of str, column, frame of one column, Path, Dask frame or Rows
+            The documents: ``table["message"]``, or ``qed.rows("messages.csv", columns=["message"])``.
+        y : None
+            Not used.
         **fit_params
             Not used.
         """

@@ -79,7 +79,7 @@ def train(
     ----------
     network : Network
         The network; its weights are where training begins, and where it ends.
-    X : array of shape (n, *network.input_shape) or (n, numbers of a row)
+    X : array of shape ``(n, *network.input_shape)`` or (n, numbers of a row)
         The rows.
     y : array
         Class numbers for "cross_entropy", else what should come out.

@@ -157,8 +157,10 @@ class ConstrainedProblem:
 
         Parameters
         ----------
-        multipliers, equality_multipliers : array_like
-            As in `lagrangian`.
+        multipliers : array_like of shape (m,)
+            Those of the inequalities.
+        equality_multipliers : array_like of shape (n,)
+            Those of the equalities.
         """
         above, equal = _vector(multipliers), _vector(equality_multipliers)
         if (above < 0).any():
@@ -180,8 +182,12 @@ class ConstrainedProblem:
 
         Parameters
         ----------
-        x, multipliers, equality_multipliers : array_like
-            As in `lagrangian`.
+        x : array_like of shape (d,)
+            The point.
+        multipliers : array_like of shape (m,)
+            Those of the inequalities.
+        equality_multipliers : array_like of shape (n,)
+            Those of the equalities.
         """
         return self.value(x) - self.dual(multipliers, equality_multipliers)
 
@@ -190,8 +196,12 @@ class ConstrainedProblem:
 
         Parameters
         ----------
-        x, multipliers, equality_multipliers : array_like
-            As in `lagrangian`.
+        x : array_like of shape (d,)
+            The point.
+        multipliers : array_like of shape (m,)
+            Those of the inequalities.
+        equality_multipliers : array_like of shape (n,)
+            Those of the equalities.
         """
         point, above, equal = _vector(x), _vector(multipliers), _vector(equality_multipliers)
         slack, off = self.inequalities(point), self.equalities(point)

@@ -164,8 +164,20 @@ def check_strong_convexity(
     ----------
     constant : float
         The constant m.
-    function, low, high, gradient, hessian, tests, n_samples, tol, random_state
-        As in `check_convexity`.
+    function : callable
+        Takes an array of shape (d,), gives a number.
+    low, high : float or array_like of shape (d,)
+        The box from which points are drawn; infinite sides are explored up to a distance of a million.
+    gradient, hessian : callable, optional
+        The function's derivatives; found by differences where they are missing.
+    tests : sequence of {"chord", "tangent", "monotone gradient", "Hessian"}
+        Which tests to make: only the chord makes sense for a function with kinks.
+    n_samples : int
+        How many pairs of points to try.
+    tol : float
+        Violations smaller than this, relative to the terms of the inequality, are put down to rounding.
+    random_state : None, int or Generator
+        Draws the points.
 
     Examples
     --------
@@ -201,8 +213,20 @@ def check_smoothness(
     ----------
     constant : float
         The constant M.
-    function, low, high, gradient, hessian, tests, n_samples, tol, random_state
-        As in `check_convexity`.
+    function : callable
+        Takes an array of shape (d,), gives a number.
+    low, high : float or array_like of shape (d,)
+        The box from which points are drawn; infinite sides are explored up to a distance of a million.
+    gradient, hessian : callable, optional
+        The function's derivatives; found by differences where they are missing.
+    tests : sequence of {"chord", "tangent", "monotone gradient", "Hessian"}
+        Which tests to make: only the chord makes sense for a function with kinks.
+    n_samples : int
+        How many pairs of points to try.
+    tol : float
+        Violations smaller than this, relative to the terms of the inequality, are put down to rounding.
+    random_state : None, int or Generator
+        Draws the points.
 
     Examples
     --------

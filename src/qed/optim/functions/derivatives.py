@@ -65,8 +65,12 @@ def jacobian(function: Function, point: Any, method: str = "forward", scale: Any
     ----------
     function : callable
         Takes an array of shape (d,), gives an array of shape (m,).
-    point, method, scale
-        As in `gradient`.
+    point : array_like of shape (d,)
+        Where; a number counts as an array of one.
+    method : {"central", "forward", "complex"}
+        How.
+    scale : float or array_like of shape (d,)
+        The size of change that matters in a coordinate where the point is near zero: steps are relative to ``max(|point|, scale)``.
 
     Returns
     -------
@@ -99,8 +103,10 @@ def hessian(function: Function, point: Any, gradient: Function | None = None, sc
     ----------
     function : callable
         Takes an array of shape (d,).
-    point, scale
-        As in `gradient`.
+    point : array_like of shape (d,)
+        Where; a number counts as an array of one.
+    scale : float or array_like of shape (d,)
+        The size of change that matters in a coordinate where the point is near zero: steps are relative to ``max(|point|, scale)``.
     gradient : callable, optional
         The function's gradient. With it about ten digits are right, without it about seven.
 
@@ -162,8 +168,12 @@ def check_gradient(
     ----------
     function, gradient : callable
         Both take an array of shape (d,).
-    point, method, scale
-        As in `gradient`.
+    point : array_like of shape (d,)
+        Where; a number counts as an array of one.
+    method : {"central", "forward", "complex"}
+        How.
+    scale : float or array_like of shape (d,)
+        The size of change that matters in a coordinate where the point is near zero: steps are relative to ``max(|point|, scale)``.
     tol : float
         The relative distance allowed, besides what rounding does to differences.
 

@@ -111,8 +111,15 @@ def fenchel_gap(
 
     Parameters
     ----------
-    loss_value, penalty, coef, correlation
-        As in `duality_gap`.
+    loss_value : float
+        The loss at `coef`, without the penalty.
+    penalty : Penalty
+        The penalty.
+    coef : ndarray of shape (p,)
+        The coefficients.
+    correlation : ndarray of shape (p,)
+        :math:`X^\top\theta` with the raw dual point :math:`\theta`, minus the gradient of the loss in `coef`. An unpenalised
+        intercept is no part of it: its equation, that :math:`\theta` sums to zero, has to hold already.
     misfit : callable
         The first term as a function of the scaling :math:`s`, from `Loss.gap`; for squares :math:`\tfrac12 (1 - s)^2 \|r\|^2`.
     least : float

@@ -199,8 +199,10 @@ class FiniteSum(Objective):
         ``gradient(point, rows)`` gives the mean of their gradients, of shape (d,).
     n : int
         How many functions there are.
-    strong_convexity, smoothness
-        Of the mean, as in `Objective`.
+    strong_convexity : float
+        A number m such that the mean less ``m/2 ||w||^2`` is convex, if one is known; 0 says nothing.
+    smoothness : float, optional
+        A number M such that the gradient of the mean changes by at most ``M`` times the way, if one is known.
 
     Examples
     --------

@@ -215,7 +215,7 @@ class Wolfe(Search):
     Parameters
     ----------
     first : float, optional
-        The first length tried, as in `Armijo`. Quasi-Newton methods want 1.
+        The first length tried; by default that of the step before, and 1 at the beginning. Quasi-Newton methods want 1.
     decrease : float
         The share of the promised decrease that has to be kept.
     curvature : float

@@ -43,7 +43,8 @@ class HeavyBall(Method):
     Parameters
     ----------
     step : float, StepRule, callable or None
-        As in `GradientDescent`. By default ``4 / (sqrt(M) + sqrt(m))^2`` where the objective knows both, the best for
+        The step: a number, a rule such as ``Armijo()``, or a function of the iteration t = 1, 2, ... By default
+        ``4 / (sqrt(M) + sqrt(m))^2`` where the objective knows both, the best for
         a quadratic; else 1 / M, with M estimated at the start if it is not known.
     momentum : float, callable or None
         Beta, from 0 (gradient descent) to below 1, or a function of the iteration t = 1, 2, ... By default
@@ -109,7 +110,8 @@ class Nesterov(Method):
     Parameters
     ----------
     step : float, StepRule, callable or None
-        As in `GradientDescent`. By default 1 / M where the objective knows M; else it begins at 1 / M with M estimated at
+        The step: a number, a rule such as ``Armijo()``, or a function of the iteration t = 1, 2, ... By default
+        1 / M where the objective knows M; else it begins at 1 / M with M estimated at
         the start, and is halved where the function does not fall by half of what the gradient promises.
     momentum : float, callable or None
         Beta, from 0 (gradient descent) to below 1, or a function of the iteration t = 1, 2, ... By default

@@ -41,7 +41,8 @@ class Subgradient(Method):
     Parameters
     ----------
     step : float, StepRule, callable or None
-        As in `GradientDescent`; ``RootDecay``, ``InverseDecay`` and ``Diminishing`` are made for this. By default
+        The step: a number, a function of the iteration t = 1, 2, ..., or a rule; ``RootDecay``, ``InverseDecay`` and
+        ``Diminishing`` are made for this. By default
         ``R / (||g|| sqrt(t))``, with R the radius, or the length of the start if that is not known.
     radius : float, optional
         A bound of the distance from the start to a minimum. With it, or with strong convexity, the gap is a proof;

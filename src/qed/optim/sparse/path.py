@@ -109,8 +109,20 @@ def minimize_sparse(
 
     Parameters
     ----------
-    X, y, loss, penalty, sample_weight, fit_intercept, tol
-        As in `sparse_path`.
+    X : ndarray or sparse matrix of shape (n, p)
+        The features. Columns are laid out one after another in double precision; sparse ones stay sparse.
+    y : array-like of shape (n,)
+        The target; labels are -1 and 1.
+    loss : Loss
+        A smooth loss: `SquaredLoss`, `HuberLoss`, `LogisticLoss`, `PoissonLoss` or another one.
+    penalty : L1 or L1L2
+        The penalty, with a positive weight of the sizes.
+    sample_weight : array-like of shape (n,), optional
+        The weights of the rows, none of them negative.
+    fit_intercept : bool, default=True
+        Whether there is a constant, which is not penalised.
+    tol : float, default=1e-8
+        Each objective is proven to be within this, relative, of its minimum.
     start : array-like of shape (p,), optional
         Coefficients to begin with.
 

@@ -286,8 +286,12 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The first table.
+        y : array-like of shape (n, q)
+            The second table.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a weight of two means the same as the row twice.
         """
         return self.fit(X, y, sample_weight).transform(X, y)
 

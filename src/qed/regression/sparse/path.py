@@ -166,8 +166,23 @@ def elastic_net_path(
 
     Parameters
     ----------
-    X, y, alphas, eps, fit_intercept, positive, sample_weight, tol
-        As in `lasso_path`.
+    X : array-like, sparse matrix, frame, path, Dask collection or Rows
+        The features.
+    y : array-like, optional
+        The target; not needed when `X` is Rows that know it.
+    alphas : int or array-like of shape (m,), default=100
+        The penalties, or how many: so many are evenly spaced in their logarithm from the smallest one with which all coefficients are
+        zero down to `eps` times it.
+    eps : float, default=1e-3
+        See `alphas`.
+    fit_intercept : bool, default=True
+        Whether to fit a constant, which is not penalised.
+    positive : bool, default=False
+        Whether coefficients must not be negative.
+    sample_weight : array-like of shape (n,), optional
+        Weights.
+    tol : float, default=1e-6
+        The relative duality gap: how far the objective may be above its minimum.
     l1_ratio : float, default=0.5
         The share of the 1-norm in the penalty; above zero, unless `alphas` are given.
 

@@ -154,8 +154,10 @@ class TotalLeastSquares(LinearModel):
 
         Parameters
         ----------
-        X, y
-            Rows with their target, as in ``fit``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path.
 
         Returns
         -------
@@ -169,8 +171,10 @@ class TotalLeastSquares(LinearModel):
 
         Parameters
         ----------
-        X, y
-            Rows with their target, as in ``fit``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The features.
+        y : array-like or str, optional
+            The target; or the name of its column, where `X` is a frame or a path.
 
         Returns
         -------

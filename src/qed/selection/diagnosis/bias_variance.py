@@ -181,8 +181,10 @@ def bootstrap_bias_variance(
         The rows to draw training sets from.
     X_test, y_test : array-like of shape (m, p) and (m,)
         Rows that were not used in fitting.
-    repetitions, random_state
-        As in `bias_variance`.
+    repetitions : int, default=200
+        How many training sets to draw.
+    random_state : None, int or numpy generator, default=0
+        The seed. Training set t depends on the seed and on t alone.
 
     Returns
     -------

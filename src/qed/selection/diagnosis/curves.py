@@ -187,14 +187,27 @@ def validation_curve(
     ----------
     model : estimator
         The model; it is not changed.
-    X, y, sample_weight, groups, error_score, params
-        As in `cross_validate`; `y` is None for Rows that know their target.
+    X : array-like, sparse matrix, frame, path, Dask collection or Rows
+        The features, as the model takes them.
+    y : array-like, optional
+        The target; None for Rows that know it.
+    sample_weight : array-like of shape (n,), optional
+        Weights, for fitting and for scoring.
+    groups : array-like of shape (n,), optional
+        For splitters that keep groups of rows together.
+    error_score : "raise" or float, default="raise"
+        What to do about a fit that fails.
+    params : mapping of str to object, optional
+        What else ``fit`` of the model takes; of what has a value for each row, each fit gets its own rows.
     name : str
         The parameter; ``step__name`` reaches into pipelines.
     values : sequence
         The values to try.
-    cv, scoring
-        As in `Search`.
+    cv : int, None, "loo", splitter or iterable of (train, test), default=5
+        The folds: a number of them (consecutive; stratified for classifiers), "loo" to leave out each row in turn, a splitter, or the
+        splits themselves. None means 5.
+    scoring : str, Scorer, callable or None
+        What to measure; None means the model's own ``score``.
 
     Returns
     -------
@@ -244,12 +257,25 @@ def learning_curve(
     ----------
     model : estimator
         The model; it is not changed.
-    X, y, sample_weight, groups, error_score, params
-        As in `cross_validate`.
+    X : array-like, sparse matrix, frame, path, Dask collection or Rows
+        The features, as the model takes them.
+    y : array-like, optional
+        The target.
+    sample_weight : array-like of shape (n,), optional
+        Weights, for fitting and for scoring.
+    groups : array-like of shape (n,), optional
+        For splitters that keep groups of rows together.
+    error_score : "raise" or float, default="raise"
+        What to do about a fit that fails.
+    params : mapping of str to object, optional
+        What else ``fit`` of the model takes; of what has a value for each row, each fit gets its own rows.
     train_sizes : sequence of int or of float
         Numbers of training rows; or shares of the largest number that all training sets have.
-    cv, scoring
-        As in `Search`.
+    cv : int, None, "loo", splitter or iterable of (train, test), default=5
+        The folds: a number of them (consecutive; stratified for classifiers), "loo" to leave out each row in turn, a splitter, or the
+        splits themselves. None means 5.
+    scoring : str, Scorer, callable or None
+        What to measure; None means the model's own ``score``.
     shuffle : bool, default=False
         Whether training sets grow by rows drawn at random; otherwise they grow in the order of the rows.
     random_state : None, int or numpy generator, default=0

@@ -42,8 +42,10 @@ def polynomial_experiment(
         That of the test values; by default the same.
     n_points : int, default=21
         Size of the grid on [-1, 1] at which to measure.
-    repetitions, random_state
-        As in `bias_variance`.
+    repetitions : int, default=200
+        How many training sets to draw.
+    random_state : None, int or numpy generator, default=0
+        The seed. Training set t depends on the seed and on t alone.
 
     Returns
     -------

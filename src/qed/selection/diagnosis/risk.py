@@ -4,8 +4,10 @@ The population risk of a hypothesis is :math:`R(h) = E\,L(y, h(x))`, the empiric
 h(x_i))`. With :math:`f^*` the best function at all, :math:`h^*` the best hypothesis of the class, :math:`\hat h` the one of least
 empirical risk and :math:`\tilde h` the one that was found,
 
-.. math:: R(\tilde h) - R(f^*) = \underbrace{R(h^*) - R(f^*)}_{\text{approximation}} + \underbrace{R(\hat h) -
-R(h^*)}_{\text{generalisation}}
+.. math::
+
+    R(\tilde h) - R(f^*) = \underbrace{R(h^*) - R(f^*)}_{\text{approximation}}
+    + \underbrace{R(\hat h) - R(h^*)}_{\text{generalisation}}
     + \underbrace{R(\tilde h) - R(\hat h)}_{\text{optimisation}} .
 
 A larger class lowers the first and raises the second. All risks are measured on the same large sample, so that the parts add up to the last

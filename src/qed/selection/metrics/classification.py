@@ -76,8 +76,10 @@ def accuracy_score(
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight
-        As in `confusion_matrix`; or matrices of zeros and ones, of which a row is right when all of it is.
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels: integers or strings; or matrices of zeros and ones, of which a row is right when all of it is.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
     normalize : bool, default=True
         Give the share; False gives the number (or weight) of the rows.
 
@@ -120,8 +122,10 @@ def balanced_accuracy_score(
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight
-        As in `confusion_matrix`.
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels: integers or strings.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
     adjusted : bool, default=False
         Shift and scale so that guessing gives 0 and perfection 1.
 
@@ -183,8 +187,11 @@ def cohen_kappa_score(
     ----------
     y1, y2 : array-like of shape (n,)
         The labels that each rater gave.
-    labels, sample_weight
-        As in `confusion_matrix`.
+    labels : array-like, optional
+        The classes to count, in the order of the rows and columns; rows with any other label are left out.
+        The default is every label that occurs, sorted.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
     weights : {"linear", "quadratic"}, optional
         How much worse it is to be further off when classes are ordered: by the distance of their places or
         its square. The default counts all disagreements alike.

@@ -103,8 +103,12 @@ def silhouette_score(
 
     Parameters
     ----------
-    X, labels, metric
-        As in `silhouette_samples`.
+    X : array-like or sparse matrix of shape (n, p), or (n, n) for "precomputed"
+        The rows, or all their distances.
+    labels : array-like of shape (n,)
+        The cluster of each row: at least two clusters, and fewer than rows.
+    metric : {"euclidean", "precomputed"}
+        What distance is.
     sample_size : int, optional
         How many rows to draw, and to compare with one another only.
     random_state : None, int or numpy generator

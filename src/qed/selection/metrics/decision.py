@@ -33,8 +33,12 @@ def calibration_curve(
 
     Parameters
     ----------
-    y_true, pos_label, sample_weight
-        As in `roc_curve`.
+    y_true : array-like of shape (n,)
+        True labels.
+    pos_label : int or str, optional
+        The positive label; the default is the greater of the two.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     n_bins : int, default=5
@@ -83,8 +87,14 @@ def best_threshold(
 
     Parameters
     ----------
-    y_true, y_score, pos_label, sample_weight
-        As in `roc_curve`.
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,)
+        Scores: probabilities of the positive class, or anything else that grows with it.
+    pos_label : int or str, optional
+        The positive label; the default is the greater of the two.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
     false_positive, false_negative : float, default=1.0
         What it costs to call a negative row positive, and a positive one negative.
 

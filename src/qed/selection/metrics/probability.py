@@ -92,8 +92,16 @@ def brier_score_loss(
 
     Parameters
     ----------
-    y_true, y_proba, sample_weight, labels
-        As in `log_loss`; a single column is the probability of `pos_label`.
+    y_true : array-like of shape (n,)
+        True labels: integers or strings.
+    y_proba : array-like of shape (n, classes) or (n,)
+        Probabilities, with columns in the sorted order of the labels, as ``predict_proba`` gives them; one
+        column is the probability of `pos_label`. Rows have to sum to one, give or take the
+        rounding of single precision.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    labels : array-like, optional
+        All classes, needed when `y_true` does not have every one of them.
     pos_label : int or str, optional
         The positive one of two labels, for a single column; the default is the greater one, as in
         ``predict_proba``.
@@ -131,8 +139,16 @@ def d2_log_loss_score(
 
     Parameters
     ----------
-    y_true, y_proba, sample_weight, labels
-        As in `log_loss`.
+    y_true : array-like of shape (n,)
+        True labels: integers or strings.
+    y_proba : array-like of shape (n, classes) or (n,)
+        Probabilities, with columns in the sorted order of the labels, as ``predict_proba`` gives them; one
+        column is the probability of the greater of two labels. Rows have to sum to one, give or take the
+        rounding of single precision.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    labels : array-like, optional
+        All classes, needed when `y_true` does not have every one of them.
 
     Returns
     -------
@@ -163,8 +179,19 @@ def d2_brier_score(
 
     Parameters
     ----------
-    y_true, y_proba, sample_weight, pos_label, labels
-        As in `brier_score_loss`.
+    y_true : array-like of shape (n,)
+        True labels: integers or strings.
+    y_proba : array-like of shape (n, classes) or (n,)
+        Probabilities, with columns in the sorted order of the labels, as ``predict_proba`` gives them; one
+        column is the probability of `pos_label`. Rows have to sum to one, give or take the
+        rounding of single precision.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    labels : array-like, optional
+        All classes, needed when `y_true` does not have every one of them.
+    pos_label : int or str, optional
+        The positive one of two labels, for a single column; the default is the greater one, as in
+        ``predict_proba``.
 
     Returns
     -------

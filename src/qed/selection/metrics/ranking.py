@@ -86,8 +86,14 @@ def precision_recall_curve(
 
     Parameters
     ----------
-    y_true, y_score, pos_label, sample_weight
-        As in `roc_curve`.
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,)
+        Scores: probabilities of the positive class, or anything else that grows with it.
+    pos_label : int or str, optional
+        The positive label; the default is the greater of the two.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
     drop_intermediate : bool, default=False
         Leave out thresholds that lie between others of the same recall.
 
@@ -190,8 +196,16 @@ def average_precision_score(
 
     Parameters
     ----------
-    y_true, y_score, average, sample_weight
-        As in `roc_auc_score`; several classes are taken each against the rest.
+    y_true : array-like of shape (n,) or (n, classes)
+        True labels; of two, the greater is positive. Or, for rows of several classes, a matrix of zeros and ones.
+    y_score : array-like of shape (n,) or (n, classes)
+        Scores of the positive class, or of every class, in the sorted order of the labels.
+        Several classes are taken each against the rest.
+    average : {"macro", "weighted", "micro", "samples"}, optional
+        For several classes: the plain mean, a mean by how common classes (or pairs) are, one ranking of
+        all scores, or (for rows of several classes) the mean over rows; None gives one value per class. Pairs have the first two only.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
     pos_label : int or str, default=1
         The positive one of two labels.
 

@@ -144,8 +144,13 @@ def mean_pinball_loss(
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight, multioutput
-        As in `mean_squared_error`.
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
+        weights.
     alpha : float in [0, 1], default=0.5
         The quantile that is predicted; a half gives half the mean absolute error.
 
@@ -173,10 +178,14 @@ def r2_score(
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight
-        As in `mean_squared_error`.
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (outputs,)
-        As in `mean_squared_error`; "variance_weighted" weighs every output by the scatter of its y.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
+        weights.
+        "variance_weighted" weighs every output by the scatter of its y.
     force_finite : bool, default=True
         Score a constant y 1 or 0; False gives what the formula has there, NaN or minus infinity.
 

@@ -42,8 +42,10 @@ class HalvingSearch(Search):
 
     Parameters
     ----------
-    model, grid
-        As in `Search`.
+    model : estimator
+        The model to search; any estimator with scikit-learn's contract.
+    grid : dict of str to list, or list of such dicts
+        The values to try for each parameter.
     factor : int, default=3
         One of so many candidates is kept after each round, and the next has so many times as many rows.
     min_rows : "auto" or int, default="auto"

@@ -141,8 +141,10 @@ class StratifiedKFold(KFold):
 
     Parameters
     ----------
-    n_splits, random_state
-        As in `KFold`.
+    n_splits : int, default=5
+        The number of folds k.
+    random_state : None, int or numpy generator, default=0
+        The seed of the shuffle. None draws another partition at every call.
     shuffle : bool, default=True
         Deal the rows of each class out at random. False keeps their order: the folds of scikit-learn's
         ``StratifiedKFold``.

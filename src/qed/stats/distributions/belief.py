@@ -73,8 +73,10 @@ class DiscretePrior:
 
         Parameters
         ----------
-        x, sample_weight
-            As in `DiscretePrior.log_likelihoods`.
+        x : array-like of shape (n,)
+            The data.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
         """
         found = self.log_likelihoods(x, sample_weight)
         with np.errstate(divide="ignore"):
@@ -153,8 +155,10 @@ class GaussianMean:
 
         Parameters
         ----------
-        x, sample_weight
-            As in `DiscretePrior.log_likelihoods`.
+        x : array-like of shape (n,)
+            The data.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
         """
         x, weight = sample_of(x, sample_weight)
         if self.variance == 0:

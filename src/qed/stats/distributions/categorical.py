@@ -82,8 +82,10 @@ class Categorical:
 
         Parameters
         ----------
-        x, sample_weight
-            As in `Categorical.fit`.
+        x : array-like of shape (n,)
+            The data.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
         """
         _, count = level_counts(x, sample_weight, self.values.tolist())
         with np.errstate(divide="ignore"):
@@ -138,8 +140,10 @@ class Dirichlet:
 
         Parameters
         ----------
-        x, sample_weight
-            As in `Categorical.fit`.
+        x : array-like of shape (n,)
+            The data.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
         """
         _, count = level_counts(x, sample_weight, self.values.tolist())
         return Dirichlet(self.alpha + count, self.values)

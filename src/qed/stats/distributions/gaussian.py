@@ -244,8 +244,10 @@ class Gaussian:
 
         Parameters
         ----------
-        X, sample_weight
-            As in `fit`.
+        X : array-like, frame, path, Dask collection or Rows
+            One vector a row; numbers alone are vectors of length one.
+        sample_weight : array-like of shape (n,), optional
+            Weights; two means the same as the row twice.
         """
         each = self.log_density(X)
         return float(each.sum() if sample_weight is None else np.asarray(sample_weight, dtype=float) @ each)
