@@ -114,7 +114,7 @@ class Run(Running):
         groups: dict[Encoding, list[Contender]] = {}
         for one in found:
             groups.setdefault(one.encoding, []).append(one)
-        shapes = {}
+        shapes: dict[str, tuple[int, int, int]] = {}
         for group in groups.values():
             width = self._encoder(group[0].encoder).fitted(None)._width()
             shapes |= {one.name: (n, monomial_count(width, one.degree) - 1, n_classes) for one in group}
