@@ -43,6 +43,7 @@ LINE = {
     "other_scores",
     "setting",
     "seconds",
+    "rows_learned_from",
     "certificate",
     "notes",
     "judged",

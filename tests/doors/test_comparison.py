@@ -335,6 +335,6 @@ def test_settings_follow_the_size_of_the_table_and_share_their_fits(monkeypatch)
 def test_what_could_take_too_long_is_left_out_before_it_begins(monkeypatch):
     monkeypatch.setattr("qed.trees.boosting.model.TREE_SECONDS", 100.0)
     X, y = qed.data.load("stackloss").Xy()
-    found = compare(X, y, cv=2)
+    found = compare(X, y, cv=2, budget=60.0)
     boosting = next(entry for entry in found.entries if entry.name == "Gradient boosting")
     assert boosting.failure.startswith("left out: 3 fits to 21 rows") and boosting.model is None

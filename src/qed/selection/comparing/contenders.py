@@ -121,7 +121,9 @@ def contenders(
 
 
 def chosen_of(found: list[Contender], names: Sequence[str]) -> list[Contender]:
-    """Keep the models of some names, and those that guess; a name is that of a class or of the leaderboard, in letters of any size.
+    """Keep the models of some names, and those that guess.
+
+    A name is one of the leaderboard, or else that of a class, which may stand there more than once; in letters of any size.
 
     >>> [one.name for one in chosen_of(contenders("regression", 1000, 5), ["ridge", "Linear regression"])]
     ['Mean (baseline)', 'Linear regression', 'Ridge']
@@ -136,10 +138,11 @@ def chosen_of(found: list[Contender], names: Sequence[str]) -> list[Contender]:
             hint = did_you_mean(name, [*known, *(one.name for one in found)])
             raise ParameterError(f"No model {name!r} takes part in this comparison. {hint}")
     wanted = {name.lower() for name in names}
+    kinds = wanted - set(called)
     return [
         one
         for one in found
-        if is_baseline(type(one.model)) or {one.name.lower(), type(one.model).__name__.lower()} & wanted
+        if is_baseline(type(one.model)) or one.name.lower() in wanted or type(one.model).__name__.lower() in kinds
     ]
 
 

@@ -187,7 +187,9 @@ class Run(Running):
     def _leave_out_what_takes_too_long(self, group: list[Contender], done: int, later: float) -> None:
         """After some folds: leave out the dearest models, until the fits that are left can end in time."""
         left = self.clock.left - min(later, self.clock.left / 2) if self.clock.seconds < np.inf else np.inf
-        still = [one for one in group if one.name not in self.failures and not is_baseline(type(one.model))]
+        # What is judged out of bag has no folds.
+        gone = {*self.failures, *self.bagged}
+        still = [one for one in group if one.name not in gone and not is_baseline(type(one.model))]
         while still and done < self.folds.count:
             ahead = {one.name: self.spent[one.name] / done * (self.folds.count + 1 - done) for one in still}
             if sum(ahead.values()) <= left:
