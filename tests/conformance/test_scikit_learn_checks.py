@@ -1,4 +1,4 @@
-"""scikit-learn's own checks over every public estimator, with no expected failure; ``make test`` runs every third, ``make test-all`` all."""
+"""scikit-learn's own checks over every public estimator, with no expected failure: the short run takes every third of them."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
