@@ -262,8 +262,10 @@ class Neighbors(Estimator):
 
         Parameters
         ----------
-        X, n_neighbors
-            As in ``kneighbors``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows, optional
+            The queries; without them the rows of the fit, each of which is no neighbour of its own.
+        n_neighbors : int, optional
+            How many; the default is the model's.
         mode : {"connectivity", "distance"}, default="connectivity"
             What the matrix holds.
         """

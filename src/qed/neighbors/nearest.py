@@ -149,10 +149,14 @@ class NearestNeighbors(Neighbors):
 
         Parameters
         ----------
-        X, radius, sort_results
-            As in ``radius_neighbors``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows, optional
+            The queries; without them the rows of the fit, each of which is no neighbour of its own.
+        radius : float or array-like of shape (m,), optional
+            How far they may be, one number for all or one for each query; the default is the model's.
         mode : {"connectivity", "distance"}, default="connectivity"
             What the matrix holds.
+        sort_results : bool, default=False
+            Whether to order the neighbours of each query by distance; else they come in the order of the rows.
         """
         choice("connectivity", "distance").checked("mode", mode)
         distances, numbers = self.radius_neighbors(X, radius, sort_results=sort_results)

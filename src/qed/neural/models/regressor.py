@@ -38,10 +38,38 @@ class MLPRegressor(Regressor, MultiLayer):
         How many neurons each hidden layer has; an empty sequence is linear regression.
     activation : {"identity", "logistic", "tanh", "relu", "leaky_relu", "piecewise_linear"}, default="relu"
         What a hidden neuron makes of its weighted sum.
-    solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol
-        As in `MLPClassifier`.
-    momentum, nesterovs_momentum, early_stopping, validation_fraction, beta_1, beta_2, epsilon, n_iter_no_change
-        As in `MLPClassifier`; the score of rows held out is the coefficient of determination.
+    solver : {"adam", "sgd", "lbfgs"}, default="adam"
+        How the loss is made small: by gradients of batches, with Adam's steps or with momentum, or by L-BFGS on all rows.
+    alpha : float, default=0.0001
+        The penalty of squared weights, divided by the number of rows of a batch.
+    batch_size : int or "auto", default="auto"
+        Rows in a batch; "auto" is 200, or all rows where there are fewer. 1 is on-line learning.
+    learning_rate : {"constant", "invscaling", "adaptive", "step", "exponential", "cosine"}, default="constant"
+        How the length of steps changes; the second and third apply to "sgd" only.
+    learning_rate_init : float, default=0.001
+        The length of steps at the beginning.
+    power_t : float, default=0.5
+        The power of "invscaling".
+    max_iter : int, default=200
+        The most epochs, or steps of L-BFGS.
+    shuffle : bool, default=True
+        Whether each epoch has an order of its own.
+    random_state : None, int or NumPy generator, default=None
+        The seed of weights, orders and of rows held out. It gives the same bits for any number of threads.
+    tol : float, default=1e-4
+        Training ends when the loss, or the score of rows held out, has not become better by this for `n_iter_no_change` epochs.
+    momentum : float, default=0.9
+        The share of the last move that "sgd" keeps.
+    nesterovs_momentum : bool, default=True
+        Whether it looks ahead.
+    early_stopping : bool, default=False
+        Whether rows are held out, whose coefficient of determination decides when to end; the weights that did best on them are kept.
+    validation_fraction : float, default=0.1
+        The share of rows held out.
+    beta_1, beta_2, epsilon : float
+        The constants of Adam.
+    n_iter_no_change : int or infinity, default=10
+        How many epochs may go by without getting better.
 
     Attributes
     ----------

@@ -64,7 +64,11 @@ class Architecture:
 
         Parameters
         ----------
-        loss, random_state, dtype
-            As in :class:`qed.neural.Network`.
+        loss : {"cross_entropy", "log_loss", "squared_error", "absolute_error", "poisson"}, default="cross_entropy"
+            What is made small in training.
+        random_state : None, int or NumPy generator, default=0
+            The seed that the weights are drawn from.
+        dtype : {np.float32, np.float64}, default=np.float32
+            What it calculates in.
         """
         return Network(self.layers, self.input_shape, loss=loss, random_state=random_state, dtype=dtype)
