@@ -88,7 +88,7 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Let every other runner read the files backwards: the byte code of asserts, long in the making, is then made once for both."""
     report = yield
-    if isinstance(collector, pytest.Dir) and RUNNER[-1:] in tuple("13579"):
+    if isinstance(collector, pytest.Directory) and RUNNER[-1:] in tuple("13579"):
         report.result = report.result[::-1]
     return report
 
