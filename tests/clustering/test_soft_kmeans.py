@@ -1,5 +1,6 @@
 """Soft k-means: the same answer from any source and for weights or repetitions, its hardness, and resuming."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -104,3 +105,16 @@ def test_rows_that_are_all_alike_are_proven():
     assert model.free_energy_ == 0 and model.certificate_
     model.free_energy_ = 1e-3
     assert not qed.certify(model, np.ones((30, 3)))
+
+
+@pytest.mark.parametrize("beta", [1e-9, 1.5, 1e9])
+def test_the_free_energy_of_rows_that_hardly_differ_keeps_its_digits(beta):
+    """The mean of the exponentials is one but for the last digits, or nothing but its largest: the logarithm loses neither."""
+    X = 1.0 + 2.0**-30 * np.arange(12.0).reshape(6, 2) ** 2
+    model = qed.SoftKMeans(2, beta=beta, init=X[[0, 5]], max_iter=3).fit(X)
+    with mpmath.workdps(60):
+        away = [
+            [sum((mpmath.mpf(a) - mpmath.mpf(b)) ** 2 for a, b in zip(x, c)) for c in model.cluster_centers_] for x in X
+        ]
+        energy = -mpmath.fsum(mpmath.log(sum(mpmath.exp(-beta * d) for d in row) / 2) for row in away) / beta
+        assert abs(mpmath.mpf(model.free_energy_) / energy - 1) < 1e-14

@@ -200,9 +200,8 @@ class SoftKMeans(AroundCentres):
     def _prove(self, problem: ClusterProblem) -> list[Claim]:
         variance, nearest = problem.variance, problem.found(self.cluster_centers_)
         found, unit = self._shares(problem), 16 * float(np.finfo(self.cluster_centers_.dtype).eps)
-        off = float(((found.means - found.centers) ** 2).sum())
-        # Rows that lie on their centres have no energy: it is a difference of logarithms over beta, which is what it is measured by.
-        scale = found.energy + (ratio(float(found.mass.sum()), self.beta_) if self.beta_ else 0.0)
+        off, noise = float(((found.means - found.centers) ** 2).sum()), unit**2 * float(found.noise.sum())
+        lost = ratio(found.rounding(problem.summary.count), found.energy)
         claims = [
             Claim.within(
                 "labels are those of the nearest centre (excess, relative)",
@@ -210,16 +209,17 @@ class SoftKMeans(AroundCentres):
                 1e-12,
                 ratio(problem.rounding(nearest.assignment), variance),
             ),
-            Claim(
+            Claim.within(
                 "centres are the means of their shares (squared distance, relative)",
                 ratio(off, variance),
-                self.tol + ratio(unit**2 * float(found.noise.sum()), variance),
+                self.tol,
+                noise / variance if variance else 0.0,
             ),
             Claim.within(
                 "free_energy_ is that of the data (difference, relative)",
-                ratio(abs(self.free_energy_ - found.energy), scale),
+                ratio(abs(self.free_energy_ - found.energy), found.energy),
                 1e-12,
-                ratio(found.rounding(problem.summary.count), scale),
+                lost,
             ),
             restated("cluster_weight_", self.cluster_weight_, found.mass),
             restated("cluster_spread_", self.cluster_spread_, found.spread, slack=1e-7),
@@ -229,18 +229,17 @@ class SoftKMeans(AroundCentres):
         if hasattr(self, "ending_"):
             energy = np.array([record["objective"] for record in self.ending_.trace if record["number"] >= 0])
             rise = float(np.diff(energy).max(initial=0.0))
-            largest = found.rounding(problem.summary.count) * max(
-                1.0, ratio(float(energy.max(initial=0.0)), found.energy)
-            )
+            lost *= max(1.0, ratio(float(energy.max(initial=0.0)), found.energy))
             says = "the free energy never rose (largest rise, relative)"
-            claims.append(
-                Claim.within(says, ratio(rise, found.energy), 0.0, ratio(largest, found.energy) if rise else 0.0)
-            )
+            claims.append(Claim.within(says, ratio(rise, found.energy), 0.0, lost if rise else 0.0))
         return claims
 
 
 def shares_of(square: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Turn squared distances into shares, in place, and give the free energy of each row: -log(mean(exp(-beta d))) / beta."""
+    """Turn squared distances into shares, in place, and give the free energy of each row: -log(mean(exp(-beta d))) / beta.
+
+    Where the mean is near one, what it lacks of one is added up by itself: no logarithm of nearly one costs the digits.
+    """
     k = square.shape[1]
     if beta == 0:
         energy = square.mean(axis=1)
@@ -249,10 +248,12 @@ def shares_of(square: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
     least = square.min(axis=1)
     square -= least[:, None]
     square *= -beta
-    np.exp(square, out=square)
-    total = square.sum(axis=1)
-    square /= total[:, None]
-    return square, least - np.log(total / k) / beta
+    shares = np.exp(square)
+    total = shares.sum(axis=1)
+    logarithm, near = np.log(total / k), total > k / 2
+    logarithm[near] = np.log1p(np.expm1(square[near]).mean(axis=1))
+    np.divide(shares, total[:, None], out=square)
+    return square, least - logarithm / beta
 
 
 @dataclass(frozen=True)
@@ -316,7 +317,6 @@ class Shares:
         return float(np.where(square > (16 * EPS) ** 2 * self.noise, square, 0.0).sum())
 
     def rounding(self, count: int) -> float:
-        """Bound what rounding can do to the free energy: that of its sums and distances, and of the exponentials over beta."""
+        """Bound what rounding can do to the free energy: that of its sums, distances, exponentials and logarithms."""
         k, p = self.centers.shape
-        lost = rounding_of(p + count) * self.energy + 4 * rounding_of(p) * float(self.cost.sum())
-        return lost + (ratio(8 * EPS * float(self.mass.sum()) * (k + 1), self.beta) if self.beta else 0.0)
+        return (rounding_of(p + count) + 2 * rounding_of(k)) * self.energy + 4 * rounding_of(p) * float(self.cost.sum())

@@ -56,7 +56,8 @@ def stationary_claim(problem: MixtureProblem, mixture: Mixture, found: Shares, t
 
 def moves_of_rounding(mixture: Mixture) -> float:
     """Bound how far rounding alone seems to move a mixture: by the square of what it does to ratios of variances."""
-    return float(mixture.p * (16 * mixture.p * EPS * mixture.condition) ** 2)
+    share = 16 * mixture.p * EPS * mixture.condition
+    return float(mixture.p * share * share)
 
 
 def moment_claims(problem: MixtureProblem, mixture: Mixture, found: Shares) -> list[Claim]:
