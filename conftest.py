@@ -217,6 +217,8 @@ QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
+    # A worker on a busy machine is given time to come.
+    "distributed.comm.timeouts.connect": "120s",
 }
 
 
@@ -237,6 +239,8 @@ def workers() -> Iterator[distributed.Client]:
 def cluster(request: pytest.FixtureRequest, workers: distributed.Client) -> Iterator[distributed.Client]:
     """Let the workers do what Dask has to do; tests that ask for this have the word in their name, so that one runner has them all."""
     assert CLUSTER.search(request.node.nodeid), "say cluster in the name of the test"
-    workers.wait_for_workers(2)
+    # One that never came, or went for good, is started anew; nobody waits for ever.
+    workers.cluster.scale(2)
+    workers.wait_for_workers(2, timeout=120)
     with workers.as_current():
         yield workers

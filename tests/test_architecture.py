@@ -1,7 +1,8 @@
 """The house stands: imports point downwards and never in circles, rooms stay small, files and functions short, types real.
 
-An import inside a function is an import: it is counted wherever it stands, also where ``import_module`` is given a constant, and a name
-taken from a room counts as an import of the file that the room's list gives for it.
+An import is counted wherever it stands, also where ``import_module`` or ``later`` is given a constant, and a name taken from a room counts
+as an import of the file that the room's list gives for it. What is imported lazily says so at the head of its file; none hides in a
+function.
 """
 
 import ast
@@ -114,10 +115,10 @@ def listed(package: str) -> dict[str, str]:
 
 
 def constant_import(node: ast.AST) -> str | None:
-    """Give the module that a call of ``import_module`` names by a constant."""
+    """Give the module that a call of ``import_module`` or ``later`` names by a constant."""
     if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called.endswith("import_module"):
+        if called.endswith("import_module") or called == "later":
             return str(node.args[0].value)
     return None
 
@@ -200,6 +201,19 @@ def test_imports_point_downwards(path):
 def test_no_import_cycles():
     found = circles({name: set(modules_used(name)) for name in PATHS})
     assert not found, "\n".join(" <-> ".join(circle) for circle in found)
+
+
+@each_file
+def test_imports_stand_at_the_head(path):
+    """Lazy ones too: ``kernels = later("qed.stats.gram")``."""
+    inner = {
+        name
+        for function in ast.walk(tree(path))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for name in names_imported(ast.walk(function))
+        if name.split(".")[0] == "qed"
+    }
+    assert not inner, f"{module_name(path)} imports {sorted(inner)} inside a function: import at the head, or `later`"
 
 
 def test_rooms_of_one_floor_do_not_import_each_other_in_circles():

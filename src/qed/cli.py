@@ -15,7 +15,10 @@ from typer.core import TyperGroup
 
 import qed
 import qed.commands as commands
+from qed.base.lazy import later
 from qed.commands.boundary import boundary, run
+
+dialects = later("qed.base.sources.formats.dialect")
 
 
 class Doors(TyperGroup):
@@ -129,8 +132,6 @@ def compare(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, columns and notes.")] = False,
 ) -> None:
     """Find the best model for a table: leaderboard, report, saved model."""
-    from qed.base.sources.formats.dialect import Dialect
-
     named = {"target": target, "task": task, "scoring": scoring, "positive": positive, "time": time, "group": group}
     written = {"encoding": encoding, "sep": sep, "decimal": decimal}
     lists = {"use": use or [], "drop": drop or [], "as": treat or [], "models": models or []}
@@ -151,7 +152,7 @@ def compare(
             out_of_bag=out_of_bag,
             models=models or (),
             budget=budget,
-            dialect=Dialect.of(**written),
+            dialect=dialects.Dialect.of(**written),
             report=None if no_report else report,
             model=model,
             force=force,

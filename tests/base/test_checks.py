@@ -60,7 +60,7 @@ def test_an_unfitted_model_says_so():
 def test_missing_value_is_named_with_its_column():
     import pandas
 
-    frame = pandas.DataFrame(X, columns=["age", "height", "weight"])
+    frame = pandas.DataFrame(X.copy(), columns=["age", "height", "weight"])
     frame.loc[7, "height"] = np.nan
     with pytest.raises(InputError, match=r"contains NaN: column 'height', row 7"):
         qed.Ridge().fit(frame, Y)

@@ -167,7 +167,7 @@ REFUSED = {
     "sparse complex": Refused("Complex data not supported", lambda: sparse.csr_array(X + 1j)),
     "huge integers": Refused("too large", lambda: [[10**400, 1]] * N),
     "huge integers among floats": Refused("too large", lambda: [[1.5, 10**400]] * N),
-    "huge integers in a frame": Refused("too large", lambda: pd.DataFrame({"a": [10**400] * N})),
+    "huge integers in a frame": Refused("too large", lambda: pd.DataFrame({"a": [10**400] * N}, dtype=object)),
     "NaN": Refused("contains NaN: column number 1, row 3", lambda: holed(np.nan)),
     "infinity": Refused("contains infinity: column number 1, row 3", lambda: holed(np.inf)),
     "NaN in a list": Refused("contains NaN: column number 1, row 3", lambda: holed(np.nan).tolist()),

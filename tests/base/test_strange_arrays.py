@@ -73,7 +73,11 @@ def test_dates_and_times_are_no_numbers(fit, kind, held):
 
 def test_numbers_too_large_for_any_column(fit):
     huge = 10**400
-    for table in ([[huge, 1]] * 40, np.array([[huge, 1.5]] * 40, dtype=object), pd.DataFrame({"a": [huge] * 40})):
+    for table in (
+        [[huge, 1]] * 40,
+        np.array([[huge, 1.5]] * 40, dtype=object),
+        pd.DataFrame({"a": [huge] * 40}, dtype=object),
+    ):
         with pytest.raises(InputError, match="too large"):
             fit(qed.Ridge(), table, NUMBER)
         with pytest.raises(InputError, match="too large"):

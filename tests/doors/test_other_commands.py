@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import qed
+from qed.base.compile import COMPILED
 from qed.commands.certify import certify
 from qed.commands.predict import predict
 
@@ -169,8 +170,6 @@ def test_warmup_fits_models_and_says_which_kernels_are_ready(run, monkeypatch):
 
 @pytest.mark.slow
 def test_warmup_compiles_every_kernel_that_stands_alone(run):
-    from qed.base.compile import COMPILED
-
     found = run.json("warmup")
     assert {"Ridge", "KMeans", "ColumnEncoder"} <= {one["model"] for one in found["models"]}
     entered = {
@@ -178,7 +177,7 @@ def test_warmup_compiles_every_kernel_that_stands_alone(run):
         "_sum_tiles",
         "_summarise_panel",
         "expand",
-        "affine_kernel",
+        "affine_rows",
         "dense_squares",
         "hash_dense",
         "add_rows",

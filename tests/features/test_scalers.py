@@ -167,7 +167,7 @@ def test_sparse_needs_no_shift(X):
 def test_bad_input_is_named(X):
     import pandas
 
-    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame = pandas.DataFrame(X.copy(), columns=list("abcd"))
     frame.loc[7, "c"] = np.inf
     for scaler in (qed.StandardScaler(), qed.MinMaxScaler()):
         with pytest.raises(InputError, match=r"infinity: column 'c', row 7"):

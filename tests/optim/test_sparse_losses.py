@@ -199,7 +199,15 @@ def test_the_gap_is_never_smaller_than_what_is_missed(loss, kind):
         slack = 1e-9 * excess
         assert (found - excess <= rough.gaps * found + slack).all()
         assert (excess - found <= best.gaps * excess + slack).all()
-        np.testing.assert_allclose(best.gaps, 0.0, atol=1e-9)
+        assert (best.gaps <= 1e-9 + blur(X, y, loss, weight, penalty, best)).all()
+
+
+def blur(X, y, loss, weight, penalty, path):
+    """Say what the last bits of columns far from zero do to what pulls at the coefficients in use, against the penalty."""
+    scores = X @ path.coefs.T + path.intercepts
+    pull = weight * np.abs([loss.gradient(score, y) for score in scores.T]) @ np.abs(X)
+    rounding = (X.shape[1] + 2) * np.finfo(float).eps * np.where(path.coefs != 0, pull, 0.0).max(axis=1)
+    return rounding / (path.lambdas * penalty.l1)
 
 
 @pytest.mark.parametrize("loss", LOSSES[1:], ids=lambda loss: type(loss).__name__)

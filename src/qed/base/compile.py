@@ -17,6 +17,9 @@ import numba
 import numpy as np
 from numba import njit
 
+from qed.base.lazy import later
+
+passes = later("qed.base.passes")
 COMPILED: list[Any] = []
 # The version of Numba whose inner parts `qed.base.passes` knows.
 PARTS_KNOWN_FOR = ["0", "68"]
@@ -69,9 +72,7 @@ def _sooner(*, within: bool) -> dict[str, Any]:
     """Give a compiler that is faster with kernels, where Numba's inner parts are those that it was written for; else nothing."""
     if numba.__version__.split(".")[:2] != PARTS_KNOWN_FOR:
         return {}
-    from qed.base.passes import KernelCompiler, PartCompiler
-
-    return {"pipeline_class": PartCompiler if within else KernelCompiler}
+    return {"pipeline_class": passes.PartCompiler if within else passes.KernelCompiler}
 
 
 def _forgiving(compiled: Any) -> Any:

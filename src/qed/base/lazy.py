@@ -1,8 +1,9 @@
-"""Rooms whose doors open when someone knocks: public names that are imported on first use.
+"""Doors that open when someone knocks: rooms whose public names, and files whose names, are imported on first use.
 
 ``import qed`` has to be fast, and a user of ridge regression should not wait for the code of trees. A room's ``__init__``
 lists its files and their public names, one line each, and that list is the registry of everything: the top of the
-package, the documentation and ``qed compare`` read it.
+package, the documentation and ``qed compare`` read it. Where a file needs another only now and then, and that one a compiler or
+a reader of tables, it takes it `later`, at its head like any other: no import hides inside a function.
 """
 
 from __future__ import annotations
@@ -70,6 +71,25 @@ def room(
         return sorted(place)
 
     return get, names, sorted(place)
+
+
+class _Later(ModuleType):
+    """A module of the house that is imported when something in it is first asked for."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(import_module(self.__name__), name)
+
+
+def later(module: str) -> ModuleType:
+    """Stand for a module of the house until something in it is asked for.
+
+    Examples
+    --------
+    >>> numbers = later("qed.base.numbers")
+    >>> numbers.EPS
+    2.220446049250313e-16
+    """
+    return _Later(module)
 
 
 def public_classes(role: type[Role]) -> Iterator[type[Role]]:

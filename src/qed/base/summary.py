@@ -15,11 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from qed.base.attributes import floats, integers
+from qed.base.lazy import later
 from qed.base.models.fingerprint import Fingerprint, largest_loss, mixture, within_range
 from qed.base.numbers import EPS, TINY, all_finite, largest_share, ratio
 from qed.base.saving.known import savable
 from qed.base.sources.block import Block, is_sparse
 
+summary_kernel = later("qed.base.summary_kernel")
 TILE_ROWS = 256
 COMPILED_FROM = 1 << 15
 # Summaries of so many columns in all are added side by side: what is called matters there, not what is copied.
@@ -121,14 +123,12 @@ class Summary:
 
     @classmethod
     def _of_many(cls, X: np.ndarray, weight: np.ndarray) -> Summary:
-        from qed.base.summary_kernel import summarise, summarise_there
-
         n, p = X.shape
         if X.flags.c_contiguous:
-            mean, deviation, low, high = summarise(X, weight, TILE_ROWS)
+            mean, deviation, low, high = summary_kernel.summarise(X, weight, TILE_ROWS)
             if np.isfinite(mean).all():
                 return cls(n, np.full(p, weight.sum()), mean, deviation, low, high, np.zeros(p, dtype=np.int64))
-        return cls(n, *summarise_there(X, weight, TILE_ROWS))
+        return cls(n, *summary_kernel.summarise_there(X, weight, TILE_ROWS))
 
     @classmethod
     def _of_sparse(cls, X: Any, weight: np.ndarray | None) -> Summary:
@@ -138,9 +138,8 @@ class Summary:
         w = np.ones(n) if weight is None else weight
         X = X.tocsr()
         if X.nnz >= COMPILED_FROM:
-            from qed.base.summary_kernel import summarise_sparse
-
-            return cls(n, *summarise_sparse(X.data, X.indices, X.indptr, np.ascontiguousarray(w), p))._allow(n)
+            w = np.ascontiguousarray(w)
+            return cls(n, *summary_kernel.summarise_sparse(X.data, X.indices, X.indptr, w, p))._allow(n)
         hole = np.isnan(X.data)
         missing = np.bincount(X.indices[hole], minlength=p)
         row_weight = np.repeat(w, np.diff(X.indptr))

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from qed.base.lazy import later
 from qed.plots.style import ACCENT, HUES, INK, MUTED, SECOND, Axes, axes, plain
 
+impurity_of_nodes = later("qed.trees.impurity")
 LINES = ("-", "--", "-.", ":")
 
 
@@ -56,15 +58,20 @@ def impurities(ax: Axes | None = None) -> Axes:
     >>> len(impurities().lines)
     3
     """
-    from qed.trees.impurity import impurity
-
     ax = axes(ax)
     share = np.linspace(0, 1, 201)
     counts = np.column_stack([share, 1 - share])
     for number, (name, kind) in enumerate(
         (("entropy (bits)", "entropy"), ("Gini", "gini"), ("error", "misclassification"))
     ):
-        ax.plot(share, impurity(counts, kind), LINES[number], color=HUES[number], linewidth=1.8, label=name)
+        ax.plot(
+            share,
+            impurity_of_nodes.impurity(counts, kind),
+            LINES[number],
+            color=HUES[number],
+            linewidth=1.8,
+            label=name,
+        )
     ax.set(xlabel="share of one class", ylabel="impurity")
     ax.set_title("Impurity of two classes", loc="left")
     ax.legend(loc="best", fontsize=9)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+import qed
 from qed.base.errors import InputError
 from qed.base.lazy import ROOMS, public_classes
 from qed.base.models.estimator import Estimator
@@ -74,7 +75,7 @@ class CatalogueEntry:
     @property
     def claims(self) -> tuple[str, ...]:
         """What a fit to a small table claims, in words; empty where the model needs others to be made of."""
-        return _claims(getattr(import_module("qed"), self.name))
+        return _claims(getattr(qed, self.name))
 
 
 def catalogue(name: str | None = None) -> list[CatalogueEntry]:
@@ -92,7 +93,6 @@ def catalogue(name: str | None = None) -> list[CatalogueEntry]:
 
     Examples
     --------
-    >>> import qed
     >>> [method.name for method in qed.catalogue("reinforcement")][:2]
     ['EpsilonGreedy', 'PolicyIteration']
     >>> print(qed.catalogue("Ridge")[0].objective)
@@ -144,10 +144,8 @@ def _claims(kind: type) -> tuple[str, ...]:
 def _example(kind: type, model: object) -> tuple[object, ...]:
     """Give a small table, bandit or world that a model can be fitted to."""
     if issubclass(kind, Trial):
-        house = import_module("qed")
-        return (house.Bandit([0.2, 0.5]) if hasattr(model, "pulls") else house.GridWorld(["S.", ".G"]),)
-    data = import_module("qed.data")
-    X, y = data.load("iris").Xy()
+        return (qed.Bandit([0.2, 0.5]) if hasattr(model, "pulls") else qed.GridWorld(["S.", ".G"]),)
+    X, y = qed.data.load("iris").Xy()
     number = np.asarray(X)[:, 0]
     return (X, number if getattr(kind, "target", None) == "number" else y if getattr(kind, "target", None) else None)
 

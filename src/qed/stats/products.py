@@ -12,11 +12,13 @@ import numpy as np
 from scipy import sparse
 
 from qed.base.errors import InputError
+from qed.base.lazy import later
 from qed.base.numbers import TINY, all_finite
 from qed.base.sources.block import Block, aligned
 from qed.base.sources.facts import FLOATS
 from qed.base.summary import Summary
 
+compiled = later("qed.stats.gram")
 COMPILED_FROM = 1 << 20
 # Below this a sum of squares has lost digits, or all, because the squares are next to nothing: too small to be held.
 VANISHED = 1e3 * TINY
@@ -87,11 +89,9 @@ def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> n
         return _sparse_gram(X, Y, root, shift)
     if len(Y) * len(shift) ** 2 < COMPILED_FROM:
         return _small_gram(X, Y, root, shift)
-    from qed.stats.gram import beats_blas, gram_matrix
-
-    if not beats_blas():
+    if not compiled.beats_blas():
         return gram_in_chunks(X, Y, root, shift)
-    return gram_matrix(X, Y, np.empty(0) if root is None else root, shift)
+    return compiled.gram_matrix(X, Y, np.empty(0) if root is None else root, shift)
 
 
 def gram_in_chunks(X: np.ndarray, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> np.ndarray:

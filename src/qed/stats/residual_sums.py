@@ -15,11 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from qed.base.lazy import later
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.linalg.twofold import Twofold, total, two_product, two_sum
 from qed.stats.products import dense, present_rows
 
+residual_kernel = later("qed.stats.residual_kernel")
 # So many numbers are worked on at a time, which stay in the cache.
 STRIP = 1 << 13
 # From so many products on, they are worth a compiler; it works on so many numbers at a time.
@@ -68,8 +70,6 @@ class ResidualSums:
         coef: np.ndarray,
         intercept: np.ndarray,
     ) -> ResidualSums:
-        from qed.stats.residual_kernel import add_residuals
-
         (p, q), size = coef.shape, max(64, CHUNK // coef.shape[0])
         gradient, totals = Twofold(np.zeros((p, q)), np.zeros((p, q))), Twofold(np.zeros(q), np.zeros(q))
         square, model = np.zeros(q), [np.ascontiguousarray(part) for part in (center, coef, intercept)]
@@ -80,7 +80,7 @@ class ResidualSums:
                 np.ascontiguousarray(Y[part]),
                 np.ascontiguousarray(weight[part]),
             )
-            add_residuals(*chunk, *model, *gradient, *totals, square)
+            residual_kernel.add_residuals(*chunk, *model, *gradient, *totals, square)
         return cls(gradient, totals, square)
 
     @classmethod

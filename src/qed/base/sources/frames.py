@@ -65,7 +65,9 @@ def _convert(X: Any) -> Any:
 
 def _of_pandas(X: Any) -> Any:
     has_names(X)
-    frame = X.set_axis([str(name) for name in X.columns], axis=1)
+    # Before its third version pandas copies all values when it is asked for other names.
+    frame = X.copy(deep=False)
+    frame.columns = [str(name) for name in X.columns]
     refuse_twice(list(frame.columns))
     packed = {name: kind.subtype for name, kind in frame.dtypes.items() if _is_packed(kind)}
     if packed:

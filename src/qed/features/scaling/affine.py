@@ -4,7 +4,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from qed.base.errors import InputError
+from qed.base.lazy import later
 
+affine_kernel = later("qed.features.scaling.affine_kernel")
 COMPILED_FROM = 1 << 15
 STRIP_VALUES = 1 << 15
 
@@ -22,9 +24,7 @@ def affine(X: np.ndarray, shift: np.ndarray, factor: np.ndarray, low: float, out
             f"There are {p} columns, but {shift.size} shifts and {factor.size} factors were learned: fit anew."
         )
     if X.size >= COMPILED_FROM and X.flags.c_contiguous and out.flags.c_contiguous:
-        from qed.features.scaling.affine_kernel import affine_kernel
-
-        return bool(affine_kernel(X, shift, factor, float(low), out)) or not np.isinf(out).any()
+        return bool(affine_kernel.affine_rows(X, shift, factor, float(low), out)) or not np.isinf(out).any()
     height = max(1, STRIP_VALUES // max(1, X.shape[1]))
     finite = True
     with np.errstate(over="ignore", invalid="ignore"):
@@ -49,9 +49,7 @@ def divided(X: csr_array, scale: np.ndarray) -> csr_array:
     """
     found = type(X)((np.empty_like(X.data), X.indices.copy(), X.indptr.copy()), shape=X.shape)
     if X.nnz >= COMPILED_FROM:
-        from qed.features.scaling.affine_kernel import divide_kernel
-
-        divide_kernel(X.data, X.indices, scale, found.data)
+        affine_kernel.divide_stored(X.data, X.indices, scale, found.data)
     else:
         found.data[:] = X.data / scale[X.indices]
     return found

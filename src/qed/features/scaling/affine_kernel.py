@@ -8,7 +8,7 @@ from qed.base.compile import kernel
 
 
 @kernel
-def affine_kernel(X: Any, shift: Any, factor: Any, low: float, out: Any) -> Any:
+def affine_rows(X: Any, shift: Any, factor: Any, low: float, out: Any) -> Any:
     """Write ``(X - shift) * factor + low`` into `out`; say whether all is finite, as zero times what is not is not zero."""
     trace = np.zeros(len(shift))
     for i in range(len(X)):
@@ -20,7 +20,7 @@ def affine_kernel(X: Any, shift: Any, factor: Any, low: float, out: Any) -> Any:
 
 
 @kernel
-def divide_kernel(values, places, scale, out):  # type: ignore[no-untyped-def]
+def divide_stored(values, places, scale, out):  # type: ignore[no-untyped-def]
     """Divide what is stored of a sparse table by the scale of its column."""
     for k in range(len(values)):
         out[k] = values[k] / scale[np.uint64(places[k])]

@@ -25,6 +25,7 @@ import numpy as np
 
 from qed.base.sources.block import Block, dense_if_small
 from qed.linalg.few_kernel import few_times, suits, times_few
+from qed.optim.functions.logistic_kernel import logistic_rows
 from qed.stats.classes.cross_entropy import cross_entropy, flattest, leads, moved, others
 from qed.stats.products import gram
 
@@ -191,8 +192,6 @@ class SoftmaxLoss:
     def _compiled(
         self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray, theta: np.ndarray, kind: str, *leads: np.ndarray
     ) -> Curve:
-        from qed.optim.functions.logistic_kernel import logistic_rows
-
         X, p = np.ascontiguousarray(X), len(self.scale)
         gradient, curvature = np.zeros(p + 1), np.empty(len(X))
         constant = float(theta[0, p]) if self.intercept else 0.0

@@ -91,7 +91,9 @@ def gap_claim(
 ) -> Claim:
     """Claim that squares `gap`, known but for squares `blur`, are small against `value`, for the worst of the outputs."""
     size = np.maximum(value, TINY)
-    share, rounding = gap / size, (2 * np.sqrt(gap) * np.sqrt(blur) + blur) / size
+    # A gap without any bound is no less so for being known exactly.
+    cross = np.multiply(np.sqrt(gap), np.sqrt(blur), out=np.zeros_like(blur), where=blur > 0)
+    share, rounding = gap / size, (2 * cross + blur) / size
     worst = int(np.argmax(np.maximum(share - rounding, rounding - MOST_ROUNDING)))
     return Claim.within(says, float(share[worst]), 1e-9, float(rounding[worst]))
 

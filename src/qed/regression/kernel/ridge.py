@@ -157,14 +157,19 @@ class KernelRidge(KernelModel):
         self.__dict__.pop("coef_", None)
         alphas = self._alphas(problem.Y.shape[1])
         self.form_, self.reason_ = self._choose(len(problem.Y))
-        if self.form_ == "primal":
-            claims = self._solve_primal(problem, alphas)
-            if Certificate(claims) or self.form == "primal" or len(problem.Y) > FEW_ROWS:
-                problem.claims, problem.source = claims, "statistics"
+        if self.form_ != "primal":
+            problem.claims = self._solve_dual(problem, alphas)
+            return
+        claims = self._solve_primal(problem, alphas)
+        if not (Certificate(claims) or self.form == "primal" or len(problem.Y) > FEW_ROWS):
+            primal = {name: self.__dict__.pop(name) for name in ("coef_", "dual_coef_", "rank_")}
+            problem.claims = self._solve_dual(problem, alphas)
+            if Certificate(problem.claims):
+                self.form_, self.reason_ = "dual", "the features differ too much in size for the primal form"
                 return
-            self.form_, self.reason_ = "dual", "the features differ too much in size for the primal form"
-            del self.coef_
-        problem.claims = self._solve_dual(problem, alphas)
+            # Squares of similarities cost the dual form more digits than products of features do the primal one.
+            self.__dict__.update(primal)
+        problem.claims, problem.source = claims, "statistics"
 
     def _solve_primal(self, problem: KernelProblem, alphas: np.ndarray) -> list[Claim]:
         found, claims = solve_primal(problem, self._kernel(), alphas)

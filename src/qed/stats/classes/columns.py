@@ -8,11 +8,13 @@ import numpy as np
 
 from qed.base.counts import labelled
 from qed.base.errors import InputError
+from qed.base.lazy import later
 from qed.base.sources.block import Block, is_sparse
 from qed.base.summary import COMPILED_FROM, TILE_ROWS, Summary
 from qed.stats.by_class import ByClass
 from qed.stats.classes.sums import Sums
 
+kernel = later("qed.stats.classes.kernel")
 # With more classes than this a tile has few rows of each, and sorting the rows is the better way.
 MOST_CLASSES = 32
 
@@ -30,10 +32,8 @@ def summary_by_class(block: Block) -> ByClass:
     block, labels, codes, count = _coded(block)
     if len(labels) > MOST_CLASSES:
         return ByClass.of(block, Summary.of)
-    from qed.stats.classes.kernel import spread_by_class
-
     X = np.ascontiguousarray(block.X)
-    total, mean, deviation = spread_by_class(X, codes, block.weights, len(labels), TILE_ROWS)
+    total, mean, deviation = kernel.spread_by_class(X, codes, block.weights, len(labels), TILE_ROWS)
     p = X.shape[1]
     # The range is not looked at. A missing value shows as a mean that is not finite.
     unknown, none = np.full(mean.size, np.nan), np.zeros(mean.size, np.int64)
@@ -55,21 +55,19 @@ def sums_by_class(block: Block, above: float | None = None) -> ByClass:
     if (X.nnz if is_sparse(X) else X.size) < COMPILED_FROM:
         return ByClass.of(block, partial(_sums, above=above))
     block, labels, codes, count = _coded(Block(X, block.y, block.weight))
-    from qed.stats.classes.kernel import add_ones, add_rows, add_stored, add_stored_ones
-
     X, weight = block.X, np.ascontiguousarray(block.weights, dtype=np.float64)
     total = np.zeros((len(labels), X.shape[1]))
     squares = np.zeros_like(total) if above is None else total
     if is_sparse(X) and above is None:
         both = np.zeros((*total.shape, 2))
-        add_stored(X.data, X.indices, X.indptr, codes, weight, both)
+        kernel.add_stored(X.data, X.indices, X.indptr, codes, weight, both)
         total, squares = np.ascontiguousarray(np.moveaxis(both, 2, 0))
     elif above is None:
-        add_rows(X, codes, weight, total, squares)
+        kernel.add_rows(X, codes, weight, total, squares)
     elif is_sparse(X):
-        add_stored_ones(X.data, X.indices, X.indptr, codes, weight, above, total)
+        kernel.add_stored_ones(X.data, X.indices, X.indptr, codes, weight, above, total)
     else:
-        add_ones(X, codes, weight, above, total)
+        kernel.add_ones(X, codes, weight, above, total)
     mass = count if block.weight is None else np.bincount(codes, weight, len(labels))
     parts: dict[Hashable, Sums] = {
         label: Sums(int(count[k]), float(mass[k]), total[k], squares[k]) for k, label in enumerate(labels)
