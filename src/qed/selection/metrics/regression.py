@@ -35,8 +35,7 @@ def mean_squared_error(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
 
     Returns
     -------
@@ -64,8 +63,7 @@ def root_mean_squared_error(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
 
     Returns
     -------
@@ -93,8 +91,7 @@ def mean_absolute_error(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
 
     Returns
     -------
@@ -125,8 +122,7 @@ def median_absolute_error(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
 
     Returns
     -------
@@ -157,8 +153,7 @@ def max_error(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
 
     Returns
     -------
@@ -189,8 +184,7 @@ def mean_absolute_percentage_error(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
 
     Returns
     -------
@@ -224,8 +218,7 @@ def mean_pinball_loss(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
     alpha : float in [0, 1], default=0.5
         The quantile that is predicted; a half gives half the mean absolute error.
 
@@ -258,8 +251,7 @@ def r2_score(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
         "variance_weighted" weighs every output by the scatter of its y.
     force_finite : bool, default=True
         Score a constant y 1 or 0; False gives what the formula has there, NaN or minus infinity.
@@ -303,8 +295,7 @@ def explained_variance_score(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
         "variance_weighted" weighs every output by the scatter of its y.
     force_finite : bool, default=True
         Score a constant y 1 or 0; False gives what the formula has there, NaN or minus infinity.
