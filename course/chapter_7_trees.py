@@ -310,4 +310,4 @@ assert gathered > 0.3
 # %%
 # .. end-solution::
 #
-# Trees need no formulas for derivatives, only counts. The last chapter of the course, on networks, needs many.
+# Trees need no formulas for derivatives, only counts. The next chapter, on networks, needs many.

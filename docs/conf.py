@@ -23,6 +23,7 @@ extensions = [
     "course",
     "house",
     "mathml",
+    "pictures",
     "rooms",
 ]
 templates_path = ["_templates"]
@@ -54,6 +55,8 @@ html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+# Without it the theme complains on the console of whoever comes for the first time.
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 3,
