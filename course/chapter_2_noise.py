@@ -91,7 +91,7 @@ print(qed.certify(belief, body, progression))
 # One formula holds all of this. With noise :math:`\Sigma` and prior :math:`N(m, P)`,
 #
 # .. math:: \hat w = m + (X^\top \Sigma^{-1} X + P^{-1})^{-1} X^\top \Sigma^{-1} (y - Xm)
-#           = m + P X^\top (\Sigma + X P X^\top)^{-1} (y - Xm) .
+#           \qquad = m + P X^\top (\Sigma + X P X^\top)^{-1} (y - Xm) .
 #
 # Without a prior (:math:`P^{-1} = 0`) it is generalised least squares, with :math:`\Sigma = I` besides it is least squares,
 # and with :math:`P = I/\lambda`, :math:`m = 0` it is ridge. The second form, equal to the first by the identity of *Woodbury*,

@@ -77,6 +77,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"[\\/](plot|chapter)_",
     "nested_sections": False,
     "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("pictures.scraper",),
     "reset_modules": ("matplotlib", "pictures.style"),
     "image_srcset": ["2x"],
     "thumbnail_size": (400, 240),
