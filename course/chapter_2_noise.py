@@ -181,7 +181,9 @@ plt.show()
 # .. math:: (K + \lambda I)\, c = y , \qquad K_{ij} = \phi(x_i)^\top \phi(x_j) = k(x_i, x_j), \qquad h(x) = \sum_i c_i\, k(x_i, x) .
 #
 # So we never need the features, only :math:`k`. The polynomial kernel :math:`(1 + x^\top z)^d` stands for all monomials
-# up to degree :math:`d`. The Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features. Which
+# up to degree :math:`d`. The Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features: it maps
+# :math:`x` to a *function*, the bump :math:`\phi_x(t) \propto e^{-2\gamma\|x - t\|^2}`, and the inner product of functions is an
+# integral, :math:`k(x, z) = \int \phi_x(t)\, \phi_z(t)\, dt`. Which
 # functions may be used? Those whose matrices :math:`K` are positive semidefinite. Sums of kernels with weights that are not
 # negative are such functions again, and so is :math:`f(x)\, k(x, z)\, f(z)`. A vector with :math:`v^\top K v < 0` refutes a
 # candidate for good:

@@ -187,7 +187,8 @@ print("with a search:", "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(
 # The costs of learning are sums over rows. The gradient of *one row*, drawn by lot, has the right mean and costs
 # :math:`1/n` of the work. That is *stochastic gradient descent*. It does not settle: near the minimum the noise of the
 # draws is larger than the slope. Three cures: steps that shrink, *mini-batches* (the variance falls like one over their
-# size), and the average of the last iterates.
+# size), and the average of the last iterates, which for a convex function comes near the minimum not only on the whole but
+# *with high probability*.
 
 income, food = qed.data.load("engel").Xy()
 A = np.column_stack([np.ones(len(food)), (income[:, 0] - income.mean()) / income.std()])

@@ -137,7 +137,8 @@ print(textwrap.fill(str(caught[0].message), 88))
 #
 # So a kernel can stand in their place. And the conditions of optimality say what each multiplier means:
 # :math:`\alpha_i = 0` outside the margin, :math:`0 < \alpha_i < C` on it, :math:`\alpha_i = C` inside. Only rows with
-# :math:`\alpha_i > 0`, the *support vectors*, hold the boundary.
+# :math:`\alpha_i > 0`, the *support vectors*, hold the boundary. There is one on each side at least. Where a line separates the
+# classes, three hold it typically: a line in the plane, with its margin, has three numbers.
 
 two = species != "Gentoo"
 pair, side = bills[two], np.where(species[two] == "Chinstrap", 1, -1)
@@ -267,6 +268,11 @@ perceptron = qed.Perceptron(shuffle=False).fit(bills[apart], species[apart])
 print(perceptron.certificate_)
 
 # %%
+# *Adaline* walks like the perceptron, but learns from *every* row, by how far the sum is from the label:
+# :math:`w \leftarrow w + \alpha\,(y - w^\top x)\, x`. That is stochastic gradient descent for the squared error, so it tends to
+# least squares on the labels, `qed.RidgeClassifier` without a penalty, and inherits its dislike of rows that are far on the
+# right side.
+#
 # Where the texts slip
 # --------------------
 #

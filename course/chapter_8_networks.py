@@ -98,6 +98,10 @@ for line, field in zip(network.summary(), zoo.receptive_fields(layers, (1, 8, 8)
     print(f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a unit sees {field.size}")
 
 # %%
+# Ten outputs and a softmax tell one of ten digits. If a row may have *several* labels (a picture with a dog and a boat), each
+# output gets a logistic function of its own: one network answers many questions with yes or no, and they share what its
+# layers have found. `qed.MLPClassifier` does so when it is given a column of zeros and ones for each label.
+#
 # The loss is the cross-entropy of chapter 5. Batches of 32 rows give a noisy slope each; *Adam* divides every
 # coordinate of it by its usual size. After each epoch 200 other digits are asked, and the weights that did best on them
 # are kept; so the score below is taken on digits that neither the steps nor this choice have seen.
