@@ -43,7 +43,9 @@ print(income.shape, food.shape)
 # .. math:: X^\top X\, w = X^\top y .
 #
 # If the columns of :math:`X` are independent, :math:`X^\top X` can be inverted and there is exactly one answer. The
-# Hessian :math:`2X^\top X` is positive definite then, so the answer is a minimum and not a saddle.
+# Hessian :math:`2X^\top X` is positive definite then, so the answer is a minimum and not a saddle. If they are dependent
+# there is still an answer, and with it infinitely many: add any :math:`u` with :math:`Xu = 0`, and nothing is seen of it in
+# the fit. `qed.LinearRegression` gives the shortest of them, and warns.
 
 X = np.column_stack([np.ones(len(food)), income])
 w = np.linalg.solve(X.T @ X, X.T @ food)
@@ -120,7 +122,7 @@ print(qed.certify(model, income, food))
 moved = qed.LinearRegression().fit(income, food)
 moved.coef_ = model.coef_ * 1.001
 broken = qed.certify(moved, income, food)
-print([claim.says for claim in broken if not claim.holds][:3])
+print(*[claim.says for claim in broken if not claim.holds][:3], sep="\n")
 
 # %%
 # When the columns are nearly dependent
@@ -158,7 +160,8 @@ for panel, found, name in zip(panels[1:], (plain, ridge), ("least squares", "rid
     panel.set(title=name, ylim=(plain.min() * 1.1, plain.max() * 1.1), xlabel="coefficient number")
 plt.show()
 print("condition number of the columns:", round(qed.LinearRegression().fit(series, employed).condition_, 1))
-print("spread of the coefficients:     ", plain.std(axis=0).round(), "against", ridge.std(axis=0).round())
+print("spread of the coefficients, least squares:", plain.std(axis=0).round())
+print("                                    ridge:", ridge.std(axis=0).round())
 
 # %%
 # Thirty times we shook the target (in thousands of people) by about 100, a thousandth or two of its size. The
@@ -176,8 +179,10 @@ print([qed.monomial_count(10, degree) for degree in (1, 2, 3, 6)])
 
 # %%
 # Even an ellipse is a linear problem. Its points satisfy
-# :math:`w_1 x_1^2 + w_2 x_2^2 + w_3 x_1 x_2 + w_4 x_1 + w_5 x_2 = 1`: five features, and a target that is 1 for every
-# point. `qed.fit_conic` solves it and says what it found.
+#
+# .. math:: w_1 x_1^2 + w_2 x_2^2 + w_3 x_1 x_2 + w_4 x_1 + w_5 x_2 = 1 .
+#
+# These are five features, and a target that is 1 for every point. `qed.fit_conic` solves it and says what it found.
 
 orbit = qed.data.synthetic.ellipse(60, semi_axes=(3, 1.2), center=(1, -0.5), angle=0.5, noise=0.08, random_state=1)
 conic = qed.fit_conic(orbit)
@@ -195,9 +200,9 @@ print(conic)
 # choosing. The *true error* is the expected error on a new row. We do not have it, but rows that were held out stand in
 # for it.
 #
-# Cut the rows into ten parts. Leave one out, fit the others, measure on the part; then the next. The mean of the ten
-# errors is the *cross-validated* error. Sums over rows can be subtracted, so all ten fits come from a pass or two over
-# the table.
+# The simplest way is to lay 30 % of the rows aside. That wastes them, and one draw may be lucky. So cut the rows into ten
+# parts. Leave one out, fit the others, measure on the part; then the next. The mean of the ten errors is the *cross-validated* error.
+# Sums over rows can be subtracted, so all ten fits come from a pass or two over the table.
 
 features = qed.PolynomialFeatures(5, include_bias=False).fit_transform(income / 1000)
 folds = qed.KFold(10, shuffle=True, random_state=0)
@@ -226,7 +231,9 @@ print("held out:", np.round(kept_out, 1))
 # %%
 # The training error falls all the way. The error on rows held out falls once, from the line to the parabola, and then
 # takes off: a few rich households decide what a curve of high degree does at the right edge. A penalty is the other way
-# to hold the curve back, and it is chosen in the same manner.
+# to hold the curve back, and it is chosen in the same manner. (The degree says *which class* is searched, the penalty *how*:
+# a model hyperparameter and one of optimisation. The fit sets neither. With the penalty the training error grows, from that
+# of least squares to :math:`\|y\|^2`.)
 
 scaled = qed.StandardScaler().fit_transform(features)
 search = qed.Search(qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error").fit(
@@ -267,8 +274,12 @@ for step, _ in zip(walk, range(8)):
 # - The summary sheet minimises :math:`\frac1{2N}\|\Phi w - y\|^2 + \lambda\|w\|^2` and prints
 #   :math:`(\Phi^\top\Phi + \lambda I)^{-1}\Phi^\top y`. The true minimiser has :math:`2N\lambda` there. Exercise 2
 #   checks it.
+# - The summary sheet gives :math:`2Ax` for the gradient of :math:`x^\top A x`. It is :math:`(A + A^\top) x`; both agree for
+#   a symmetric :math:`A`, such as :math:`X^\top X`.
 # - The course book says that the inverse is missing when there are too *few* dimensions. It is missing when columns are
 #   dependent.
+# - The lecture notes count :math:`1 + 4 + 6 + 4` products of four features up to the third degree. That leaves powers out;
+#   with them there are :math:`\binom{7}{3} = 35`.
 #
 # Exercises
 # ---------

@@ -39,6 +39,10 @@ income, food = qed.data.load("engel").Xy()
 # the noise has a covariance matrix :math:`\Sigma`, and the answer is *generalised least squares*:
 #
 # .. math:: \hat w = (X^\top \Sigma^{-1} X)^{-1} X^\top \Sigma^{-1} y .
+#
+# That is least squares after a change of coordinates: :math:`\Sigma^{-1/2} y` has independent noise of variance one. Noise
+# with a memory is of this kind. Where each value keeps a share :math:`r` of the last, :math:`z_{i+1} = r z_i + u_i`, it is
+# :math:`z = Ru` with :math:`R_{ij} = r^{i-j}` for :math:`i \ge j`, and so :math:`\Sigma = RR^\top`.
 
 plain = qed.LinearRegression().fit(income, food)
 uneven = qed.GeneralizedLeastSquares(covariance=income[:, 0] ** 2).fit(income, food)
@@ -84,6 +88,16 @@ print(qed.certify(belief, body, progression))
 # are from where it vanishes. The first line is the proof that the posterior is at its top, the second that its
 # covariance is the inverse of the precision :math:`X^\top X/\sigma^2 + P^{-1}`.
 #
+# One formula holds all of this. With noise :math:`\Sigma` and prior :math:`N(m, P)`,
+#
+# .. math:: \hat w = m + (X^\top \Sigma^{-1} X + P^{-1})^{-1} X^\top \Sigma^{-1} (y - Xm)
+#           \qquad = m + P X^\top (\Sigma + X P X^\top)^{-1} (y - Xm) .
+#
+# Without a prior (:math:`P^{-1} = 0`) it is generalised least squares, with :math:`\Sigma = I` besides it is least squares,
+# and with :math:`P = I/\lambda`, :math:`m = 0` it is ridge. The second form, equal to the first by the identity of *Woodbury*,
+# solves a system of the size of the rows in the place of the columns. `qed.linear_gaussian` takes the smaller one. A belief
+# can also be wrong: a prior far from the truth does worse than none, and rows that were held out notice.
+#
 # Gaussian vectors
 # ----------------
 #
@@ -95,7 +109,9 @@ print(qed.certify(belief, body, progression))
 #
 # Read the first formula again. It is *linear in y*, and its slope :math:`\Sigma_{XY} \Sigma_{YY}^{-1}` is that of least
 # squares. So regression is conditioning. The second formula says how much is left unknown, and it does not depend on
-# :math:`y`. Take the logarithms of income and food, which look Gaussian:
+# :math:`y`. (Mind the order: parts of a Gaussian vector are Gaussian, but two Gaussian numbers need not form a Gaussian
+# vector. Let :math:`X` be normal and :math:`Y = \pm X`, the sign tossed with a coin. They are uncorrelated, and yet
+# :math:`X + Y` is zero half of the time.) Take the logarithms of income and food, which look Gaussian:
 
 logs = np.log(np.column_stack([food, income[:, 0]]))
 cloud = qed.stats.Gaussian.fit(logs)
@@ -165,9 +181,12 @@ plt.show()
 # .. math:: (K + \lambda I)\, c = y , \qquad K_{ij} = \phi(x_i)^\top \phi(x_j) = k(x_i, x_j), \qquad h(x) = \sum_i c_i\, k(x_i, x) .
 #
 # So we never need the features, only :math:`k`. The polynomial kernel :math:`(1 + x^\top z)^d` stands for all monomials
-# up to degree :math:`d`. The Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features. Which
-# functions may be used? Those whose matrices :math:`K` are positive semidefinite. A vector with :math:`v^\top K v < 0`
-# refutes a candidate for good:
+# up to degree :math:`d`. The Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features: it maps
+# :math:`x` to a *function*, the bump :math:`\phi_x(t) \propto e^{-2\gamma\|x - t\|^2}`, and the inner product of functions is an
+# integral, :math:`k(x, z) = \int \phi_x(t)\, \phi_z(t)\, dt`. Which
+# functions may be used? Those whose matrices :math:`K` are positive semidefinite. Sums of kernels with weights that are not
+# negative are such functions again, and so is :math:`f(x)\, k(x, z)\, f(z)`. A vector with :math:`v^\top K v < 0` refutes a
+# candidate for good:
 
 print(qed.kernels.check_mercer(lambda x, z: -np.linalg.norm(x - z), grid[::10]))
 
@@ -218,14 +237,16 @@ lassos = qed.lasso_path(body, progression, eps=1e-3)
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.2, 1])
 lines = left.semilogx(lassos.alphas, lassos.coef)
 left.set(xlabel="penalty", ylabel="coefficient", title="Columns come in one after the other")
-left.legend(lines, patients.features, fontsize=7, ncols=2, loc="lower left")
-qed.plots.tangency(body[:, [2, 8]], progression, 25.0, right)
+for line, style in zip(lines, ("-", "--") * 5):
+    line.set_linestyle(style)
+left.legend(lines, patients.features, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+qed.plots.tangency(body[:, [2, 1]], progression, 25.0, right)
 plt.show()
-print({name: round(float(value), 1) for name, value in zip(patients.features, lasso.coef_)})
+print("  ".join(f"{name} {value:.1f}" for name, value in zip(patients.features, lasso.coef_)))
 
 # %%
-# The right picture is the same in two columns: the ellipses of equal error meet the ball of the penalty at a corner,
-# and there a coefficient is zero.
+# The right picture is the same in two columns, the body mass index and the sex: the ellipses of equal error meet the ball of
+# the penalty at a corner, and there a coefficient is zero.
 #
 # The proof, and what its certificate checks
 # ------------------------------------------
@@ -254,7 +275,10 @@ print(qed.certify(lasso, body, progression))
 #
 # So far only :math:`y` had noise. If the columns have it, too, least squares is too flat, however much data there is.
 # *Total least squares* moves points perpendicularly, by the last singular vector of :math:`[X\; y]`. Its equation is
-# ridge regression with a *negative* penalty, :math:`(X^\top X - \sigma_{\min}^2 I) w = X^\top y`.
+# ridge regression with a *negative* penalty, :math:`(X^\top X - \sigma_{\min}^2 I) w = X^\top y`. (It has an answer if
+# :math:`\sigma_{\min}` is below the least singular value of :math:`X` alone, and refuses otherwise.) The other way round,
+# noise that one *adds* to the columns on purpose is a penalty: copies of the rows with noise of variance :math:`\lambda/n` on
+# every entry lead to ridge with :math:`\lambda`.
 
 random = np.random.default_rng(1)
 exact = random.standard_normal(3000)
@@ -285,15 +309,34 @@ for step in walk:
 #
 # - The guide calls the observations :math:`Y_i` identically distributed. They are independent, but their means differ:
 #   that is what regression is about.
+# - The logarithm of the likelihood is printed by the lecture notes with a *factor* :math:`1/(\sqrt{2\pi}\,\sigma)`; it is a
+#   term, :math:`-\log(\sqrt{2\pi}\,\sigma)` for each row. The course book has a sum over rows where the likelihood is their
+#   product, and the line :math:`w_1 x + w_1` in its exponent for :math:`w_1 x + w_0`.
+# - The absolute error is called not continuous. It is; it is not differentiable at zero.
+# - Of the two derivations of bias and variance the guide labels the terms of the second wrongly. They are the same three.
 # - It lets autoregressive noise have any memory :math:`|r| \le 1`. At :math:`|r| = 1` it is a random walk, and its
-#   variance grows for ever.
+#   variance grows for ever. The bold :math:`\Sigma` before its sliding window is a sign for a sum.
+# - It calls :math:`(RR^\top)^{-1}` the covariance of :math:`Ru`; that is :math:`RR^\top`.
+# - Fitting a Gaussian: sums over one class are divided by the number of all rows (it must be that of the class), and the
+#   variance ends in a stray :math:`+\ln\sigma`.
+# - The upper right block of the covariance of :math:`(X, Y)` is :math:`\Sigma_{XY}`, not :math:`\Sigma_{YY}`; and the
+#   covariance of coefficients and observations is :math:`PX^\top`, not :math:`XPX^\top`.
 # - It prints :math:`X^\top X w - \lambda w = X^\top y` for ridge. The sign is plus; the minus belongs to *total* least
-#   squares.
+#   squares. In the proof that nothing orthogonal to the rows is needed the Hessian is :math:`2\lambda I`, not :math:`2I`.
+# - An entry of a kernel matrix costs as much as there are *raw* columns (and the logarithm of the degree), not as there are
+#   features.
 # - The prior behind the kernel :math:`(1 + x^\top z)^2` in two columns is printed with five variances. There are six
-#   features: (1, 1, 2, 2, 2, 1), in some order.
+#   features: (1, 1, 2, 2, 2, 1), in some order. For the same reason :math:`(1, x_1, x_2, x_1 x_2, x_1^2, x_2^2)` of the kernel
+#   notes needs :math:`\sqrt 2` on three of its terms.
 # - Coordinate descent does not find the minimum of *every* convex function. At (1, 1) it is stuck on
 #   :math:`|x + y| + 3|x - y|`, whose minimum is at 0. It works for the lasso because the kinks are separate. Exercise 3
 #   looks at this.
+# - Matching pursuit compares *each* column with what is left over, not one with itself; and what is left over after a refit
+#   is orthogonal to the chosen columns of :math:`X`, not to vectors of a basis.
+# - With errors in all columns the guide writes a likelihood as if :math:`x` were independent of its own noise, with a
+#   parameter :math:`a` that should be :math:`w`. Its maximum is biased; total least squares is not. The denoised table is
+#   :math:`X + \epsilon_X`, not :math:`X - \epsilon_X`. And :math:`\mathbb E[Z^\top Z]` is diagonal because the *columns* of the
+#   noise are independent.
 # - Noise of variance :math:`\lambda` on every entry of :math:`X` acts like ridge with :math:`n\lambda`, not
 #   :math:`\lambda`.
 # - The lecture notes call ridge the most probable answer under the prior :math:`N(0, \gamma^{-2} I)`; it is

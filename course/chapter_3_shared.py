@@ -105,7 +105,7 @@ for panel, (name, points) in zip(panels, views.items()):
     for value, marker in zip(np.unique(ring), "o^"):
         panel.plot(*points[ring == value].T, marker, markersize=3.5, label=f"ring {value}")
     panel.set(title=name, xlabel="first", ylabel="second")
-panels[0].legend()
+figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 plt.show()
 
 # %%
@@ -253,6 +253,8 @@ assert (np.diff(rise) >= -1e-9 * np.abs(rise[-1])).all()
 # - The objective of CCA is printed with :math:`u^\top \dots u` in the numerator and :math:`X^\top X` for
 #   :math:`X^\top Y`, and several transposes are lost on the way. The formula above is the right one.
 # - The diagonal :math:`S_x` is written with the wrong number of entries: there are :math:`p` of them, one for each column.
+# - The lecture notes' vector for a circle around :math:`(a, b)` begins :math:`a^2 + b^2 - c^2`; with :math:`r^2` the features of
+#   its points are orthogonal to it.
 # - Principal components in feature space: :math:`U_m` is printed as :math:`d \times m`. It has a row for each of the
 #   :math:`M` *features*, not for each column.
 # - Projected data are called *independent*. They are uncorrelated, which is less, unless they are normal.

@@ -5,10 +5,10 @@ r"""
 **The question.** Least squares has a formula. Most costs have none. How does one find the minimum of a function by
 looking only at where one stands? How fast is that? And how does one *know* that it is a minimum?
 
-We stand in a ravine and follow a robot. (The second half of this chapter, networks and how they are trained, comes with
-the networks.)
+We stand in a ravine and follow a robot. (Networks, and how they are trained, are a matter of chapter 8.)
 """
 
+import textwrap
 import warnings
 from itertools import islice
 
@@ -98,7 +98,7 @@ plt.show()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     minimize(ravine, [-10.0, 1.0], method=GradientDescent(0.082))
-print(caught[0].message)
+print(textwrap.fill(str(caught[0].message), 88))
 
 # %%
 # The proof, and what its certificate checks
@@ -187,7 +187,8 @@ print("with a search:", "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(
 # The costs of learning are sums over rows. The gradient of *one row*, drawn by lot, has the right mean and costs
 # :math:`1/n` of the work. That is *stochastic gradient descent*. It does not settle: near the minimum the noise of the
 # draws is larger than the slope. Three cures: steps that shrink, *mini-batches* (the variance falls like one over their
-# size), and the average of the last iterates.
+# size), and the average of the last iterates, which for a convex function comes near the minimum not only on the whole but
+# *with high probability*.
 
 income, food = qed.data.load("engel").Xy()
 A = np.column_stack([np.ones(len(food)), (income[:, 0] - income.mean()) / income.std()])
@@ -253,13 +254,25 @@ for size in (0.0, 1.0):
 # - The guide prints :math:`\nabla L = J^\top (y - F)` for the robot. The sign is minus; with the printed one gradient
 #   descent climbs.
 # - A saddle is defined with :math:`\le`. With that every point would be one.
+# - The steepest direction is given as :math:`-\nabla f`. Among vectors of length one it is
+#   :math:`-\nabla f/\|\nabla f\|`, and where the gradient vanishes there is none.
+# - The stochastic update is printed with :math:`\nabla G`; :math:`G` is the estimate of the gradient already. And the sum over
+#   a mini-batch runs over the rows that were drawn, not over the first :math:`k`.
 # - Step sizes that are small "never converge", and descent "can not converge" in a ravine. Both converge, slowly, as
 #   long as :math:`\alpha < 2/M`.
 # - The line search minimises along :math:`w + \alpha u` and then goes to :math:`w - \alpha u`.
+# - In Nesterov's method the gradient is taken ahead by :math:`\beta`, and the momentum is :math:`\beta_t`. Both are
+#   :math:`\beta_t`.
+# - The table of rates has no constants, and does not say that its first two lines are about *averages* of the iterates (the
+#   second besides on a bounded set), its last two about the last iterate.
 # - :math:`\sqrt{w^2 + 1}` is called strongly convex. Its curvature has the infimum 0: it is *strictly* convex only.
 #   Exercise 2.
 # - Smoothness is defined by the largest eigenvalue of the Hessian. For functions that are not convex it is the largest
 #   *absolute* one: :math:`-5w^2` needs :math:`M = 10`.
+# - Strong convexity gives exactly one minimum, but on a *closed* set only.
+# - Newton's method for a root takes :math:`\varphi'` at :math:`w^t`, not at :math:`w`, and the Hessian takes the place of
+#   :math:`J`, not of its inverse. That the parabola has a minimum is true where the Hessian is positive definite, and not
+#   always. Adding :math:`\lambda\|w\|^2` shifts its eigenvalues by :math:`2\lambda`, and moves the minimum, too.
 # - Newton's error is said to fall like :math:`e^{-e^t}`; what is proven is :math:`2^{-2^t}`.
 # - The heavy ball begins with a velocity that is used twice. It should begin at rest.
 #

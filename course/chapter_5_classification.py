@@ -9,6 +9,7 @@ A classifier answers with one of a few labels. Four ideas lead to one: model the
 the *odds* of the classes; put a *boundary* with a wide margin between them; or ask the *neighbours*.
 """
 
+import textwrap
 import warnings
 from itertools import islice
 
@@ -115,7 +116,7 @@ apart = species != "Chinstrap"
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     qed.LogisticRegression(C=np.inf).fit(bills[apart], species[apart])
-print(caught[0].message)
+print(textwrap.fill(str(caught[0].message), 88))
 
 # %%
 # Margins
@@ -136,7 +137,8 @@ print(caught[0].message)
 #
 # So a kernel can stand in their place. And the conditions of optimality say what each multiplier means:
 # :math:`\alpha_i = 0` outside the margin, :math:`0 < \alpha_i < C` on it, :math:`\alpha_i = C` inside. Only rows with
-# :math:`\alpha_i > 0`, the *support vectors*, hold the boundary.
+# :math:`\alpha_i > 0`, the *support vectors*, hold the boundary. There is one on each side at least. Where a line separates the
+# classes, three hold it typically: a line in the plane, with its margin, has three numbers.
 
 two = species != "Gentoo"
 pair, side = bills[two], np.where(species[two] == "Chinstrap", 1, -1)
@@ -149,8 +151,8 @@ machines = {
 for axes, (name, machine) in zip(panels, machines.items()):
     score = machine.fit(pair, side).decision_function(plane).reshape(x1.shape)
     axes.contour(x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1)
-    for label, color, marker in ((-1, "C0", "o"), (1, "C1", "s")):
-        axes.plot(*pair[side == label].T, marker, color=color, markersize=3)
+    for label, color, marker, kind in ((-1, "C0", "o", "Adelie"), (1, "C1", "s", "Chinstrap")):
+        axes.plot(*pair[side == label].T, marker, color=color, markersize=3, label=kind)
     axes.plot(
         *machine.support_vectors_.T,
         "o",
@@ -161,6 +163,7 @@ for axes, (name, machine) in zip(panels, machines.items()):
     )
     axes.set(title=f"{name}: {len(machine.support_)} support vectors", xlabel="bill length (mm)", ylim=(15, 22.5))
 panels[0].set_ylabel("bill depth (mm)")
+panels[0].legend(loc="lower right", fontsize=8)
 plt.show()
 
 # %%
@@ -248,8 +251,8 @@ print(qed.certify(logistic, bills, species))
 # -------------------
 #
 # Newton's method on the cross-entropy. What to look for: far away each step divides the excess by a small factor, then
-# suddenly the number of right digits doubles with every step. A generator of steps has no end of its own (the driver
-# inside ``fit`` knows when to stop), so we take ten.
+# suddenly the number of right digits doubles with every step. A loop over the steps ends where ``fit`` would have ended;
+# ten are more than enough.
 
 walk = qed.steps(qed.LogisticRegression(C=10.0), pair, side)
 values = [step.objective for step in islice(walk, 10)]
@@ -265,20 +268,45 @@ perceptron = qed.Perceptron(shuffle=False).fit(bills[apart], species[apart])
 print(perceptron.certificate_)
 
 # %%
+# *Adaline* walks like the perceptron, but learns from *every* row, by how far the sum is from the label:
+# :math:`w \leftarrow w + \alpha\,(y - w^\top x)\, x`. That is stochastic gradient descent for the squared error, so it tends to
+# least squares on the labels, `qed.RidgeClassifier` without a penalty, and inherits its dislike of rows that are far on the
+# right side.
+#
 # Where the texts slip
 # --------------------
 #
+# - In Bayes' risk the guide writes the loss of :math:`r(x)` for that of :math:`h(x)`, and in several places a *max* for an
+#   *arg max*; for several classes the penalty is that of a matrix, :math:`\lambda\|W\|_F^2`.
 # - The guide writes :math:`P(A \mid x) = 1/(1 + e^{Q_A - Q_B})`. The sign is the other way round: a class with the
 #   larger :math:`Q` is the more probable one.
 # - The boundary of two *tilted* clouds with one covariance is said to be equally far from both means. It is, but in the
 #   distance of Mahalanobis, not of the ruler.
 # - A loss that is "convex and has no local minima": it has no local minimum that is not global. And on separable rows
 #   it has none at all, as we saw.
+# - The divergence of Kullback and Leibler is called "always positive". It is never negative, and zero for equal
+#   distributions; with labels of 0 and 1 it needs :math:`0 \ln 0 = 0`.
+# - The update of softmax regression has :math:`w^{t+1}` on both sides, and a :math:`\delta_{\ell, y}` in its derivation that
+#   should be :math:`\delta_{\ell, j}`.
+# - The logistic loss is drawn beside the others, which take labels of -1 and 1, with a formula for labels of 0 and 1. For -1
+#   and 1 it is :math:`\ln(1 + e^{-yf})`.
+# - The lecture notes' likelihood of logistic regression has a plus before :math:`(1 - y)\, w^\top x` where a minus belongs, and
+#   the boundary of naive Bayes has :math:`\log \frac{p}{1 - p}` inside the sum over features, where it is counted many times.
 # - The hinge is printed as zero from :math:`yf \ge 0` on. It is zero from :math:`yf \ge 1` on; what the perceptron
 #   minimises is :math:`\max(-yf, 0)`.
+# - The perceptron's conditions are printed as :math:`yf \ge 0`, which :math:`w = 0` meets. Strict ones are meant. In the proof
+#   of its bound the *best* plane :math:`w^*` has the margin :math:`\gamma`, not the plane of the moment.
+# - In the section on duality the numbers of multipliers have changed places: there is one for each inequality and one for each
+#   equality. Conditions of optimality are enough where the problem is convex *and* its equalities are affine. In the table of
+#   the lecture notes :math:`-100 + 10 \cdot 5` is :math:`-50`. And in the dual of ridge :math:`z^* = +\frac12 \alpha`.
+# - Rows are said to lie on the *boundary*, or to violate it, where the margin is meant.
 # - The prediction of the machine is printed as :math:`w^\top x + b` after a section that used :math:`w^\top x - b`.
 # - The geometric distance of a point inside the margin is :math:`(1 - \xi_i)/\|w\|`, not :math:`1 - \xi_i`. The lecture
 #   notes give the width of the margin as :math:`2/\|w\|^2`; it is :math:`2/\|w\|`.
+# - Neighbours: what is called the bias for :math:`k = 1` is its square; :math:`k` can not grow beyond the number of rows, where
+#   the answer is the mean of all; and a rim is the set where the *length* of :math:`x` is nearly :math:`r`.
+# - The area under the ROC curve "corresponds to the accuracy", says the course book. It is the chance that a positive row
+#   scores above a negative one; its diagonal is a random order.
 # - Least squares with an unpenalised constant is said to be the same after *any* affine change of the columns. Shifts
 #   and rotations, yes; other units, no.
 # - The lecture notes' boundary of two Gaussians lacks the factors ½, and their third perceptron point is (-1, ½), not

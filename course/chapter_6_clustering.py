@@ -190,7 +190,7 @@ heights = []
 for seed in range(12):
     start = qed.GaussianMixture(3, init_params="random_from_data", random_state=seed, tol=1e-6, max_iter=500)
     heights.append(start.fit(X).lower_bound_)
-print("starts by lot:", np.sort(heights).round(3).tolist())
+print("starts by lot:", np.sort(heights).round(3))
 print("from k-means: ", round(clouds.lower_bound_, 3))
 
 # %%

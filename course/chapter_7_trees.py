@@ -27,8 +27,7 @@ print(X.shape, dict(zip(*(part.tolist() for part in np.unique(y, return_counts=T
 # the next question waits. A leaf answers with the majority of its training rows.
 
 small = qed.DecisionTreeClassifier(criterion="entropy", max_depth=2).fit(X_train, y_train)
-figure, axes = plt.subplots(figsize=(9, 3.6), layout="constrained")
-qed.plot_tree(small, feature_names=cells.features, ax=axes)
+qed.plot_tree(small, feature_names=cells.features, missing=False)
 plt.show()
 print(qed.export_rules(small, feature_names=cells.features, missing=False))
 print(f"right on rows held out: {small.score(X_test, y_test):.1%}")
@@ -310,4 +309,4 @@ assert gathered > 0.3
 # %%
 # .. end-solution::
 #
-# Trees need no formulas for derivatives, only counts. The last chapter of the course, on networks, needs many.
+# Trees need no formulas for derivatives, only counts. The next chapter, on networks, needs many.

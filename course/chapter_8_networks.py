@@ -86,7 +86,7 @@ plt.show()
 #
 # It is a fully connected layer whose weights are zero outside a window, and shared by all windows. *Pooling* keeps the
 # largest answer of each 2 x 2 places: what was found counts, and a little less where. Two filters of 3 x 3 one behind
-# the other see 5 x 5 pixels, three see 7 x 7.
+# the other see 5 x 5 pixels, three see 7 x 7. (Below, zeros around the picture keep its size, and a unit sees those, too.)
 
 layers = [
     *(qed.Conv2d(8, 3, padding=1), qed.Activation("relu"), qed.MaxPool2d(2)),
@@ -98,6 +98,10 @@ for line, field in zip(network.summary(), zoo.receptive_fields(layers, (1, 8, 8)
     print(f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a unit sees {field.size}")
 
 # %%
+# Ten outputs and a softmax tell one of ten digits. If a row may have *several* labels (a picture with a dog and a boat), each
+# output gets a logistic function of its own: one network answers many questions with yes or no, and they share what its
+# layers have found. `qed.MLPClassifier` does so when it is given a column of zeros and ones for each label.
+#
 # The loss is the cross-entropy of chapter 5. Batches of 32 rows give a noisy slope each; *Adam* divides every
 # coordinate of it by its usual size. After each epoch 200 other digits are asked, and the weights that did best on them
 # are kept; so the score below is taken on digits that neither the steps nor this choice have seen.
@@ -182,8 +186,16 @@ for step in islice(walk, 5):
 # - A footnote says that the rectified unit meets the theorem's conditions. It is not bounded. But the difference of two
 #   of them is, and so the conclusion holds.
 # - "Two layers of 3 x 3 see up to 9 x 9 pixels" counts paths. They see 5 x 5.
+# - The sum of the convolution begins at 0 and those of its derivatives at 1, which is the same only if one counts in the same
+#   way. For pooling the derivative is given to *every* largest place; where several are equally large that is too much, and
+#   `qed.MaxPool2d` gives it to the first.
+# - Three filters of 3 x 3 are said to have :math:`27 C` weights and one of 7 x 7 to have :math:`49 C`. With :math:`C` maps
+#   going out as well both have a factor :math:`C` more. The ratio is right.
+# - The course book's slope by the weights of the last layer lacks its minus; and the summary sheet's loop back ends at
+#   :math:`t = 1`, though the weights :math:`W_0` need :math:`t = 0`.
 # - A filter :math:`[1, -1]` answers *positively* where bright is left of dark. The guide's sign is that of a flipped
-#   filter.
+#   filter. Its "filter for 45 degrees" lies on the main diagonal, and as all its weights are positive it answers to any bright
+#   place, too.
 #
 # Exercises
 # ---------

@@ -27,11 +27,11 @@ import qed
 # :math:`s'`. A *policy* says which action to take where. A reward that comes :math:`t` steps later counts
 # :math:`\gamma^t` of itself. What a state is worth at best satisfies Bellman's equation,
 #
-# .. math:: V^*(s) = \max_a \sum_{s'} p(s' \mid s, a)\,\bigl(r + \gamma V^*(s')\bigr) =: (T V^*)(s) ,
+# .. math:: V^*(s) = \max_a \sum_{s'} p(s' \mid s, a)\,\bigl(r + \gamma V^*(s')\bigr) ,
 #
-# because the best way from here begins with one action and goes on in the best way from there. Read as a recipe,
-# :math:`V \leftarrow TV`, it is *value iteration*. Here is a lake of ice. One slips to either side two times of three,
-# ``H`` is a hole, and the goal pays 1.
+# because the best way from here begins with one action and goes on in the best way from there. Call the right side
+# :math:`(TV^*)(s)`. Read as a recipe, :math:`V \leftarrow TV`, the equation is *value iteration*. Here is a lake of ice. One
+# slips to either side two times of three, ``H`` is a hole, and the goal pays 1.
 
 lake = qed.GridWorld(["S...", ".H.H", "...H", "H..G"], slip=2 / 3)
 plan = qed.ValueIteration(gamma=0.99).fit(lake)

@@ -23,6 +23,7 @@ extensions = [
     "course",
     "house",
     "mathml",
+    "pictures",
     "rooms",
 ]
 templates_path = ["_templates"]
@@ -54,6 +55,8 @@ html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+# Without it the theme complains on the console of whoever comes for the first time.
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_prev_next": False,
     "show_toc_level": 3,
@@ -74,6 +77,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"[\\/](plot|chapter)_",
     "nested_sections": False,
     "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("pictures.scraper",),
     "reset_modules": ("matplotlib", "pictures.style"),
     "image_srcset": ["2x"],
     "thumbnail_size": (400, 240),

@@ -36,6 +36,8 @@ WITH_LIMITS = {
     "inf": "inf",
     "lim": "lim",
 }
+JOINER = "&#8288;"
+ENVIRONMENT = re.compile(r"\\begin\{(\w+\*?)\}.*?\\end\{\1\}", re.DOTALL)
 UNDER = {"msub": "munder", "msubsup": "munderover"}
 LETTERS = {
     "bold": {"A": 0x1D400, "a": 0x1D41A, "0": 0x1D7CE},
@@ -65,6 +67,8 @@ def mathml(text: str, display: str) -> str:
         element.text = unescape(element.text or "")
         _put_right(element, block=display == "block")
         _space_words(element)
+    for element in list(root.iter()):
+        _fence_tables(element)
     return tostring(root, encoding="unicode")
 
 
@@ -102,6 +106,19 @@ def _space_words(parent: Element) -> None:
             element.set("movablelimits", "true")
 
 
+def _fence_tables(parent: Element) -> None:
+    """Give every matrix a row of its own with its brackets, which grow to the tallest of their row."""
+    children = list(parent)
+    for place in range(1, len(children) - 1):
+        fenced = children[place - 1 : place + 2]
+        if [element.tag for element in fenced] == ["mo", "mtable", "mo"] and fenced[0].text in ("(", "["):
+            row = Element("mrow")
+            parent.insert(list(parent).index(fenced[0]), row)
+            for element in fenced:
+                parent.remove(element)
+                row.append(element)
+
+
 def _letter(character: str, first: dict[str, int]) -> str:
     """Give a letter or digit in another alphabet of Unicode; some of these letters had a place of their own before."""
     begin = "0" if character.isdigit() else "A" if character.isupper() else "a"
@@ -121,13 +138,27 @@ def _drawn(node: nodes.Node, text: str, display: str) -> str:
 def _parts(text: str) -> list[str]:
     """Cut a displayed formula where it has wide gaps, so that a narrow page can break it there."""
     parts = [part.strip() for part in text.split(r"\qquad")]
-    whole = r"\begin" in text or r"\\" in text or any(part.count("{") != part.count("}") for part in parts)
-    return [text] if whole else parts
+    outside = ENVIRONMENT.sub("", text)
+    torn = any(
+        part.count(begin) != part.count(end) for part in parts for begin, end in ((r"\begin", r"\end"), ("{", "}"))
+    )
+    return [text] if torn or r"\\" in outside else parts
 
 
 def _inline(translator: Any, node: nodes.math) -> None:
-    translator.body.append(_drawn(node, node.astext(), "inline"))
+    drawn = _drawn(node, node.astext(), "inline")
+    before, after = (str(near) if isinstance(near, nodes.Text) else " " for near in _neighbours(node))
+    # A line may end on either side of a formula, but not between it and the comma that follows.
+    joined = [JOINER if near and not near.isspace() else "" for near in (before[-1:], after[:1])]
+    translator.body.append(f"{joined[0]}{drawn}{joined[1]}")
     raise nodes.SkipNode
+
+
+def _neighbours(node: nodes.Node) -> tuple[nodes.Node | None, nodes.Node | None]:
+    """Give what stands just before and just after, in the same paragraph."""
+    all_here = node.parent.children
+    place = all_here.index(node)
+    return all_here[place - 1] if place else None, all_here[place + 1] if place + 1 < len(all_here) else None
 
 
 def _block(translator: Any, node: nodes.math_block) -> None:

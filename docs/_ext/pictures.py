@@ -1,6 +1,16 @@
-"""The look of the gallery: the colours and the quiet axes that qed's own pictures have."""
+"""The look of the gallery: the colours and the quiet axes that qed's own pictures have, and room for wide ones on a phone."""
 
+from pathlib import Path
 from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+# A picture of more pixels than that has panels side by side: on a phone it is shown large, and is moved sideways.
+WIDE = 850
 
 
 def style(gallery: dict[str, Any], script: str) -> None:
@@ -12,3 +22,34 @@ def style(gallery: dict[str, Any], script: str) -> None:
 
     plt.rcParams.update(STYLE)
     plt.rcParams["axes.prop_cycle"] = cycler(color=HUES)
+
+
+def scraper(block: Any, block_vars: Any, gallery_conf: dict[str, Any], **how: Any) -> str:
+    """Keep the pictures of a script, and complain of those with a panel that nothing was drawn into."""
+    import matplotlib.pyplot as plt
+    from sphinx_gallery.scrapers import matplotlib_scraper
+
+    for figure in map(plt.figure, plt.get_fignums()):
+        if any(panel.axison and not panel.has_data() for panel in figure.axes):
+            logger.warning("%s has a picture with an empty panel", block_vars["src_file"])
+    return str(matplotlib_scraper(block, block_vars, gallery_conf, **how))
+
+
+def width(picture: Path) -> int:
+    """Give the width of a PNG file, which stands at a fixed place in it."""
+    with picture.open("rb") as file:
+        return int.from_bytes(file.read(20)[16:], "big")
+
+
+def give_room(app: Sphinx, document: nodes.document) -> None:
+    """Put wide pictures of the gallery into a box that moves sideways where the page is narrow."""
+    for node in [node for node in document.findall(nodes.Element) if type(node).__name__ == "imgsgnode"]:
+        picture = Path(app.srcdir) / str(node["uri"]).lstrip("/")
+        if picture.suffix == ".png" and width(picture) > WIDE:
+            begin = nodes.raw("", '<div class="wide-picture">', format="html")
+            node.parent.replace(node, [begin, node, nodes.raw("", "</div>", format="html")])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("doctree-read", give_room)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

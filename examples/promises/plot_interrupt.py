@@ -58,3 +58,8 @@ ax.annotate("tolerance", (50, 1.4e-8), color="grey")
 ax.set(xlabel="iteration", ylabel="distance from the proof")
 ax.legend()
 plt.show()
+
+# %%
+# One call draws a trace: what is minimised, and how far it is from the proof.
+other.trace.plot()
+plt.show()

@@ -37,10 +37,10 @@ for axes, (name, (first, second, priors)) in zip(panels.ravel(), cases.items()):
     kind = qed.LinearDiscriminantAnalysis if first is second else qed.QuadraticDiscriminantAnalysis
     model = kind(priors=priors).fit(X, y)
     chance = model.predict_proba(plane)[:, 0].reshape(x1.shape)
-    axes.contourf(x1, x2, chance, levels=np.linspace(0, 1, 11), cmap="RdBu", alpha=0.5)
+    axes.contourf(x1, x2, chance, levels=np.linspace(0, 1, 11), cmap="RdBu", alpha=0.3)
     axes.contour(x1, x2, chance, levels=[0.5], colors="black")
     for label, color in [("first", "navy"), ("second", "darkred")]:
-        axes.plot(*X[y == label].T, ".", color=color, markersize=2)
+        axes.plot(*X[y == label].T, ".", color=color, markersize=3)
     axes.set(title=name, xlim=(-6, 6), ylim=(-5, 5))
 plt.show()
 

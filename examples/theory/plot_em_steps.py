@@ -25,12 +25,10 @@ model = qed.GaussianMixture(3, init_params="random_from_data", random_state=4, t
 walk = qed.steps(model, X)
 figure, axes = plt.subplots(1, 4, figsize=(14, 3.8), layout="constrained")
 shown = iter(axes[:3])
-for step in walk:
-    if step.number in (0, 5, 40):
-        ax = plots.ellipses(walk.model_at(step), X, next(shown))
-        ax.set(title=f"step {step.number}", xticks=[], yticks=[], aspect="equal")
-    if step.number == 40:
-        break
+steps = list(walk)
+for step in (steps[0], steps[5], steps[-1]):
+    ax = plots.ellipses(walk.model_at(step), X, next(shown))
+    ax.set(title=f"step {step.number}", xticks=[], yticks=[], aspect="equal")
 
 model.fit(X)
 axes[3].plot(model.lower_bounds_, marker=".")

@@ -29,20 +29,9 @@ print("ridge        :", ridge.coef_.round(3), "proven:", bool(ridge.certificate_
 
 # %%
 # Ellipses of equal error, the ball, and the point where they touch: on a corner of the diamond, anywhere on the circle.
-w1, w2 = np.meshgrid(np.linspace(-1.4, 2.0, 150), np.linspace(-1.4, 2.4, 150))
-error = ((y - np.stack([w1, w2], axis=-1) @ X.T) ** 2).sum(axis=-1)
-turn = np.linspace(0, 2 * np.pi, 200)
-balls = {"Lasso": ([1, 0, -1, 0, 1], [0, 1, 0, -1, 0], lasso.coef), "Ridge": (np.cos(turn), np.sin(turn), ridge.coef_)}
-figure, panels = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained", sharey=True)
-for panel, (name, (across, up, touch)) in zip(panels, balls.items()):
-    here = ((y - X @ touch) ** 2).sum()
-    panel.contour(w1, w2, error, levels=here * np.array([0.3, 0.6, 1.0, 1.6, 2.4]), colors="C1", linewidths=0.8)
-    panel.fill(across, up, color="C0", alpha=0.3, linewidth=0)
-    panel.plot(*best, "+", color="C1", markersize=10, markeredgewidth=2, label="least squares")
-    panel.plot(*touch, "o", color="black", label=f"({touch[0]:.2f}, {touch[1]:.2f})")
-    panel.set(title=name, xlabel="w₁", xlim=(-1.4, 2), ylim=(-1.4, 2.4), aspect="equal")
-    panel.legend(loc="lower right")
-panels[0].set_ylabel("w₂")
+figure, panels = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained")
+for panel, norm in zip(panels, (1, 2)):
+    qed.plots.tangency(X, y, 1.0, panel, norm=norm)
 plt.show()
 
 # %%

@@ -76,10 +76,11 @@ print(vectorizer.certificate_, model.certificate_, sep="\n")
 weight = model.feature_log_prob_[1] - model.feature_log_prob_[0]
 terms = vectorizer.get_feature_names_out()
 order = np.argsort(weight)
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 5.6), layout="constrained")
-left.barh(terms[order], weight[order], color=np.where(weight[order] > 0, "C3", "C0"))
-left.tick_params(axis="y", labelsize=6)
-left.set(xlabel="log odds of spam that a word adds", title="What the words weigh")
+figure, axes = plt.subplots(figsize=(7, 6), layout="constrained")
+axes.barh(terms[order], weight[order], color=np.where(weight[order] > 0, "C1", "C0"))
+axes.tick_params(axis="y", labelsize=8)
+axes.set(xlabel="log odds of spam that a word adds", title="What the words weigh")
+plt.show()
 
 # %%
 # New messages: how well they are ranked (the area below the ROC curve), and from where on to call a message spam, if losing a good
@@ -88,11 +89,11 @@ chance = model.predict_proba(vectorizer.transform(messages[400:]))[:, 1]
 truth = labels[400:]
 fpr, tpr, _ = qed.roc_curve(truth, chance)
 line, cost = qed.best_threshold(truth, chance, false_positive=10.0, false_negative=1.0)
-right.plot(fpr, tpr, color="C3")
-right.plot([0, 1], [0, 1], color="0.7", linewidth=0.8)
-right.set(
-    xlabel="false positive rate", ylabel="true positive rate", title=f"AUC {qed.roc_auc_score(truth, chance):.3f}"
-)
+figure, axes = plt.subplots(figsize=(5, 3.8), layout="constrained")
+axes.plot(fpr, tpr, color="C1", label=f"area {qed.roc_auc_score(truth, chance):.3f}")
+axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, label="by chance")
+axes.set(xlabel="share of good messages called spam", ylabel="share of spam found", title="How well they are ranked")
+axes.legend(loc="lower right")
 plt.show()
 print(f"calling spam what has a chance of at least {line:.2f} costs {cost:g}; Bayes' rule says {10 / 11:.2f}")
 decided = model.decide(vectorizer.transform(messages[400:]), {("spam", "ham"): 10.0, ("ham", "spam"): 1.0})

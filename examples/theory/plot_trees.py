@@ -41,7 +41,9 @@ panels[0].set_ylabel("x₂")
 plt.show()
 
 # %%
-# The pruned tree in words.
+# The pruned tree, drawn and in words.
+qed.plot_tree(pruned.best_estimator_, feature_names=["x1", "x2"], missing=False, max_depth=3)
+plt.show()
 print(qed.export_text(pruned.best_estimator_, feature_names=["x1", "x2"]))
 
 # %%

@@ -1,9 +1,11 @@
 """What the documentation shows is true: code runs, sessions give what they print, commands succeed, tests it names exist."""
 
 import doctest
+import inspect
 import re
 import shlex
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow
@@ -99,3 +101,25 @@ def test_tables_of_attributes_are_written_out():
         if re.search(r"\bas in `", attributes, re.IGNORECASE):
             sent.append(name)
     assert sent == []
+
+
+def shown_docstrings():
+    """Give name and docstring of all that has a page: functions, classes, and what classes can do."""
+    import rooms
+
+    for _, _, module, names in rooms.shelves():
+        for name in names:
+            owner, _, last = f"{module}.{name}".rpartition(".")
+            item = getattr(import_module(owner), last)
+            yield last, item.__doc__ or ""
+            members = [member for member in dir(item) if not member.startswith("_")] if isinstance(item, type) else []
+            for member in members:
+                found = inspect.getattr_static(item, member)
+                yield f"{last}.{member}", getattr(getattr(found, "fget", None) or found, "__doc__", None) or ""
+
+
+def test_nobody_is_sent_to_another_page_to_learn_what_a_parameter_is(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    sent = r"parameters (?:are )?(?:as|those|like)\b|\n +(?:As (?:in|for) `|See [`:])"
+    found = [name for name, text in shown_docstrings() if re.search(sent, text, re.IGNORECASE)]
+    assert sorted(set(found)) == []

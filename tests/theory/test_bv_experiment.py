@@ -21,9 +21,17 @@ def test_degree_0(found):
     assert found[0].bias_squared[10] < 0.01 < found[0].bias_squared[0]
 
 
+@pytest.mark.slow
+def test_the_variance_of_degree_0_to_the_accuracy_stated():
+    """0.158333 to 5 %: of 10 000 draws a variance is known to a standard deviation of 1.4 %."""
+    found = qed.polynomial_experiment([0], repetitions=10_000)[0]
+    np.testing.assert_allclose(found.variance, 0.158333, rtol=0.05)
+    np.testing.assert_allclose(found.bias_squared, 4 * found.X[:, 0] ** 2, atol=0.05)
+
+
 def test_degrees_1_and_2_are_right_on_average(found):
     assert found[1].bias_squared.mean() < 1e-3
-    assert found[2].bias_squared.mean() < 1e-2
+    assert found[2].bias_squared.mean() < 1e-3
 
 
 def test_variance_of_the_line(found):

@@ -3,6 +3,7 @@
 import numpy as np
 
 import qed
+from qed.optim import HuberLoss
 from tests.theory.fixtures import problem, slope
 
 
@@ -19,7 +20,9 @@ def test_gradients_of_other_smooth_costs_vanish_too():
     sign = np.where(y > 0, 1.0, -1.0)
     ridge = qed.Ridge(alpha=2.0, fit_intercept=False).fit(X, y).coef_
     odds = qed.LogisticRegression(C=0.5, fit_intercept=False, tol=1e-9).fit(X, sign).coef_.ravel()
+    huber = qed.HuberRegressor(epsilon=1.5, scale=1.0, alpha=0.0, fit_intercept=False, tol=1e-12).fit(X, y).coef_
     costs = {
+        "huber": (lambda w: HuberLoss(1.5).value(X @ w, y, np.ones(len(y))), huber),
         "ridge": (lambda w: np.sum((X @ w - y) ** 2) + 2.0 * (w @ w), ridge),
         "logistic": (lambda w: w @ w / 2 + 0.5 * np.logaddexp(0, -sign * (X @ w)).sum(), odds),
     }

@@ -28,9 +28,15 @@ def standardised(Z):
 
 def test_01_the_cost_is_a_function_not_its_minimum():
     """The cost line equates L(w) with a minimum: L(w) = ||Xw - y||² depends on w, its minimum does not."""
-    X, y, _ = problem()
-    best = qed.LinearRegression(fit_intercept=False).fit(X, y).coef_
-    assert np.sum((X @ (best + 1) - y) ** 2) > np.sum((X @ best - y) ** 2) > 0
+    best = qed.LinearRegression(fit_intercept=False).fit(T_X, T_Y).coef_
+    np.testing.assert_allclose(best, [7 / 6, 1 / 2], rtol=1e-12)
+
+    def cost(w):
+        return np.sum((T_X @ w - T_Y) ** 2)
+
+    assert cost(best) == pytest.approx(1 / 6, rel=1e-12)
+    # Its value elsewhere is larger by ||X d||², which is 29 for d = (2, 1): the function is not its minimum.
+    assert cost(best + [2.0, 1.0]) == pytest.approx(1 / 6 + np.sum((T_X @ [2.0, 1.0]) ** 2), rel=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::qed.base.errors.DegenerateWarning")
@@ -59,10 +65,16 @@ def test_04_ridge_penalises_w_and_the_inverse_has_these_singular_values():
     random = np.random.default_rng(0)
     X = random.standard_normal((9, 2)) @ random.standard_normal((2, 4))
     sigma = np.linalg.svd(X, compute_uv=False)[:2]
-    inverse = np.linalg.svd(np.linalg.inv(X.T @ X + 3 * np.eye(4)), compute_uv=False)
-    np.testing.assert_allclose(np.sort(inverse), np.sort([*(1 / (sigma**2 + 3)), 1 / 3, 1 / 3]), rtol=1e-9)
-    X, y, _ = problem()
-    assert np.linalg.norm(ridge(X, y, 100.0)) < np.linalg.norm(ridge(X, y, 1.0))
+    # The covariance of our posterior under the prior N(0, I / 3) is that inverse.
+    inverse = qed.linear_gaussian(X, np.zeros(9), prior=1 / 3).covariance
+    found = np.linalg.svd(inverse, compute_uv=False)
+    np.testing.assert_allclose(np.sort(found), np.sort([*(1 / (sigma**2 + 3)), 1 / 3, 1 / 3]), rtol=1e-9)
+    assert found.max() <= 1 / 3 * (1 + 1e-12)
+    # The penalty is on w: along the shortest way in w ridge is least, at the catalogue's numbers.
+    w = ridge(T_X, T_Y, 1.0)
+    np.testing.assert_allclose(w, [0.8, 0.6], rtol=1e-12)
+    slopes = slope(lambda v: np.sum((T_X @ v - T_Y) ** 2) + v @ v, w)
+    assert np.abs(slopes).max() < 1e-8
 
 
 def test_05_observations_are_independent_but_not_identically_distributed():
@@ -75,8 +87,13 @@ def test_05_observations_are_independent_but_not_identically_distributed():
 def test_06_the_three_terms_of_the_expected_error():
     """Second derivation: squared bias + variance of the method + variance of the noise, whatever the labels say."""
     found = qed.polynomial_experiment([0], repetitions=400, noise=0.5)[0]
-    np.testing.assert_allclose(found.error, found.bias_squared + found.variance + 0.25, rtol=1e-10)
-    assert found.certificate
+    assert found.certificate and found.noise_variance == 0.25
+    # Against values drawn anew, of which the sum of the terms knows nothing.
+    fresh = found.truth + noise((400, len(found.truth)), scale=0.5, random_state=1)
+    squares = (found.predictions - fresh) ** 2
+    error = squares.std(axis=0) / np.sqrt(400)
+    assert (np.abs(squares.mean(axis=0) - found.error) < 4.5 * error).all()
+    np.testing.assert_allclose(found.variance, found.predictions.var(axis=0), rtol=1e-10)
 
 
 def test_07_autoregression_blows_up_at_one():
@@ -113,6 +130,8 @@ def test_10_class_means_divide_by_the_count_of_the_class():
     means = qed.LinearDiscriminantAnalysis().fit(values, label).means_
     np.testing.assert_allclose(means[:, 0], [2.0, 15.0], rtol=1e-12)
     assert values[:2].sum() / 4 == 1.0 != means[0, 0]
+    spread = qed.QuadraticDiscriminantAnalysis().fit(values, label).covariance_
+    np.testing.assert_allclose(np.ravel(spread), [1.0, 25.0], rtol=1e-12)
 
 
 def test_11_variance_has_no_logarithm_left_in_it():
@@ -127,6 +146,11 @@ def test_11_variance_has_no_logarithm_left_in_it():
 def test_12_upper_right_block_is_the_cross_covariance():
     """The blocks of the covariance of (X, Y) are XX, XY, YX, YY: conditioning on Y uses the upper right one."""
     joint = Gaussian([0.0, 0.0], [[2.0, 0.6], [0.6, 1.0]])
+    apart, x, y = Gaussian([1.0, -2.0], np.diag([2.0, 3.0])), Gaussian([1.0], [[2.0]]), Gaussian([-2.0], [[3.0]])
+    point = np.array([0.3, -0.7])
+    # The factors of the density keep their means.
+    wanted = float(x.density(point[:1])) * float(y.density(point[1:]))
+    assert float(apart.density(point)) == pytest.approx(wanted, rel=1e-12)
     given = joint.conditional({1: 3.0})
     assert float(given.mean[0]) == pytest.approx(0.6 / 1.0 * 3.0) and float(given.covariance[0, 0]) == pytest.approx(
         2 - 0.36
@@ -242,19 +266,13 @@ def test_23_the_denoised_matrix_adds_the_correction():
 def test_24_noise_of_variance_lambda_over_n_is_ridge():
     """Replicas with noise of variance s² per entry tend to X'X + n s² I: ridge(lambda) needs s² = lambda / n."""
     X, y, _ = problem(20, 3)
-    random = np.random.default_rng(0)
-    lam, r = 2.0, 20_000
+    lam = 2.0
 
     def augmented(variance):
-        gram, right = np.zeros((3, 3)), np.zeros(3)
-        for _ in range(20):
-            noise = np.sqrt(variance) * random.standard_normal((r // 20, 20, 3))
-            copies = (X + noise).reshape(-1, 3)
-            gram += copies.T @ copies
-            right += copies.T @ np.tile(y, r // 20)
-        return np.linalg.solve(gram, right)
+        return qed.noise_augmented_ridge(X, y, lam, 5_000, variance=variance, random_state=0)
 
     assert np.linalg.norm(augmented(lam / 20) - ridge(X, y, lam)) < 0.02
+    np.testing.assert_array_equal(augmented(lam / 20), qed.noise_augmented_ridge(X, y, lam, 5_000, random_state=0))
     as_printed = augmented(lam)
     assert np.linalg.norm(as_printed - ridge(X, y, lam)) > 0.2
     assert np.linalg.norm(as_printed - ridge(X, y, 20 * lam)) < 0.02
@@ -286,11 +304,14 @@ def test_26_correlation_is_invariant_up_to_a_sign():
 
 
 def test_27_there_are_as_many_scales_as_columns():
-    """S_x is diagonal with p entries, one for each column of X; whitening by p numbers makes p unit columns."""
-    X = np.random.default_rng(0).standard_normal((30, 4)) * [1, 2, 3, 4]
-    scaler = qed.StandardScaler().fit(X)
-    assert scaler.scale_.shape == (4,)
-    np.testing.assert_allclose(scaler.transform(X).std(axis=0), 1, rtol=1e-12)
+    """S_x is diagonal with p entries, one for each column of X: W_x = U S_x^(-1/2) U' whitens X by all of them."""
+    X = np.random.default_rng(0).standard_normal((30, 4)) @ np.diag([1.0, 2.0, 3.0, 4.0])
+    W = qed.reduction.whitening_matrix(X.T @ X)
+    assert W.shape == (4, 4)
+    np.testing.assert_allclose((X @ W).T @ (X @ W), np.eye(4), atol=1e-12)
+    # Its eigenvalues are the roots of p reciprocals.
+    found = np.linalg.eigvalsh(W)
+    np.testing.assert_allclose(found, np.sort(1 / np.linalg.svd(X, compute_uv=False)), rtol=1e-10)
 
 
 def test_28_canonical_correlation_is_of_two_variables():
@@ -306,6 +327,10 @@ def test_28_canonical_correlation_is_of_two_variables():
     best = np.linalg.svd(np.linalg.qr(X)[0].T @ np.linalg.qr(Y)[0], compute_uv=False)[0]
     assert found == pytest.approx(best, rel=1e-8) and 0 <= found <= 1
     assert found == pytest.approx(np.corrcoef(X @ u, Y @ v)[0, 1], rel=1e-9)
+    pairs = qed.CCA(1).fit(X, Y)
+    assert pairs.correlations_[0] == pytest.approx(best, rel=1e-8)
+    first, second = pairs.transform(X, Y)
+    assert abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1]) == pytest.approx(best, rel=1e-8)
 
 
 def test_29_the_errors_in_variables_likelihood_is_biased():

@@ -51,6 +51,12 @@ def test_products_with_the_transpose_keep_the_spaces(X):
     np.testing.assert_allclose(columns @ y, model.predict(X), atol=1e-8)
     np.testing.assert_allclose(left_null @ y, y - model.predict(X), atol=1e-8)
     np.testing.assert_allclose(projector(spaces(X.T @ X)[1]), null, atol=1e-8)
+    # range(XX') = range(X), and null(XX') = null(X'): least squares on XX' fits the same, and leaves the same over.
+    other = qed.LinearRegression(fit_intercept=False).fit(X @ X.T, y)
+    assert other.rank_ == model.rank_
+    np.testing.assert_allclose(other.predict(X @ X.T), model.predict(X), atol=1e-8)
+    np.testing.assert_allclose(X.T @ other.coef_, model.coef_, atol=1e-6)
+    np.testing.assert_allclose(projector(spaces(X @ X.T)[1]), left_null, atol=1e-8)
 
 
 @pytest.mark.parametrize("X", list(matrices()))

@@ -49,6 +49,21 @@ def test_other_covariances_make_a_quadric():
     np.testing.assert_allclose(form.matrix, np.diag([0.0, -0.375]), atol=1e-13)
 
 
+@pytest.mark.parametrize("kind", [LINEAR, QUADRATIC])
+def test_the_form_of_a_boundary_is_the_difference_of_the_scores(kind):
+    """S8: its constant has the factors one half, and the logarithm of p over 1 - p; means of different lengths show it."""
+    X, y, w = with_moments([[3, 1], [-1, 0]], [np.diag([4.0, 1.0]), [[2.0, 0.5], [0.5, 1.0]]], [0.7, 0.3])
+    model = kind().fit(X, y, w)
+    form, points = model.boundary("A", "B"), np.random.default_rng(0).uniform(-4, 6, size=(50, 2))
+    values = ((points @ form.matrix) * points).sum(axis=1) + points @ form.vector + form.constant
+    odds = model.predict_log_proba(points)
+    np.testing.assert_allclose(values, odds[:, 0] - odds[:, 1], rtol=1e-9, atol=1e-10)
+    if kind is LINEAR:
+        inverse, (a, b) = np.linalg.inv(model.covariance_), model.means_
+        wanted = np.log(0.7 / 0.3) - (a @ inverse @ a - b @ inverse @ b) / 2
+        assert form.constant == pytest.approx(wanted, rel=1e-10)
+
+
 def test_a_tie_goes_to_the_first_class():
     X, y, w = with_moments([[1.0], [-1.0]], [[[1.0]]] * 2, [0.5, 0.5])
     assert LINEAR().fit(X, y, w).predict([[0.0]])[0] == "A"

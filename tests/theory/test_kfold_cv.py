@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qed import LinearRegression, cross_val_score
+from qed import LinearRegression, Ridge, Search, cross_val_score
 from qed.selection.metrics.regression import mean_squared_error
 from qed.selection.scoring import get_scorer
 from qed.selection.splitting.splits import KFold, LeaveOneOut, StratifiedKFold, fold_numbers
@@ -54,6 +54,19 @@ def test_one_partition_is_shared_by_all_configurations():
         np.testing.assert_array_equal(test, test_again)
 
 
+def test_one_draw_of_folds_serves_a_whole_search():
+    """Pitfall: two candidates that are the same get the same score on every fold, though the folds are drawn without a seed."""
+    X, y = data(40)
+    grid = {"alpha": [1.0, 2.0, 1.0]}
+    for cheap in (True, False):
+        folds = KFold(4, random_state=None)
+        found = Search(Ridge(), grid, cv=folds, scoring="neg_mean_squared_error", cheap=cheap).fit(X, y).cv_results_
+        scores = np.array([found[f"split{fold}_test_score"] for fold in range(4)])
+        np.testing.assert_array_equal(scores[:, 0], scores[:, 2])
+        assert (scores[:, 0] != scores[:, 1]).all()
+        np.testing.assert_allclose(found["mean_test_score"], scores.mean(axis=0), rtol=1e-12)
+
+
 def test_leaving_one_out_is_k_equal_n_and_has_a_closed_form():
     """For least squares the error of a row left out is e / (1 - h), h its leverage."""
     X, y = data(25)
@@ -63,6 +76,8 @@ def test_leaving_one_out_is_k_equal_n_and_has_a_closed_form():
     leverage = np.diagonal(X @ np.linalg.pinv(X))
     np.testing.assert_allclose(left_out, (y - X @ least_squares(X, y)) / (1 - leverage), rtol=1e-10)
     np.testing.assert_array_equal(np.sort(KFold(25).assign(25)), LeaveOneOut().assign(25))
+    scores = cross_val_score(LinearRegression(fit_intercept=False), X, y, cv="loo", scoring="neg_mean_squared_error")
+    np.testing.assert_allclose(-scores, left_out**2, rtol=1e-8, atol=1e-14)
 
 
 def test_the_estimate_is_the_mean_of_the_fold_errors_not_the_pooled_error():

@@ -1,4 +1,5 @@
-"""What the texts say in passing: averaged stochastic gradients, the RBF map as functions, Adaline, how many support vectors there are."""
+"""What the texts say in passing: averaged stochastic gradients, the RBF map as functions, Adaline, how many support vectors there are,
+several labels from one network."""
 
 from itertools import islice
 
@@ -82,3 +83,21 @@ def test_three_support_vectors_are_what_is_typical():
         )
         counts.append(len(qed.SVC(kernel="linear", C=1e6).fit(X, np.repeat([0, 1], 40)).support_))
     assert np.mean(np.array(counts) == 3) >= 0.6 and max(counts) <= 3
+
+
+def test_one_network_tells_several_labels():
+    """An output with a logistic function for each label: their chances need not sum to one, and they share the hidden layer."""
+    X = np.random.default_rng(0).uniform(-1, 1, size=(400, 2))
+    labels = np.column_stack([X[:, 0] + X[:, 1] > 0, X[:, 0] > X[:, 1], (X**2).sum(axis=1) < 0.5]).astype(int)
+    model = qed.MLPClassifier(16, "tanh", learning_rate_init=0.03, batch_size=40, max_iter=60, random_state=0)
+    model.fit(X[:300], labels[:300])
+    chances, said = model.predict_proba(X[300:]), model.predict(X[300:])
+    assert said.shape == chances.shape == (100, 3) and (said == (chances > 0.5)).all()
+    assert ((said == labels[300:]).mean(axis=0) > 0.9).all()
+    assert chances.sum(axis=1).min() < 0.5 and chances.sum(axis=1).max() > 2
+    # The loss is the sum of three cross-entropies, each of its own output.
+    joint = np.where(labels[300:] == 1, chances, 1 - chances)
+    assert -np.log(joint).sum(axis=1).mean() < 3 * np.log(2) / 2
+    together = sum(part.size for part in (*model.coefs_, *model.intercepts_))
+    alone = qed.MLPClassifier(16, "tanh", max_iter=1, random_state=0).fit(X, labels[:, 0])
+    assert together < 3 * sum(part.size for part in (*alone.coefs_, *alone.intercepts_))

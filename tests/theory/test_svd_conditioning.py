@@ -1,6 +1,7 @@
 """svd-conditioning: near-collinear columns have tiny singular values, huge coefficients, and a warning number."""
 
 import numpy as np
+import pandas
 import pytest
 
 import qed
@@ -47,6 +48,15 @@ def test_condition_is_reported_and_grows_as_columns_turn_parallel():
         ridge.append(np.linalg.norm(qed.Ridge(alpha=1.0, fit_intercept=False).fit(X, y).coef_))
     assert conditions == sorted(conditions) and conditions[-1] > 1e5
     assert lengths[-1] > 1e3 and max(ridge) < 2
+
+
+def test_collinear_columns_are_warned_of_by_name():
+    generator = np.random.default_rng(3)
+    a, b = generator.standard_normal((2, 50))
+    frame = pandas.DataFrame({"metres": a, "feet": 3.280839895 * a, "other": b})
+    with pytest.warns(qed.base.errors.DegenerateWarning, match="'metres' and 'feet'|'feet' and 'metres'|metres.*feet"):
+        model = qed.LinearRegression().fit(frame, a + b)
+    assert model.rank_ == 2
 
 
 def test_certificate_fails_when_rounding_may_have_eaten_the_coefficients():

@@ -98,7 +98,8 @@ def margins(model: Any, X: ArrayLike, y: ArrayLike, ax: Axes | None = None) -> A
         ax.plot([], [], marker, color=MUTED, label=f"{words} ({int(mine.sum())})")
     ax.set(xlabel="first column", ylabel="second column")
     ax.set_title("Margins", loc="left")
-    ax.legend(loc="best", fontsize=8)
+    # Three long lines would hide rows wherever they stood inside.
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
     return ax
 
 

@@ -79,5 +79,5 @@ def policy(world: Any, actions: ArrayLike, values: ArrayLike | None = None, ax: 
         ax.text(column + 0.5, row + 0.5, drawn[row][column], ha="center", va="center", color=INK, fontsize=13)
     ax.set(xlim=(0, columns), ylim=(rows, 0), xticks=[], yticks=[], aspect="equal")
     ax.grid(False)
-    ax.set_title("Policy", loc="left")
+    ax.set_title("Policy" if values is None else "Policy, and what fields are worth:\nthe darker, the more", loc="left")
     return ax

@@ -59,10 +59,11 @@ def tangency(X: Any, y: Any, radius: float, ax: Axes | None = None, *, norm: int
         ax.contour(grid, grid, error, levels=levels, colors=SECOND, linewidths=1)
     turn = np.linspace(0, 2 * np.pi, 5 if norm == 1 else 201)
     ax.fill(radius * np.cos(turn), radius * np.sin(turn), color=ACCENT, alpha=0.3, linewidth=0)
-    ax.plot(*best[:, None], "o", color=SECOND, markersize=5)
-    ax.plot(*meet[:, None], "o", color=INK, markersize=6)
+    ax.plot(*best[:, None], "+", color=SECOND, markersize=9, markeredgewidth=2, label="least squares")
+    ax.plot(*meet[:, None], "o", color=INK, markersize=6, label=f"best in the ball ({meet[0]:.3g}, {meet[1]:.3g})")
     ax.set(xlabel="first coefficient", ylabel="second coefficient", aspect="equal")
     ax.set_title("Sizes: a diamond" if norm == 1 else "Squares: a disc", loc="left")
+    ax.legend(loc="lower left", fontsize=8)
     return ax
 
 

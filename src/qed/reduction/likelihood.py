@@ -46,7 +46,7 @@ class NormalRows(Estimator):
         return X
 
     def score(self, X: object, y: object = None, sample_weight: object = None) -> float:
-        """Give the mean log-likelihood of rows; see `score_samples`.
+        """Give the mean log-likelihood of rows, by the density of the fitted model.
 
         Parameters
         ----------

@@ -177,7 +177,33 @@ def cross_val_score(
     error_score: ErrorScore = "raise",
     params: Mapping[str, object] | None = None,
 ) -> np.ndarray:
-    """Give the score of a model on each of k folds, fitted to the others; parameters as in `cross_validate`.
+    """Give the score of a model on each of k folds, fitted to the others.
+
+    Parameters
+    ----------
+    model : estimator
+        The model; it is not changed.
+    X : array-like, sparse matrix, frame, path, Dask collection or Rows
+        The features, as the model takes them.
+    y : array-like, optional
+        The target.
+    cv : int, None, "loo", splitter or iterable of (train, test), default=5
+        The number of folds, stratified for classes; None for five; "loo" for every row by itself; or a splitter, or pairs of row numbers.
+    scoring : str, callable or None
+        What to score by. None means the model's own ``score``.
+    sample_weight : array-like of shape (n,), optional
+        Weights, for fitting and for scoring.
+    groups : array-like of shape (n,), optional
+        For splitters that keep groups of rows together.
+    error_score : "raise" or float, default="raise"
+        What to do about a fit that fails.
+    params : mapping of str to object, optional
+        What else ``fit`` of the model takes; of what has a value for each row, each fit gets its own rows.
+
+    Returns
+    -------
+    ndarray of shape (folds,)
+        The scores.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class ByClass:
         block : Block
             Some rows with labels.
         statistic : callable
-            Takes a `Block`; see :mod:`qed.base.statistic`.
+            Takes a `Block` and makes a statistic of it: a value that knows ``+``, such as ``Moments.of``.
         """
         if block.weight is not None and not block.weight.all():
             block = block.take(block.weight > 0)

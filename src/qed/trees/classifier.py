@@ -36,7 +36,8 @@ class DecisionTreeClassifier(Classifier, DecisionTree):
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"
-        What makes a node impure; see :func:`qed.trees.impurity.impurity`.
+        What makes a node impure, from the shares p of the classes: 1 - Σ p², the entropy -Σ p log2 p ("log_loss" is the same), or the
+        share of rows that are not of the most frequent class.
     max_depth : int or None, default=None
         How many questions may follow one another.
     min_samples_split : int or float, default=2

@@ -26,7 +26,7 @@ class steps:
         The model; it is not fitted by this. Of a pipeline, the last step is walked through, on what the others, fitted to these rows, make
         of them.
     *data, **named
-        ``X, y, sample_weight``, as in ``fit``.
+        What ``fit`` of the model takes: the rows, mostly ``X``, ``y`` and ``sample_weight``, or the world that it acts in.
     start : Step, optional
         Go on from this step.
 

@@ -66,7 +66,7 @@ def noise_model(
     noise : float, default=1.0
         Standard deviation of the z_i.
     family : {"gaussian", "uniform", "laplace"}
-        Family of the z_i, see `qed.data.synthetic.noise`.
+        The z_i are normal, uniform from -√3 to √3 standard deviations, or from Laplace's density ``exp(-√2 |z| / s) / (s√2)``.
     random_state : int, Generator or None
         Seed.
     return_truth : bool, default=False

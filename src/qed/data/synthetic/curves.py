@@ -36,7 +36,7 @@ def line(
     noise : float, default=0.5
         Standard deviation of z.
     family : {"gaussian", "uniform", "laplace"}
-        Family of z, see `qed.data.synthetic.noise`.
+        z is normal, uniform from -√3 to √3 standard deviations, or from Laplace's density ``exp(-√2 |z| / s) / (s√2)``.
     random_state : int, Generator or None
         Seed.
     return_truth : bool, default=False
@@ -83,7 +83,7 @@ def polynomial(
     noise : float, default=0.5
         Standard deviation of z.
     family : {"gaussian", "uniform", "laplace"}
-        Family of z, see `qed.data.synthetic.noise`.
+        z is normal, uniform from -√3 to √3 standard deviations, or from Laplace's density ``exp(-√2 |z| / s) / (s√2)``.
     random_state : int, Generator or None
         Seed.
     return_truth : bool, default=False
@@ -134,7 +134,7 @@ def sinusoid(
     noise : float, default=0.5
         Standard deviation of z.
     family : {"gaussian", "uniform", "laplace"}
-        Family of z, see `qed.data.synthetic.noise`.
+        z is normal, uniform from -√3 to √3 standard deviations, or from Laplace's density ``exp(-√2 |z| / s) / (s√2)``.
     random_state : int, Generator or None
         Seed.
     return_truth : bool, default=False

@@ -35,7 +35,7 @@ def linear(
     noise : float, default=1.0
         Standard deviation of z.
     family : {"gaussian", "uniform", "laplace"}
-        Family of z, see `qed.data.synthetic.noise`.
+        z is normal, uniform from -√3 to √3 standard deviations, or from Laplace's density ``exp(-√2 |z| / s) / (s√2)``.
     rho : float, default=0.0
         Correlation of neighbouring columns, from -1 to 1.
     n_informative : int, optional
@@ -97,7 +97,7 @@ def collinear(
     noise : float, default=1.0
         Standard deviation of z.
     family : {"gaussian", "uniform", "laplace"}
-        Family of z, see `qed.data.synthetic.noise`.
+        z is normal, uniform from -√3 to √3 standard deviations, or from Laplace's density ``exp(-√2 |z| / s) / (s√2)``.
     random_state : int, Generator or None
         Seed.
     return_truth : bool, default=False

@@ -82,8 +82,8 @@ def softmax_classes(
 ) -> tuple[Any, ...]:
     """Draw classes from a softmax model: P(y = k | x) proportional to exp(x'w_k + intercept_k).
 
-    Rows of X and entries of the w_k are drawn as in `logistic`, with the same informative columns for all
-    classes.
+    Rows of X are N(0, S) with S_ij = rho^|i-j|. By default each w_k has `n_informative` entries, at the same random columns for all
+    classes, that are N(0, signal² / n_informative).
 
     Parameters
     ----------

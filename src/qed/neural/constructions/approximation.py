@@ -58,8 +58,12 @@ def sigmoid_network(function: Function, pieces: int, low: float = 0.0, high: flo
 
     Parameters
     ----------
-    function, pieces, low, high
-        As for `step_network`.
+    function : callable
+        The function, of an array.
+    pieces : int
+        Into how many pieces the interval is cut; there is a unit for each edge inside.
+    low, high : float
+        The ends of the interval.
     """
     edges, levels = _levels(function, pieces, low, high)
     steepness = 4 * pieces / (high - low)
@@ -73,8 +77,12 @@ def relu_network(function: Function, pieces: int, low: float = 0.0, high: float 
 
     Parameters
     ----------
-    function, pieces, low, high
-        As for `step_network`; there is a unit for each piece.
+    function : callable
+        The function, of an array.
+    pieces : int
+        Into how many pieces the interval is cut; there is a unit for each of them.
+    low, high : float
+        The ends of the interval.
 
     Examples
     --------

@@ -237,8 +237,12 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The rows.
+        y : array-like of shape (n,) or (n, classes), optional
+            Their labels; or, for several to a row, a column of zeros and ones for each; not needed when `X` is Rows that know them.
+        sample_weight : array-like of shape (n,), optional
+            Their weights.
         classes : array-like, optional
             All classes there may be, for the first call; by default those of its rows.
 

@@ -193,8 +193,12 @@ class MLPRegressor(Regressor, MultiLayer):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``.
+        X : array-like, sparse matrix, frame, path, Dask collection or Rows
+            The rows.
+        y : array-like of shape (n,) or (n, outputs), optional
+            The values; not needed when `X` is Rows that know them.
+        sample_weight : array-like of shape (n,), optional
+            Their weights.
 
         Returns
         -------

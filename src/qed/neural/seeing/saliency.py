@@ -40,8 +40,12 @@ def seen_pixels(network: Network, X: Array, unit: Unit) -> Array:
 
     Parameters
     ----------
-    network, X, unit
-        As for `saliency`. With weights and rows that are nothing special, no derivative inside the field vanishes.
+    network : Network
+        The network.
+    X : array
+        Rows. With weights and rows that are nothing special, no derivative inside the field vanishes.
+    unit : Unit
+        Which unit.
 
     Returns
     -------

@@ -169,7 +169,8 @@ class Armijo(Search):
     decrease : float
         The share c, below 1, of the promised decrease that has to be kept.
     grow : float
-        See `first`.
+        The factor, 1 or above, by which the length of the step before is multiplied to have the first one tried, so that lengths can
+        grow again.
 
     Examples
     --------

@@ -176,7 +176,8 @@ def sparse_path(
         By what the penalty is multiplied, or how many multiples: so many are evenly spaced in their logarithm from the smallest one with
         which all coefficients are zero down to `eps` times it.
     eps : float, default=1e-3
-        See `lambdas`.
+        The smallest multiple, as a share of the smallest one with which all coefficients are zero. Multiples that are given do not
+        need it.
     sample_weight : array-like of shape (n,), optional
         The weights of the rows, none of them negative.
     fit_intercept : bool, default=True

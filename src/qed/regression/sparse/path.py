@@ -121,7 +121,8 @@ def lasso_path(
         The penalties, or how many: so many are evenly spaced in their logarithm from the smallest one with which all coefficients are
         zero down to `eps` times it.
     eps : float, default=1e-3
-        See `alphas`.
+        The smallest penalty, as a share of the smallest one with which all coefficients are zero. Penalties that are given do not
+        need it.
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
     positive : bool, default=False
@@ -174,7 +175,8 @@ def elastic_net_path(
         The penalties, or how many: so many are evenly spaced in their logarithm from the smallest one with which all coefficients are
         zero down to `eps` times it.
     eps : float, default=1e-3
-        See `alphas`.
+        The smallest penalty, as a share of the smallest one with which all coefficients are zero. Penalties that are given do not
+        need it.
     fit_intercept : bool, default=True
         Whether to fit a constant, which is not penalised.
     positive : bool, default=False

@@ -53,7 +53,8 @@ def compare(
     y : array-like, optional
         The target, without missing values; without one the rows are clustered.
     task : {"regression", "classification", "clustering"}, optional
-        What is to be done; decided from the target when not given, see :func:`qed.selection.comparing.task.task_of`.
+        What is to be done. When not given: text, truth values, and whole numbers that take two values only or few (at most 20, each ten
+        times on average) are classes, all else is numbers; without a target rows are clustered.
     cv : int, default=5
         The number of folds, drawn at random, with the classes in equal shares.
     scoring : str, optional

@@ -110,7 +110,8 @@ def permutation_importance(
     X, y : array-like, frame, Arrow table or Rows, and its target
         The rows to measure on; best those that the model has not seen. `y` is None for Rows that know their target.
     scoring : str or callable, optional
-        The score, as in `Search`; by default the model's own.
+        The score that may be lost: the name of a scorer, such as "r2" or "accuracy", or a function of model, X and y; by default the
+        model's own ``score``.
     n_repeats : int, default=5
         How often each column is shuffled.
     columns : list of str or int, optional

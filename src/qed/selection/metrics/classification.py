@@ -95,7 +95,12 @@ def accuracy_score(
 def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Give the share of rows whose label was missed: the empirical risk of the 0-1 loss.
 
-    Parameters are those of `confusion_matrix`.
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels: integers or strings; or matrices of zeros and ones, of which a row is right when all of it is.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
 
     Examples
     --------
@@ -150,7 +155,12 @@ def balanced_accuracy_score(
 def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Correlate true with predicted labels; for two classes the correlation of the 0/1 columns.
 
-    Parameters are those of `confusion_matrix`.
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels: integers or strings.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
 
     Returns
     -------

@@ -112,7 +112,27 @@ def _described(*more: str) -> Callable[[Metric], Metric]:
 
 @_described()
 def precision_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
-    """Give the share of rows called positive that are positive; parameters as in `precision_recall_fscore_support`.
+    """Give the share of rows called positive that are positive.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, classes)
+        True and predicted labels: integers or strings; or, for rows of several classes, matrices of zeros and ones.
+    labels : array-like, optional
+        The classes to report or to average over; the default is every label that occurs, sorted.
+    pos_label : int or str, default=1
+        The positive class, for ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", "samples"} or None, default="binary"
+        How classes are averaged; None gives one value for each. "samples" is for rows of several classes: the mean over rows.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        The value of 0/0; "warn" means 0, with a warning. NaN is left out of averages.
+
+    Returns
+    -------
+    float, or ndarray of shape (classes,) for ``average=None``
+        The precision; 1 is perfect.
 
     Examples
     --------
@@ -124,7 +144,27 @@ def precision_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averagin
 
 @_described()
 def recall_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
-    """Give the share of positive rows that were called positive; parameters as in `precision_recall_fscore_support`.
+    """Give the share of positive rows that were called positive.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, classes)
+        True and predicted labels: integers or strings; or, for rows of several classes, matrices of zeros and ones.
+    labels : array-like, optional
+        The classes to report or to average over; the default is every label that occurs, sorted.
+    pos_label : int or str, default=1
+        The positive class, for ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", "samples"} or None, default="binary"
+        How classes are averaged; None gives one value for each. "samples" is for rows of several classes: the mean over rows.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        The value of 0/0; "warn" means 0, with a warning. NaN is left out of averages.
+
+    Returns
+    -------
+    float, or ndarray of shape (classes,) for ``average=None``
+        The recall; 1 is perfect.
 
     Examples
     --------
@@ -138,7 +178,27 @@ def recall_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging])
 def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, *, beta: float, **how: Unpack[Averaging]) -> Numbers:
     """Give the harmonic mean of precision and recall in which recall counts `beta` times.
 
-    Parameters are those of `precision_recall_fscore_support`.
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, classes)
+        True and predicted labels: integers or strings; or, for rows of several classes, matrices of zeros and ones.
+    beta : float
+        Recall counts `beta` times as much as precision.
+    labels : array-like, optional
+        The classes to report or to average over; the default is every label that occurs, sorted.
+    pos_label : int or str, default=1
+        The positive class, for ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", "samples"} or None, default="binary"
+        How classes are averaged; None gives one value for each. "samples" is for rows of several classes: the mean over rows.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        The value of 0/0; "warn" means 0, with a warning. NaN is left out of averages.
+
+    Returns
+    -------
+    float, or ndarray of shape (classes,) for ``average=None``
+        The F-score; 1 is perfect.
 
     Examples
     --------
@@ -150,7 +210,27 @@ def fbeta_score(y_true: ArrayLike, y_pred: ArrayLike, *, beta: float, **how: Unp
 
 @_described()
 def f1_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
-    """Give the harmonic mean of precision and recall; parameters as in `precision_recall_fscore_support`.
+    """Give the harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, classes)
+        True and predicted labels: integers or strings; or, for rows of several classes, matrices of zeros and ones.
+    labels : array-like, optional
+        The classes to report or to average over; the default is every label that occurs, sorted.
+    pos_label : int or str, default=1
+        The positive class, for ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", "samples"} or None, default="binary"
+        How classes are averaged; None gives one value for each. "samples" is for rows of several classes: the mean over rows.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        The value of 0/0; "warn" means 0, with a warning. NaN is left out of averages.
+
+    Returns
+    -------
+    float, or ndarray of shape (classes,) for ``average=None``
+        The F-score; 1 is perfect.
 
     Examples
     --------
@@ -162,7 +242,27 @@ def f1_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> 
 
 @_described()
 def jaccard_score(y_true: ArrayLike, y_pred: ArrayLike, **how: Unpack[Averaging]) -> Numbers:
-    """Give the share of rows both true and predicted among those either true or predicted; parameters as in `precision_score`.
+    """Give the share of rows both true and predicted among those either true or predicted.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, classes)
+        True and predicted labels: integers or strings; or, for rows of several classes, matrices of zeros and ones.
+    labels : array-like, optional
+        The classes to report or to average over; the default is every label that occurs, sorted.
+    pos_label : int or str, default=1
+        The positive class, for ``average="binary"``.
+    average : {"binary", "macro", "micro", "weighted", "samples"} or None, default="binary"
+        How classes are averaged; None gives one value for each. "samples" is for rows of several classes: the mean over rows.
+    sample_weight : array-like of shape (n,), optional
+        What each row counts.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        The value of 0/0; "warn" means 0, with a warning. NaN is left out of averages.
+
+    Returns
+    -------
+    float, or ndarray of shape (classes,) for ``average=None``
+        The share; 1 is perfect.
 
     Examples
     --------

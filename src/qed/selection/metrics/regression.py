@@ -35,8 +35,7 @@ def mean_squared_error(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
 
     Returns
     -------
@@ -55,7 +54,21 @@ def mean_squared_error(
 def root_mean_squared_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
-    """Take the root of the mean squared error, output by output; parameters as in `mean_squared_error`.
+    """Take the root of the mean squared error, output by output.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
+
+    Returns
+    -------
+    float, or ndarray of shape (outputs,) for "raw_values"
+        The error; 0 is perfect.
 
     Examples
     --------
@@ -69,7 +82,21 @@ def root_mean_squared_error(
 def mean_absolute_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
-    """Average the absolute errors; parameters as in `mean_squared_error`.
+    """Average the absolute errors.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
+
+    Returns
+    -------
+    float, or ndarray of shape (outputs,) for "raw_values"
+        The error; 0 is perfect.
 
     Examples
     --------
@@ -83,10 +110,24 @@ def mean_absolute_error(
 def median_absolute_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
-    """Give the median of the absolute errors, which no few outliers can move; parameters as in `mean_squared_error`.
+    """Give the median of the absolute errors, which no few outliers can move.
 
     With weights: the middle of the lower and the upper weighted median, so that a weight of two is a row
     given twice.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
+
+    Returns
+    -------
+    float, or ndarray of shape (outputs,) for "raw_values"
+        The error; 0 is perfect.
 
     Examples
     --------
@@ -103,7 +144,21 @@ def median_absolute_error(
 def max_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
-    """Give the largest absolute error among rows of positive weight; parameters as in `mean_squared_error`.
+    """Give the largest absolute error among rows of positive weight.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
+
+    Returns
+    -------
+    float, or ndarray of shape (outputs,) for "raw_values"
+        The error; 0 is perfect.
 
     Examples
     --------
@@ -117,10 +172,24 @@ def max_error(
 def mean_absolute_percentage_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Weights = None, multioutput: ArrayLike = "uniform_average"
 ) -> Numbers:
-    """Average ``|y - prediction| / |y|``, a share and not a percentage; parameters as in `mean_squared_error`.
+    """Average ``|y - prediction| / |y|``, a share and not a percentage.
 
     Where y is zero it is replaced by the spacing of float64 at one (2.2e-16), which gives a huge number: this
     error is not for targets that vanish.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
+
+    Returns
+    -------
+    float, or ndarray of shape (outputs,) for "raw_values"
+        The error; 0 is perfect.
 
     Examples
     --------
@@ -149,8 +218,7 @@ def mean_pinball_loss(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
     alpha : float in [0, 1], default=0.5
         The quantile that is predicted; a half gives half the mean absolute error.
 
@@ -183,8 +251,7 @@ def r2_score(
     sample_weight : array-like of shape (n,), optional
         How much each row counts; rows of weight zero do not count at all.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (outputs,)
-        How the errors of several outputs become one number: their mean, no reduction, or a mean with these
-        weights.
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
         "variance_weighted" weighs every output by the scatter of its y.
     force_finite : bool, default=True
         Score a constant y 1 or 0; False gives what the formula has there, NaN or minus infinity.
@@ -221,7 +288,22 @@ def explained_variance_score(
 ) -> Numbers:
     """Give one minus the variance of the errors over the variance of y: `r2_score` that forgives a constant shift.
 
-    Parameters are those of `r2_score`, as is the rule for a constant y.
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,) or (n, outputs)
+        True and predicted values.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts; rows of weight zero do not count at all.
+    multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (outputs,)
+        How the errors of several outputs become one number: their mean, no reduction, or a mean with these weights.
+        "variance_weighted" weighs every output by the scatter of its y.
+    force_finite : bool, default=True
+        Score a constant y 1 or 0; False gives what the formula has there, NaN or minus infinity.
+
+    Returns
+    -------
+    float, or ndarray of shape (outputs,) for "raw_values"
+        1 is perfect; 0 no better than a constant. A constant y scores 1 when it is missed by the same everywhere and 0 otherwise.
 
     Examples
     --------

@@ -93,8 +93,8 @@ def classification_report(
         The decimals to print.
     output_dict : bool, default=False
         Give the numbers as a dictionary of dictionaries, as ``to_dict()`` of the report does.
-    zero_division : {"warn", 0, 1, nan}
-        The value of 0/0, as in `precision_recall_fscore_support`.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        The value of 0/0; "warn" means 0, with a warning. NaN is left out of averages.
 
     Returns
     -------
