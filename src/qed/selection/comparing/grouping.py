@@ -77,8 +77,10 @@ class Grouping(Running):
         encoded = self._encoded()
         settings = sum(len(one.candidates) for _, group in encoded.values() for one in group)
         self.total = self._n_folds * settings + sum(len(group) for _, group in encoded.values())
-        parts = [(one, known) for known, group in encoded.values() for one in group]
-        entries = [self._entry(one, *known, len(parts) - place) for place, (one, known) in enumerate(parts)]
+        parts = [(one, *known) for known, group in encoded.values() for one in group]
+        entries = []
+        for place, (one, changes, rows) in enumerate(parts):
+            entries.append(self._entry(one, changes, rows, len(parts) - place))
         self.progress(1.0, "done")
         return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
 
