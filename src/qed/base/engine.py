@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from functools import partial
 from itertools import chain, islice
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from qed.base.threads.blas import fitting, one_blas_thread
 from qed.base.threads.counting import n_threads, threads, threads_here, working
 from qed.base.threads.helpers import Inbox, Reserve
-from qed.base.threads.interrupts import Wanted, moment, wanted
+from qed.base.threads.interrupts import Wanted, moment, time_left, wanted
 
 __all__ = ["add_pairwise", "fitting", "n_threads", "one_blas_thread", "threads", "work"]
 
@@ -147,7 +147,11 @@ class _Pile:
             try:
                 own = self.pending.popleft()
             except IndexError:
-                self._news.get()
+                try:
+                    self._news.get(timeout=time_left())
+                except Empty:
+                    # What a helper has not done in time is not waited for.
+                    moment()
             else:
                 self._context.run(own.run)
         if task.error is not None:

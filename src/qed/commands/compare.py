@@ -15,13 +15,14 @@ from qed.base.errors import InputError, ParameterError, SourceError
 from qed.base.saving.models import save
 from qed.base.sources.formats.dialect import Dialect
 from qed.base.sources.rows import ArrayRows
+from qed.base.threads.interrupts import done_by
 from qed.commands.source import read
 from qed.report.classes import ClassLine, classes_of
 from qed.report.clusters import clusters_dict
 from qed.report.data import Data
 from qed.report.page import write_report
 from qed.report.reading import coverage_of
-from qed.selection.comparing.budget import SECONDS
+from qed.selection.comparing.budget import SECONDS, Clock
 from qed.selection.comparing.comparison import compare as run
 from qed.selection.comparing.leaderboard import Comparison, Entry, Progress
 from qed.selection.guarantees.coverage import Coverage
@@ -29,7 +30,9 @@ from qed.selection.guarantees.coverage import Coverage
 # The best model is fitted once more for each fold, to see what it says of each class, if that takes no longer.
 MOST_SECONDS = 20.0
 # The rest of the time is for the report.
-SHARE_OF_FITS = 0.8
+SHARE_OF_FITS, SHARE_WITHOUT_REPORT = 0.8, 0.9
+# About how long the pictures of a report take.
+PICTURES = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +136,7 @@ def compare(
     Without a target the rows are clustered. Report and best model are written where a path is given; `command` is what
     the report gives as the command that made it.
     """
-    began = perf_counter()
+    clock = Clock(_seconds(budget))
     if no_target and target is not None:
         raise InputError(f"--no-target and --target {target} contradict each other: give one of them.")
     for path in (report, model):
@@ -154,7 +157,7 @@ def compare(
         "seed": seed,
         "out_of_bag": out_of_bag,
         "models": models,
-        "budget": _left(budget, perf_counter() - began, report),
+        "budget": _part_of(clock, report),
     }
     found = run(given, **asked, progress=_part(progress, 0.0, 0.85))
     if found.best.model is None:
@@ -162,26 +165,41 @@ def compare(
     if model is not None:
         save(found.best.model, model)
     if report is not None:
-        write_report(report, source, found, command, _part(progress, 0.85, 1.0))
+        write_report(report, source, found, command, _part(progress, 0.85, 1.0), _without_pictures(clock))
     moved = tuple(path for path, place in zip(wanted, (report, model)) if path is not None and path != place)
-    is_looked_at = _is_quick(found) or report is not None
+    is_looked_at = _has_members(found, clock)
     classes = classes_of(found) if is_looked_at else None
     coverage = coverage_of(found) if is_looked_at else None
     asked_for = no_target or task == "clustering"
-    return Compared(source, found, report, model, perf_counter() - began, asked_for, moved, classes, coverage)
+    return Compared(source, found, report, model, perf_counter() - clock.began, asked_for, moved, classes, coverage)
 
 
-def _left(budget: float | None, used: float, report: str | None) -> float | None:
-    """Give what is left of a budget when the data are read and the report is to be written; a budget of 0 has no limit."""
+def _seconds(budget: float | None) -> float:
+    """Give a budget in seconds; one of 0 has no limit."""
     budget = SECONDS if budget is None else budget
-    if budget <= 0 or budget == float("inf"):
+    return budget if budget > 0 else float("inf")
+
+
+def _part_of(clock: Clock, report: str | None) -> float | None:
+    """Give what is left for the comparison when the data are read, and the best model is looked at closer, or in a report."""
+    if clock.seconds == float("inf"):
         return None
-    return max((budget - used) * (SHARE_OF_FITS if report is not None else 1.0), budget / 10)
+    return max(clock.left * (SHARE_OF_FITS if report is not None else SHARE_WITHOUT_REPORT), clock.seconds / 10)
 
 
-def _is_quick(found: Comparison) -> bool:
-    """Whether the best model can be fitted once more for each fold."""
-    return found.best.seconds * found.n_folds < MOST_SECONDS
+def _without_pictures(clock: Clock) -> Clock:
+    """Give what is left for a report but for its pictures, which are drawn in any case."""
+    return Clock(clock.left - min(PICTURES, 0.15 * clock.seconds) if clock.seconds < float("inf") else float("inf"))
+
+
+def _has_members(found: Comparison, clock: Clock) -> bool:
+    """Fit the best model once more for each fold, if no report has done so yet and it is quick; say whether that was done."""
+    if found.task == "clustering" or found.best.out_of_bag:
+        return True
+    if "_unseen" not in vars(found) and found.best.seconds * found.n_folds > min(MOST_SECONDS, clock.left):
+        return False
+    with done_by(clock.end):
+        return len(found.members) > 0
 
 
 def _rows(source: Data) -> ArrayRows:

@@ -16,6 +16,7 @@ import numpy as np
 
 from qed.base.numbers import EPS
 from qed.base.sources.block import is_sparse
+from qed.base.threads.interrupts import moment
 from qed.neighbors.best import Best
 from qed.neighbors.filter import filtered
 from qed.neighbors.hashing import Tables
@@ -121,6 +122,7 @@ class Search:
         n, best = self.X.shape[0], None
         step = n if isinstance(self.measure, Given) else max(k, AT_ONCE // max(1, Q.shape[0]))
         for first in range(0, n, step):
+            moment()
             found = Best.of(self.measure.sizes(Q, self.X[first : first + step]), k, first)
             best = found if best is None else best + found
         assert best is not None
@@ -177,7 +179,9 @@ class Search:
 
 def _strips(Q: Matrix, n: int) -> Iterator[Matrix]:
     step = max(1, AT_ONCE // max(1, n))
-    return (Q[first : first + step] for first in range(0, max(1, Q.shape[0]), step))
+    for first in range(0, max(1, Q.shape[0]), step):
+        moment()
+        yield Q[first : first + step]
 
 
 def _lengths(Q: Matrix) -> np.ndarray:

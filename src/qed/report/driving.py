@@ -6,7 +6,10 @@ from time import perf_counter
 
 import numpy as np
 
+from qed.base.threads.interrupts import TimeIsUpError, done_by, moment
 from qed.features.tables.columns import TextColumn
+from qed.report.diagnosis import NO_TIME
+from qed.selection.comparing.budget import Clock
 from qed.selection.comparing.judging import with_positive
 from qed.selection.comparing.leaderboard import Comparison
 from qed.selection.diagnosis.dependence import PartialDependence, partial_dependence
@@ -28,8 +31,16 @@ class Driving:
     missing: str = ""  # why there are none
 
 
-def driving(comparison: Comparison) -> Driving:
+def driving(comparison: Comparison, clock: Clock) -> Driving:
     """Shuffle the columns of rows held out, and look at what the leading ones do; bounded in rows, calls and time."""
+    try:
+        with done_by(clock.end):
+            return _driving(comparison, min(MOST_SECONDS, clock.left))
+    except TimeIsUpError:
+        return Driving(missing=NO_TIME)
+
+
+def _driving(comparison: Comparison, most: float) -> Driving:
     if comparison.task == "clustering" or comparison.best.is_baseline:
         return Driving()
     model, block = comparison.best.model, comparison.rows.array()
@@ -37,13 +48,15 @@ def driving(comparison: Comparison) -> Driving:
     pairs = list(zip(comparison.members, (test for _, test in comparison.pairs))) or [(model, np.arange(len(y)))]
     calls = X.num_columns * REPEATS * len(pairs)
     pairs = pairs[: max(1, int(len(pairs) * MOST_CALLS / max(calls, 1)))]
+    moment()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         began = perf_counter()
         model.predict(X.take(pairs[0][1][:MOST_ROWS]))
-        seconds = (perf_counter() - began) * X.num_columns * REPEATS * len(pairs)
-        if seconds > MOST_SECONDS or X.num_columns > MOST_CALLS:
+        fold = (perf_counter() - began) * X.num_columns * REPEATS
+        if fold > most or X.num_columns > MOST_CALLS:
             return Driving(missing=f"left out: shuffling {X.num_columns:,} columns would take long")
+        pairs = pairs[: max(1, int(most / max(fold, 1e-9)))]
         scorer = with_positive(get_scorer(comparison.scoring), None, y)
         found = together(
             [
@@ -65,9 +78,9 @@ def driving(comparison: Comparison) -> Driving:
         )
     unseen = "rows that the model had not seen" if comparison.members else "the rows of the fit"
     folds = f"; of {len(pairs)} of the folds" if comparison.members and len(pairs) < comparison.n_folds else ""
-    most = f", at most {MOST_ROWS} of each fold" if len(y) > MOST_ROWS * len(pairs) else ""
+    few = f", at most {MOST_ROWS} of each fold" if len(y) > MOST_ROWS * len(pairs) else ""
     return Driving(
-        found, lines, f"measured on {unseen}{most}{folds}, {found.importances.shape[1]} shuffles of each column"
+        found, lines, f"measured on {unseen}{few}{folds}, {found.importances.shape[1]} shuffles of each column"
     )
 
 

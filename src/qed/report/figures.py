@@ -100,6 +100,8 @@ def _tree(model: Any) -> Iterator[Picture]:
 def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     """Draw what the model says for rows it has not seen, beside the truth."""
     y, predicted = np.asarray(comparison.rows.array().y)[comparison.judged], diagnosis.predicted
+    if predicted is None:
+        return
     if comparison.task == "classification":
         yield _confusion(y, predicted)
         return

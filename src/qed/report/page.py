@@ -28,8 +28,9 @@ from qed.report.errors import worst_rows
 from qed.report.explanation import decisions_of, inference_of, inner_model, rules_of
 from qed.report.figures import figures
 from qed.report.headline import headline, more_words
-from qed.report.reading import coverage_of, coverage_words, curve_words, freedom_words
+from qed.report.reading import coverage_of, coverage_words, curve_words, freedom_words, unseen_words
 from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
+from qed.selection.comparing.budget import Clock
 from qed.selection.comparing.leaderboard import Comparison, Entry
 
 MOST_COLUMNS, MOST_TYPICAL_COLUMNS, MOST_RULES = 100, 8, 16
@@ -63,6 +64,7 @@ def write_report(
     comparison: Comparison,
     command: str = "",
     progress: Callable[[float, str], None] | None = None,
+    clock: Clock | None = None,
 ) -> None:
     """Write the report of a comparison.
 
@@ -78,10 +80,13 @@ def write_report(
         The command that does it again.
     progress : callable, optional
         Called with the share that is done and a few words.
+    clock : Clock, optional
+        The time that is left for what takes time: fits without each fold, the learning curve, shuffled columns. What is not done in it
+        is left out, which the report says. Without one there is no limit.
     """
     tell = progress or (lambda share, words: None)
     tell(0.0, "looking closer at the best model")
-    page = render(data, comparison, command, tell)
+    page = render(data, comparison, command, tell, clock)
     with replacing(path) as file:
         file.write(page.encode())
 
@@ -91,6 +96,7 @@ def render(
     comparison: Comparison,
     command: str = "",
     tell: Callable[[float, str], None] = lambda share, words: None,
+    clock: Clock | None = None,
 ) -> str:
     """Give the report of a comparison as HTML; see `write_report`."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -107,9 +113,10 @@ def render(
         "share": lambda part, whole: f"{100 * part / max(whole, 1):.0f} %",
         "cell": _cell,
     }
-    diagnosis = diagnose(comparison)
+    clock = clock or Clock(np.inf)
+    diagnosis = diagnose(comparison, clock)
     tell(0.4, "shuffling columns")
-    driven = driving(comparison)
+    driven = driving(comparison, clock)
     tell(0.7, "drawing pictures")
     best = comparison.best.model
     table = data.table if data.target is None else data.table.add_column(0, data.target, pa.array(data.y))
@@ -118,7 +125,7 @@ def render(
         comparison=comparison,
         headline=headline(data, comparison),
         more=more_words(data, comparison),
-        says=[*data.says, *comparison.says],
+        says=[*data.says, *comparison.says, *unseen_words(comparison)],
         understood=comparison.columns,
         classes=classes_of(comparison)[:MOST_CLASSES],
         other_names=[score_words(name)[0] for name in comparison.others],

@@ -55,6 +55,18 @@ def _bias(error: float, guess: float) -> str:
     return "the model is about as free as the rows allow."
 
 
+def unseen_words(comparison: Comparison) -> list[str]:
+    """Say so where there was no time to fit the best model without each fold."""
+    best = comparison.best
+    if comparison.task == "clustering" or best.model is None or best.out_of_bag:
+        return []
+    count = len(comparison.members)
+    if count == comparison.n_folds:
+        return []
+    what = f"in {count} of {comparison.n_folds} folds only" if count else "in no fold"
+    return [f"what the best model says of rows held out was looked at {what}, for want of time; --budget gives more"]
+
+
 def coverage_of(comparison: Comparison) -> Coverage | None:
     """Count how often intervals or sets of the best model hold rows held out; None where that can not be told."""
     if comparison.task == "clustering" or comparison.predicted is None or comparison.forward or not comparison.members:

@@ -13,19 +13,22 @@ moment. Where the process ignores Ctrl-C, as background jobs do, nothing is chan
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from types import FrameType
+from typing import TypeVar
 
 # Beneath the module of the standard library, which spends ten microseconds on names for numbers: as much as a small prediction takes.
 _raw = importlib.import_module("_signal") if importlib.util.find_spec("_signal") else signal
 SIGINT = int(signal.SIGINT)
 Handler = Callable[[int, FrameType | None], object]
+Result = TypeVar("Result")
 
 
 class Unwanted(BaseException):
@@ -144,6 +147,42 @@ def done_by(end: float) -> Iterator[None]:
         yield
     finally:
         _due.reset(token)
+
+
+def time_left() -> float | None:
+    """Give the seconds after which a `moment` of this thread would end its work, and None where there is no such time.
+
+    Examples
+    --------
+    >>> time_left() is None
+    True
+    """
+    due = _due.get()
+    if due is None or due[0] == math.inf or _state.closed or threading.get_ident() != due[1]:
+        return None
+    return max(0.0, due[0] - perf_counter())
+
+
+def in_time(results: Iterable[Result]) -> list[Result]:
+    """Gather results for as long as there is time (`done_by`): those that were there when it was up, in their order.
+
+    Examples
+    --------
+    >>> def slow():
+    ...     yield 1
+    ...     moment()
+    ...     yield 2
+    >>> with done_by(0.0):
+    ...     in_time(slow())
+    [1]
+    """
+    found: list[Result] = []
+    try:
+        for result in results:
+            found.append(result)
+    except TimeIsUpError:
+        pass
+    return found
 
 
 def moment() -> None:

@@ -41,7 +41,7 @@ from qed.optim.svm.linear_model import (
 from qed.optim.svm.sparse_planes import sparse_measured, sparse_planes
 
 # A plane takes about so many steps of Newton, each with the products of columns (of wide tables, as much as so many), at this speed.
-NEWTON_STEPS, WIDE, SPEED = 12, 100, 2e9
+NEWTON_STEPS, WIDE, SPEED = 12, 100, 1e10
 
 
 class RestProblem(LinearMachineProblem):

@@ -169,7 +169,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
 
     @classmethod
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
-        return 60 * 6e-10 * n_rows * 100 * (n_columns + n_classes + 10)
+        return 20 * 6e-10 * n_rows * 100 * (n_columns + n_classes + 10)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -164,7 +164,7 @@ class MLPRegressor(Regressor, MultiLayer):
 
     @classmethod
     def _seconds_on(cls, n_rows: int, n_columns: int, n_classes: int) -> float:
-        return 60 * 6e-10 * n_rows * 100 * (n_columns + 11)
+        return 20 * 6e-10 * n_rows * 100 * (n_columns + 11)
 
     def _loss_name(self, problem: NetworkProblem) -> str:
         return self.loss

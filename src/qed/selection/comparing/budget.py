@@ -3,10 +3,12 @@
 Before anything is fitted each model says about how long its fits would take, by counting operations. Who asks for no more than an equal
 part of what is left gets it; who asks for more is fitted to a sample of the rows, drawn from every fold and every class alike, that takes
 as long as its part. What was counted is no promise: as the fits go on, the model that would take longest is left out when the others
-could not end in time, and a fit that outlasts the budget ends at its next step.
+could not end in time: what was measured counts then, and of models that were not yet fitted what was counted for them, at the pace of
+those that were. A fit has until the others would come short, and ends at its next step.
 """
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -18,8 +20,12 @@ from qed.base.random import generator
 SECONDS = 60.0
 # A sample of fewer rows would say little of the model.
 FEWEST_ROWS = 2_000
-# The share of the time that fits may be counted to take; what was counted is off by a factor, and there is other work.
-PLANNED = 0.7
+# The share of the time that fits may be counted to take, and those of models that come last; what was counted is off by a factor.
+PLANNED, PLANNED_LAST = 0.7, 0.9
+# Fits that take longer than counted, by more than this factor, took long for reasons of their own.
+SLOWEST = 5.0
+# About how long it takes to load what a model is compiled to.
+LOADING = 1.0
 
 
 class Clock:
@@ -38,22 +44,52 @@ class Clock:
         return self.seconds - (perf_counter() - self.began)
 
     @property
+    def end(self) -> float:
+        """When it is up, as ``perf_counter`` counts."""
+        return self.began + self.seconds
+
+    @property
     def words(self) -> str:
         """How many there are to be used, in words."""
         return f"a budget of {self.seconds:.3g} seconds"
 
 
-def parts_of(seconds: float, wanted: Mapping[str, float]) -> dict[str, float]:
-    """Share time out: who wants no more than an equal part of what is left gets what it wants, the others the rest in equal parts.
+@dataclass
+class Forecast:
+    """How long the rest will take: by what fits to folds took, and before the first of them by what was counted.
 
-    >>> parts_of(60.0, {"tree": 100.0, "line": 1.0, "forest": 40.0})
-    {'line': 1.0, 'forest': 29.5, 'tree': 29.5}
+    >>> known = Forecast(5, {"line": 0.6, "tree": 6.0})
+    >>> for _ in range(2):
+    ...     known.note("line", 0.25)
+    >>> known.ahead("line"), known.ahead("tree"), known.ahead("mean")
+    (1.0, 6.0, 0.0)
     """
-    found: dict[str, float] = {}
-    for place, (name, asked) in enumerate(sorted(wanted.items(), key=lambda pair: pair[1])):
-        found[name] = min(asked, max(0.0, seconds) / (len(wanted) - place))
-        seconds -= found[name]
-    return found
+
+    folds: int
+    # About how long all fits of each model take, by their counted work, and how long those on each fold took.
+    expected: dict[str, float] = field(default_factory=dict)
+    spent: dict[str, list[float]] = field(default_factory=dict)
+
+    def note(self, name: str, seconds: float) -> None:
+        """Note how long the fits of a model to one more fold took."""
+        self.spent.setdefault(name, []).append(seconds)
+
+    @property
+    def pace(self) -> float:
+        """How many times as long as counted the fits have taken so far; what is as short as loading a model tells nothing."""
+        known = {name: times for name, times in self.spent.items() if self.expected.get(name, 0.0) > 0}
+        took = sum(sum(times) for times in known.values())
+        counted = sum(self.expected[name] * len(times) / (self.folds + 1) + LOADING for name, times in known.items())
+        return min(max(took / counted, 1.0), SLOWEST) if known else 1.0
+
+    def ahead(self, name: str) -> float:
+        """Say how long the fits of a model to the other folds and to all rows are going to take."""
+        counted, times = self.expected.get(name, 0.0), self.spent.get(name, [])
+        if not times:
+            return counted * self.pace
+        # A first fit also loads what others find loaded.
+        each = median(times) if len(times) > 1 else max(times[0] / 2, min(times[0], counted / (self.folds + 1)))
+        return each * (self.folds + 1 - len(times))
 
 
 def rows_for(model: Any, shape: tuple[int, int, int], fits: int, seconds: float) -> int:

@@ -31,6 +31,7 @@ import numpy as np
 from qed.base.models.searching import fit_known
 from qed.base.random import generator
 from qed.base.sources.rows import ArrayRows
+from qed.base.threads.interrupts import TimeIsUpError, done_by, moment
 from qed.selection.comparing.contenders import Contender, Encoding, contenders
 from qed.selection.comparing.leaderboard import ClusterPath, Entry, Reference
 from qed.selection.comparing.running import Running
@@ -41,6 +42,8 @@ from qed.selection.searching.candidates import made_with
 # Rows that stand for a fold and for what it was fitted without, rows of a table without clusters, and how many of these are drawn: the best
 # of 20 by chance, if there is nothing to find, is the true one in 5 % of all cases.
 MOST_NEW, MOST_KNOWN, MOST_DRAWN, DRAWS = 1000, 2000, 1000, 19
+# So many are drawn in any case, also where time is up.
+FEWEST_DRAWS = 5
 # How far fits without one fold or another have to agree, for a setting to be chosen.
 LEAST_STABILITY = 0.5
 # What all fits of one clusterer may take together.
@@ -65,13 +68,19 @@ class Grouping(Running):
     folds: np.ndarray
     seed: int
     reading: Mapping[str, Any] = field(default_factory=dict)  # what encoders are told of single columns
+    shortened: dict[str, str] = field(
+        default_factory=dict
+    )  # what was not tried for want of time, by the name of the model
 
     def leaderboard(self) -> list[Entry]:
         """Score all clusterers and fit each with its best setting."""
         encoded = self._encoded()
         settings = sum(len(one.candidates) for _, group in encoded.values() for one in group)
         self.total = self._n_folds * settings + sum(len(group) for _, group in encoded.values())
-        entries = [self._entry(one, *parts) for parts, group in encoded.values() for one in group]
+        parts = [(one, *known) for known, group in encoded.values() for one in group]
+        entries = []
+        for place, (one, changes, rows) in enumerate(parts):
+            entries.append(self._entry(one, changes, rows, len(parts) - place))
         self.progress(1.0, "done")
         return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
 
@@ -112,49 +121,65 @@ class Grouping(Running):
             words = f"left out: {fits} fits to {n:,} rows and {p:,} columns could take {seconds / 60:,.0f} minutes"
             self.failures[one.name] = words
 
-    def _entry(self, one: Contender, changes: list[Any], encoded: Any) -> Entry:
+    def _entry(self, one: Contender, changes: list[Any], encoded: Any, waiting: int) -> Entry:
+        """Score a clusterer and fit it, in its part of the time: so many wait for theirs, and then the tables without clusters."""
         settings = one.candidates
         scores, path = np.full((len(settings), self._n_folds), np.nan), None
         if one.name not in self.failures:
             with self.caught(one.name):
-                scores, path = self._judged(one, _dense(encoded.array().X))
+                path = self._judged(one, _dense(encoded.array().X), scores, self._in(self.clock.left / (waiting + 1)))
         self.report(f"{one.name}, all rows")
         mean = scores.mean(axis=1)
         if np.isnan(mean).all() and one.name not in self.failures:
-            self.failures[one.name] = "the table has too few different rows for its numbers of clusters"
+            late = one.name in self.shortened
+            few = "the table has too few different rows for its numbers of clusters"
+            self.failures[one.name] = f"left out: not done in time, {self.clock.words}" if late else few
         if one.name in self.failures:
             return Entry(one.name, one, scores, notes=self.notes_on(one), failure=self.failures[one.name])
         number = chosen(scores, path)
         model, began = one.table_model(settings[number]), time.perf_counter()
-        with self.caught(one.name):
+        with self.caught(one.name, self.end_for(one, grace=1.15)):
             fit_known(model, self.table, (deepcopy(changes), encoded))
         seconds, failure = time.perf_counter() - began, self.failures.get(one.name, "")
         fitted = None if failure else model
-        return Entry(one.name, one, scores, number, fitted, seconds, self.notes_on(one), failure, path=path)
+        notes = self.notes_on(one)
+        if one.name in self.shortened:
+            notes += (f"{one.name}: {self.shortened[one.name]}, {self.clock.words}",)
+        return Entry(one.name, one, scores, number, fitted, seconds, notes, failure, path=path)
 
-    def _judged(self, one: Contender, Z: np.ndarray) -> tuple[np.ndarray, ClusterPath]:
-        """Fit every setting without one fold after another."""
+    def _in(self, seconds: float) -> float:
+        """Say what time it is in so many seconds."""
+        return time.perf_counter() + max(seconds, 0.0)
+
+    def _judged(self, one: Contender, Z: np.ndarray, scores: np.ndarray, end: float) -> ClusterPath:
+        """Fit every setting without one fold after another, the fewest clusters first, for as long as there is time; fills in `scores`."""
         settings = one.candidates
-        scores = np.full((len(settings), self._n_folds), np.nan)
         stability, values = np.full(len(settings), np.nan), np.full(scores.shape, np.nan)
         some = _some(len(Z), MOST_KNOWN, self.seed, "stability")
         names = set()
-        for number, setting in enumerate(settings):
+        for number, setting in sorted(enumerate(settings), key=lambda pair: count_of(pair[1])):
             agreed = []
-            for fold in range(self._n_folds):
-                self.report(f"{one.name}, {count_of(setting)} clusters, fold {fold + 1} of {self._n_folds}")
-                train = Z[self.folds != fold]
-                if count_of(setting) >= len(train):
-                    break
-                model = made_with(one.model, setting).fit(train)
-                scores[number, fold] = silhouette_of(model, train, Z[self.folds == fold], self.seed)
-                name, values[number, fold] = _criterion(model, train)
-                names.add(name)
-                agreed.append(model.predict(Z[some]))
+            try:
+                with done_by(end):
+                    for fold in range(self._n_folds):
+                        self.report(f"{one.name}, {count_of(setting)} clusters, fold {fold + 1} of {self._n_folds}")
+                        moment()
+                        train = Z[self.folds != fold]
+                        if count_of(setting) >= len(train):
+                            break
+                        model = made_with(one.model, setting).fit(train)
+                        value = silhouette_of(model, train, Z[self.folds == fold], self.seed)
+                        name, values[number, fold] = _criterion(model, train)
+                        names.add(name)
+                        agreed.append((value, model.predict(Z[some])))
+            except TimeIsUpError:
+                self.shortened[one.name] = f"more than {count_of(setting) - 1} clusters were not tried in time"
+                break
             if len(agreed) == self._n_folds:
+                scores[number], agreed = [value for value, _ in agreed], [labels for _, labels in agreed]
                 stability[number] = np.mean([adjusted_rand_score(a, b) for a, b in combinations(agreed, 2)])
         counts = np.array([count_of(setting) for setting in settings])
-        return scores, ClusterPath(counts, stability, "".join(names), values.mean(axis=1))
+        return ClusterPath(counts, stability, "".join(names), values.mean(axis=1))
 
     def reference(self, best: Entry) -> Reference:
         """Let the best clusterer, with its setting, group tables without clusters."""
@@ -176,7 +201,7 @@ class Grouping(Running):
         even, shuffled = [], []
         for draw in range(DRAWS):
             self.progress(1.0, f"tables without clusters, {draw + 1} of {DRAWS}")
-            with self.caught(best.name):
+            with self.caught("reference", self.clock.end if draw >= FEWEST_DRAWS else np.inf):
                 even.append(score(spread_evenly(Z, generator(self.seed, "even", draw))))
                 if Z.shape[1] > 1:
                     shuffled.append(score(generator(self.seed, "shuffled", draw).permuted(Z, axis=0)))

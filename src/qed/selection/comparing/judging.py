@@ -6,12 +6,14 @@ decides (of two classes) or the log-loss (of more).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from qed.base.errors import InputError, ParameterError
 from qed.selection.inputs import Label
 from qed.selection.scoring import Scorer, get_scorer, get_scorer_names
+from qed.selection.searching.search import Search
 
 # A class with more than this share of the rows makes guessing it look good.
 MOST_OF_ONE = 0.75
@@ -128,3 +130,28 @@ def refuse_what_judges_targets(scoring: str | None, positive: object, out_of_bag
         raise ParameterError("Clusters have no positive class: leave it out.")
     if out_of_bag:
         raise ParameterError("Clusters are not judged out of bag: there is no target to judge by.")
+
+
+def scores_of(
+    model: Any,
+    grid: dict[str, list[Any]],
+    Z: Any,
+    y: np.ndarray | None,
+    cv: Any,
+    judged: Judging,
+    parts: np.ndarray | None = None,
+) -> np.ndarray:
+    """Score every setting of a model on the rows that each of some splits holds out, or out of bag ("oob") on `parts` of the rows.
+
+    Gives scorers by settings by folds; NaN for what the model can not be asked. It is a search, so that a model which can tell the scores
+    of all its settings at once does.
+    """
+    asked = {name: one for name, one in judged.scorers.items() if name == judged.name or one.asks(model) is not None}
+    search = Search(model, grid, cv=cv, scoring=asked, refit=False).fit(Z, y, groups=parts)
+    found = np.full((len(judged.scorers), len(search.cv_results_["params"]), search.n_splits_), np.nan)
+    for place, name in enumerate(judged.scorers):
+        if name in asked:
+            found[place] = np.stack(
+                [search.cv_results_[f"split{k}_test_{name}"] for k in range(search.n_splits_)], axis=1
+            )
+    return found

@@ -1,5 +1,7 @@
 """What comes of a comparison: a line for every model, and all of them together."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +13,7 @@ import numpy as np
 from qed.base.engine import work
 from qed.base.models.out_of_bag import predicted_out_of_bag
 from qed.base.sources.rows import Rows
+from qed.base.threads.interrupts import in_time
 from qed.base.visible import Lines, Shown
 from qed.features.understanding.findings import Understanding
 from qed.selection.comparing.contenders import Contender, is_baseline
@@ -153,19 +156,28 @@ class Comparison(Shown):
 
     @property
     def judged(self) -> np.ndarray:
-        """The numbers of the rows that were held out: all of them, but where folds are in the order of time."""
-        return np.flatnonzero(self.folds >= 0)
+        """The numbers of the rows that were held out: all of them, but where folds are in the order of time, or not all have a member."""
+        count = self.n_folds if self.best.out_of_bag else len(self.members)
+        return np.flatnonzero((self.folds >= 0) & (self.folds < count))
 
     @cached_property
-    def members(self) -> list[Any]:
-        """The best model without each fold, in the order of `pairs`; none for clusters, and where rows are judged out of bag."""
+    def _unseen(self) -> list[_Unseen]:
+        """Fit the best model without each fold, and ask it about the fold; as many of the folds as there is time for (`done_by`)."""
         if self.task == "clustering" or self.best.model is None or self.best.out_of_bag:
             return []
         block, model = self.rows.array(), self.best.contender.table_model(self.best.setting)
-        y = np.asarray(block.y)
+        ask = partial(_asked, model, block.X, np.asarray(block.y), self.best.model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return list(work(partial(_fitted, model, block.X, y, self._learned_from(train)) for train, _ in self.pairs))
+            return in_time(work(partial(ask, self._learned_from(train), test) for train, test in self.pairs))
+
+    @property
+    def members(self) -> list[Any]:
+        """The best model without each fold, in the order of `pairs`; none for clusters, and where rows are judged out of bag.
+
+        Fewer, where there was no time for all.
+        """
+        return [one.member for one in self._unseen]
 
     def _learned_from(self, train: np.ndarray) -> np.ndarray:
         """Give those of the rows that the best model learns from: all, but where it takes a sample."""
@@ -173,27 +185,27 @@ class Comparison(Shown):
 
     @cached_property
     def predicted(self) -> np.ndarray | None:
-        """For each row that is `judged`, what the best model says of it when fitted without its fold; None for clusters."""
+        """For each row that is `judged`, what the best model says of it when fitted without its fold; None where nothing is said."""
         if self.task == "clustering" or self.best.model is None:
             return None
         if self.best.out_of_bag:
             return predicted_out_of_bag(self.best.model.model_, self.best.model.encoded(self.rows))
-        block = self.rows.array()
-        dtype = np.asarray(block.y).dtype if self.task == "classification" else np.float64
+        if not self._unseen:
+            return None
+        dtype = np.asarray(self.rows.array().y).dtype if self.task == "classification" else np.float64
         found = np.empty(len(self.folds), dtype=dtype)
-        for member, (_, test) in zip(self.members, self.pairs):
-            found[test] = member.predict(block.X.take(test))
+        for one, (_, test) in zip(self._unseen, self.pairs):
+            found[test] = one.predicted
         return found[self.judged]
 
     @cached_property
     def chances(self) -> np.ndarray | None:
         """For each row that is `judged`, the probability of each class by a model fitted without its fold; None where there are none."""
-        if self.task != "classification" or not self.members or not hasattr(self.best.model.model_, "predict_proba"):
+        if not self._unseen or self._unseen[0].chances is None:
             return None
-        X, classes = self.rows.array().X, self.best.model.classes_
-        found = np.empty((len(self.folds), len(classes)))
-        for member, (_, test) in zip(self.members, self.pairs):
-            found[test] = aligned(member, X.take(test), classes)
+        found = np.empty((len(self.folds), len(self.best.model.classes_)))
+        for one, (_, test) in zip(self._unseen, self.pairs):
+            found[test] = one.chances
         return found[self.judged]
 
     @property
@@ -261,8 +273,20 @@ class Comparison(Shown):
         return int(self.folds.max()) + 1
 
 
-def _fitted(model: Any, X: Any, y: np.ndarray, train: np.ndarray) -> Any:
-    return fresh(model).fit(X.take(train), y[train])
+@dataclass(frozen=True, eq=False)
+class _Unseen:
+    """A model without a fold, and what it says of the rows of that."""
+
+    member: Any
+    predicted: np.ndarray
+    chances: np.ndarray | None  # the probability of each class; None where the model has none
+
+
+def _asked(model: Any, X: Any, y: np.ndarray, whole: Any, train: np.ndarray, test: np.ndarray) -> _Unseen:
+    """Fit a model to some rows, and ask it about others; `whole` is the same model fitted to all, whose classes chances are about."""
+    member, rows = fresh(model).fit(X.take(train), y[train]), X.take(test)
+    has_chances = hasattr(whole.model_, "classes_") and hasattr(whole.model_, "predict_proba")
+    return _Unseen(member, member.predict(rows), aligned(member, rows, whole.classes_) if has_chances else None)
 
 
 def complexity(entry: Entry) -> int:

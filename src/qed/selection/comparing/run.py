@@ -6,9 +6,11 @@ little. Then one pass over the encoded rows, which lie on disk, serves all folds
 in memory learns from a sample of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -19,17 +21,16 @@ from qed.base.models.searching import fit_known
 from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
-from qed.selection.comparing.budget import PLANNED, drawn, parts_of, rows_for
+from qed.selection.comparing.budget import PLANNED, PLANNED_LAST, Forecast, drawn, rows_for
 from qed.selection.comparing.contenders import WORDS, Contender, Encoding, chosen_of, contenders, is_baseline
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
 from qed.selection.comparing.extending import MOST_ROUNDS, extended, extension, merged
 from qed.selection.comparing.folding import Folds
-from qed.selection.comparing.judging import Judging
+from qed.selection.comparing.judging import Judging, scores_of
 from qed.selection.comparing.leaderboard import Entry
 from qed.selection.comparing.running import Running
 from qed.selection.comparing.table_model import told_of_levels
 from qed.selection.searching.candidates import fresh
-from qed.selection.searching.search import Search
 from qed.stats.parts import Part
 
 OUT_OF_BAG = (
@@ -39,6 +40,8 @@ OUT_OF_BAG = (
 ONCE = "the table is large: it is encoded once, by what all rows say of its columns (never of the target), and not anew for each fold"
 # A model that takes longer tries no more settings than it has, also where the best of them is at the end of its grid.
 LONG = 10.0
+# A fit to a fold may take so many times as long as was foreseen, or an equal part of the time that is left.
+TOO_LONG = 4.0
 # A table of more rows and cells is encoded once; of the encoded rows, what is held in memory has no more cells than that.
 MANY_ROWS, MANY_CELLS = 50_000, 4_000_000
 # So many rows show what kind of columns a large table has.
@@ -61,8 +64,12 @@ class Run(Running):
     prefers_bags: bool = False
     bagged: set[str] = field(default_factory=set)
     known: dict[str, Known] = field(default_factory=dict)
-    # About how long the fits of each model take, by their counted work.
-    expected: dict[str, float] = field(default_factory=dict)
+    # Rows, columns and classes that each model sees, and which of them were left out for want of time.
+    shapes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    late: set[str] = field(default_factory=set)
+    forecast: Forecast = field(default_factory=lambda: Forecast(1))
+    # How long the fits to folds of models that are still to come take, by their counted work.
+    later: float = 0.0
     # Which grids were continued, in words, by the name of the model.
     longer: dict[str, str] = field(default_factory=dict)
     # Which rows a model learns from and is judged by, where these are not all.
@@ -91,15 +98,37 @@ class Run(Running):
         entries: list[Entry] = []
         for place, group in enumerate(groups):
             encoder = self._encoder(group[0].encoder)
-            later = sum(self.expected[one.name] for rest in groups[place + 1 :] for one in rest)
+            waiting = [one for rest in groups[place + 1 :] for one in self._still(rest)]
+            waiting += [one for rest in groups[place:] for one in rest if one.name in self.bagged]
+            self.later = sum(self.forecast.ahead(one.name) for one in waiting)
             if self.once:
-                entries += self._entries_once(group, encoder, later)
+                entries += self._entries_once(group, encoder)
             else:
-                entries += self._entries(
-                    *self._lengthened(group, self._scores(group, encoder, later), encoder), encoder
-                )
+                entries += self._entries(*self._lengthened(group, self._scores(group, encoder), encoder), encoder)
+        entries = self._second_chance(groups, entries)
         self.progress(1.0, "done")
         return sorted(entries, key=lambda entry: (bool(entry.failure), -entry.score if not entry.failure else 0.0))
+
+    def _second_chance(self, groups: list[list[Contender]], entries: list[Entry]) -> list[Entry]:
+        """Let models take part after all that were left out for want of time, if the others took less of it than was foreseen."""
+        self.later, found = 0.0, {one.name: one for one in entries}
+        late = [(one, group) for group in groups for one in group if one.name in self.late and not self.once]
+        for one, group in sorted(late, key=lambda pair: self._full(pair[0])):
+            left, measured = PLANNED_LAST * self.clock.left, self.forecast.spent.pop(one.name, [])
+            if left <= 0 or (measured and median(measured) * (self.folds.count + 1) > left):
+                continue
+            del self.failures[one.name]
+            if not measured:
+                self._make_room(one, left)
+            if one.name not in self.failures:
+                encoder = self._encoder(group[0].encoder)
+                self.total += self.folds.count + 1
+                (found[one.name],) = self._entries([one], self._scores([one], encoder), encoder)
+        return list(found.values())
+
+    def _full(self, one: Contender) -> float:
+        """Count how long all fits of a model take, if to all rows."""
+        return (one.n_fits * self.folds.count + 1) * one.model._seconds_on(*self.shapes[one.name])
 
     def _groups(self) -> list[list[Contender]]:
         """Give the models that take part, those together that see the same columns."""
@@ -114,23 +143,31 @@ class Run(Running):
         groups: dict[Encoding, list[Contender]] = {}
         for one in found:
             groups.setdefault(one.encoding, []).append(one)
-        shapes: dict[str, tuple[int, int, int]] = {}
         for group in groups.values():
             width = self._encoder(group[0].encoder).fitted(None)._width()
-            shapes |= {one.name: (n, monomial_count(width, one.degree) - 1, n_classes) for one in group}
-        fits = {one.name: one.n_fits * self.folds.count + 1 for one in found}
-        self.expected = {one.name: fits[one.name] * one.model._seconds_on(*shapes[one.name]) for one in found}
-        parts = parts_of(PLANNED * self.clock.left, self.expected)
-        for one in found:
-            self._make_room(one, shapes[one.name], fits[one.name], parts[one.name])
+            self.shapes |= {one.name: (n, monomial_count(width, one.degree) - 1, n_classes) for one in group}
+        self._share_time(found)
         return list(groups.values())
 
-    def _make_room(self, one: Contender, shape: tuple[int, int, int], fits: int, part: float) -> None:
+    def _share_time(self, found: list[Contender]) -> None:
+        """Give each model its part of the time, the cheapest first: no more than an equal one of what is left, or as much as it needs."""
+        expected = {one.name: self._full(one) for one in found}
+        self.forecast = Forecast(self.folds.count, expected)
+        left = max(PLANNED * self.clock.left, 0.0)
+        for place, one in enumerate(sorted(found, key=lambda one: expected[one.name])):
+            self._make_room(one, left / (len(found) - place))
+            left -= expected[one.name] if one.name not in self.failures else 0.0
+
+    def _make_room(self, one: Contender, part: float) -> None:
         """Leave out a model that can not be judged, or whose fits would take too long; one that needs no folds is judged without."""
-        seconds, (n, columns, n_classes) = self.expected[one.name], shape
+        expected, shape = self.forecast.expected, self.shapes[one.name]
+        (n, columns, n_classes), fits, seconds = shape, one.n_fits * self.folds.count + 1, self._full(one)
+        expected[one.name] = seconds
+        self.samples.pop(one.name, None)
         has_bags = hasattr(one.model, "_search_out_of_bag") and not self.folds.forward and not self.once
         if has_bags and (self.prefers_bags or seconds > part >= seconds * (one.n_fits + 1) / fits):
             self.bagged.add(one.name)
+            expected[one.name] = seconds * (one.n_fits + 1) / fits
             return
         if self.judged.scorer.asks(one.model) is None:
             words = f"left out: {self.judged.name} judges {self.judged.scorer.response}, which it does not have"
@@ -144,11 +181,12 @@ class Run(Running):
                 f"{fits} fits to {n:,} rows, {columns:,} columns and {n_classes:,} classes could take {_long(seconds)}"
             )
             self.failures[one.name] = f"left out: {work}, and few rows too long for {self.clock.words}"
+            self.late.add(one.name)
         elif rows < n:
             self.samples[one.name] = drawn(
                 rows, self.folds.number, self.y if self.task == "classification" else None, self.seed
             )
-            self.expected[one.name] = fits * one.model._seconds_on(rows, columns, n_classes)
+            expected[one.name] = fits * one.model._seconds_on(rows, columns, n_classes)
 
     def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
         """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
@@ -159,7 +197,7 @@ class Run(Running):
             self.known[asked] = inspect_folds(self.table, None if self.once else self.folds, encoder)
         return FoldEncoder(self.table, self.folds, encoder, self.known[asked])
 
-    def _scores(self, group: list[Contender], encoder: FoldEncoder, later: float = 0.0) -> dict[str, np.ndarray]:
+    def _scores(self, group: list[Contender], encoder: FoldEncoder) -> dict[str, np.ndarray]:
         """Give for each model a table: scorers by settings by folds. All see the same columns, which are encoded once for each fold."""
         n_folds = self.folds.count
         shape = len(self.judged.scorers), self.folds.count
@@ -171,33 +209,58 @@ class Run(Running):
                 _, *rest = group[0].table_model()._unfitted()
                 fitted = encoder.fitted(fold)
                 Z = encoder.encode(fitted, rest, fold)
-            for one in group:
+            # What is cheap comes first, so that a slow fit can not take its time from it.
+            for one in self._cheapest_first(group):
                 self.report(f"{one.name}, fold {fold + 1} of {n_folds}")
+                self._leave_out_what_takes_too_long(group, fold)
                 if one.name in self.failures or one.name in self.bagged:
                     continue
-                with self.timed(one):
+                with self._timed(one, group):
                     mask = self.samples.get(one.name)
                     pair = (train, test) if mask is None else (train[mask[train]], test[mask[test]])
                     model = told_of_levels(fresh(one.model), fitted)
                     found = scores_of(model, one.grid, Z, self.y, [pair], self.judged)
                     scores[one.name][:, :, fold] = found[:, :, 0]
-            self._leave_out_what_takes_too_long(group, fold + 1, later)
         return scores
 
-    def _leave_out_what_takes_too_long(self, group: list[Contender], done: int, later: float) -> None:
-        """After some folds: leave out the dearest models, until the fits that are left can end in time."""
-        left = self.clock.left - min(later, self.clock.left / 2) if self.clock.seconds < np.inf else np.inf
-        # What is judged out of bag has no folds.
+    @contextmanager
+    def _timed(self, one: Contender, group: list[Contender]) -> Iterator[None]:
+        """Do as `caught` does, for as long as what takes less time can still be done, and note how long it took."""
+        known, others = self.forecast, self._still(group)
+        own = known.ahead(one.name)
+        rest = sum(known.ahead(other.name) for other in others if other is not one and known.ahead(other.name) <= own)
+        # What takes far longer than was counted is not to take the time of what was counted to take more.
+        most = max(TOO_LONG * own / (known.folds + 1), self._left / max(len(others), 1))
+        began = perf_counter()
+        end = min(self.end_for(one), began + min(self._left - rest, most)) if one in others else np.inf
+        with self.caught(one.name, end):
+            yield
+        known.note(one.name, perf_counter() - began)
+
+    @property
+    def _left(self) -> float:
+        """The time that is left for the models that see the same columns."""
+        left = self.clock.left
+        return left - min(self.later, left / 2) if left < np.inf else np.inf
+
+    def _still(self, group: list[Contender]) -> list[Contender]:
+        """Give the models that are still to be fitted to folds, but for those that guess; what is judged out of bag has none."""
         gone = {*self.failures, *self.bagged}
-        still = [one for one in group if one.name not in gone and not is_baseline(type(one.model))]
-        while still and done < self.folds.count:
-            ahead = {one.name: self.spent[one.name] / done * (self.folds.count + 1 - done) for one in still}
-            if sum(ahead.values()) <= left:
+        return [one for one in group if one.name not in gone and not is_baseline(type(one.model))]
+
+    def _leave_out_what_takes_too_long(self, group: list[Contender], done: int) -> None:
+        """Leave out the dearest models, until the fits that are left can end in time."""
+        still = self._still(group)
+        while still:
+            ahead = {one.name: self.forecast.ahead(one.name) for one in still}
+            if sum(ahead.values()) <= self._left:
                 return
             dear = max(still, key=lambda one: ahead[one.name])
             still.remove(dear)
-            words = f"left out after {done} of {self.folds.count} folds: {_long(ahead[dear.name])} more do not fit into the budget"
+            first = f" after {done} of {self.folds.count} folds" if done else ""
+            words = f"left out{first}: {_long(ahead[dear.name])} more do not fit into the budget"
             self.failures[dear.name] = f"{words}, {self.clock.words}"
+            self.late.add(dear.name)
 
     def _lengthened(
         self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder
@@ -207,9 +270,9 @@ class Run(Running):
         for _ in range(MOST_ROUNDS):
             further = {}
             for one in whole.values():
-                if one.name in self.failures or one.name in self.bagged or self.expected[one.name] > LONG:
+                if one.name in self.failures or one.name in self.bagged or self.forecast.expected[one.name] > LONG:
                     continue
-                if self.spent.get(one.name, 0.0) > self.clock.left / 4:
+                if sum(self.forecast.spent.get(one.name, [])) > self._left / 4:
                     continue
                 name, more = extension(one, scores[one.name][0])
                 if more:
@@ -217,11 +280,14 @@ class Run(Running):
             if not further:
                 break
             self.total += self.folds.count * len(further)
+            known, self.forecast = self.forecast, self._further(further)
             found = self._scores([part for _, part, _ in further.values()], encoder)
+            self.forecast = known
             for called, (name, part, longer) in further.items():
                 if called in self.failures:
                     # What was tried before still counts.
                     del self.failures[called]
+                    self.late.discard(called)
                     continue
                 scores[called] = merged(longer, [(whole[called], scores[called]), (part, found[called])])
                 whole[called] = longer
@@ -230,11 +296,23 @@ class Run(Running):
                 )
         return list(whole.values()), scores
 
+    def _further(self, further: dict[str, tuple[str, Contender, Contender]]) -> Forecast:
+        """Say how long further settings take, by what those took that were tried."""
+        found = Forecast(self.folds.count)
+        for name, (_, part, longer) in further.items():
+            tried = len(longer.candidates) - len(part.candidates)
+            found.expected[name] = sum(self.forecast.spent.get(name, [])) * len(part.candidates) / max(tried, 1)
+        return found
+
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
         """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
         encoder.forget()
         whole = self._whole(group, encoder)
-        return [self._entry(one, scores[one.name], *whole) for one in group]
+        found = {one.name: self._entry(one, scores[one.name], *whole) for one in self._cheapest_first(group)}
+        return [found[one.name] for one in group]
+
+    def _cheapest_first(self, group: list[Contender]) -> list[Contender]:
+        return sorted(group, key=lambda one: self.forecast.ahead(one.name))
 
     def _whole(self, group: list[Contender], encoder: FoldEncoder) -> tuple[list[Transformer], Rows, float]:
         """Encode all rows as some models see them, and say how long that took."""
@@ -244,23 +322,23 @@ class Run(Running):
             encoded = kept(rows, on_disk=True) if self.once else rows.cached()
         return changes, encoded, perf_counter() - began
 
-    def _entries_once(self, group: list[Contender], encoder: FoldEncoder, later: float) -> list[Entry]:
+    def _entries_once(self, group: list[Contender], encoder: FoldEncoder) -> list[Entry]:
         """Score models that see the same columns, and fit them to all rows: both with one encoding of them."""
         changes, encoded, seconds = self._whole(group, encoder)
-        found = []
-        for one in group:
+        found = {}
+        for one in self._cheapest_first(group):
             self.report(f"{one.name}, all folds")
             table = np.full((len(self.judged.scorers), len(one.candidates), self.folds.count), np.nan)
             if one.name not in self.failures:
-                with self.timed(one):
+                with self.caught(one.name, self.end_for(one)):
                     rows, mask = self._part(one, encoded)
                     number = self.folds.number if mask is None else self.folds.number[mask]
                     model = told_of_levels(fresh(one.model), changes[0])
                     pairs = Folds(number, self.folds.forward).pairs()
                     table = scores_of(model, one.grid, rows, None, pairs, self.judged)
             self.done += self.folds.count - 1
-            found.append(self._entry(one, table, changes, encoded, seconds))
-        return found
+            found[one.name] = self._entry(one, table, changes, encoded, seconds)
+        return [found[one.name] for one in group]
 
     def _part(self, one: Contender, encoded: Rows) -> tuple[Rows, np.ndarray | None]:
         """Give the encoded rows that a model learns from, and which they are; a sample is held in memory."""
@@ -275,7 +353,7 @@ class Run(Running):
     ) -> Entry:
         self.report(f"{one.name}, all rows")
         if one.name in self.bagged:
-            with self.timed(one):
+            with self.caught(one.name, self.end_for(one)):
                 model, X = told_of_levels(fresh(one.model), changes[0]), encoded.array().X
                 table = scores_of(model, one.grid, X, self.y, "oob", self.judged, self.folds.number)
         scores = table[0]
@@ -313,28 +391,3 @@ def _long(seconds: float) -> str:
 
 def _ends(values: list[Any]) -> str:
     return f"{values[0]:g} ... {values[-1]:g}"
-
-
-def scores_of(
-    model: Any,
-    grid: dict[str, list[Any]],
-    Z: Any,
-    y: np.ndarray | None,
-    cv: Any,
-    judged: Judging,
-    parts: np.ndarray | None = None,
-) -> np.ndarray:
-    """Score every setting of a model on the rows that each of some splits holds out, or out of bag ("oob") on `parts` of the rows.
-
-    Gives scorers by settings by folds; NaN for what the model can not be asked. It is a search, so that a model which can tell the scores
-    of all its settings at once does.
-    """
-    asked = {name: one for name, one in judged.scorers.items() if name == judged.name or one.asks(model) is not None}
-    search = Search(model, grid, cv=cv, scoring=asked, refit=False).fit(Z, y, groups=parts)
-    found = np.full((len(judged.scorers), len(search.cv_results_["params"]), search.n_splits_), np.nan)
-    for place, name in enumerate(judged.scorers):
-        if name in asked:
-            found[place] = np.stack(
-                [search.cv_results_[f"split{k}_test_{name}"] for k in range(search.n_splits_)], axis=1
-            )
-    return found

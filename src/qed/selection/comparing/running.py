@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import perf_counter
 
 import numpy as np
 
@@ -27,9 +26,6 @@ class Running:
     done: int = 0
     total: int = 1
     shown: float = 0.0  # the share that was told last
-    spent: dict[str, float] = field(
-        default_factory=dict
-    )  # how long the fits of a model on folds have taken, by its name
 
     def notes_on(self, one: Contender) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.notes.get("encoding", ()), *self.notes.get(one.name, ())]))
@@ -43,14 +39,6 @@ class Running:
     def end_for(self, one: Contender, grace: float = 1.0) -> float:
         """Say when the work of a model has to end; to guess is always allowed. Fits to all rows are granted a little more (`grace`)."""
         return np.inf if is_baseline(type(one.model)) else self.clock.began + grace * self.clock.seconds
-
-    @contextmanager
-    def timed(self, one: Contender) -> Iterator[None]:
-        """Do as `caught` does, until time is up, and note how long the fits of a model take."""
-        began = perf_counter()
-        with self.caught(one.name, self.end_for(one)):
-            yield
-        self.spent[one.name] = self.spent.get(one.name, 0.0) + perf_counter() - began
 
     @contextmanager
     def caught(self, name: str, end: float = np.inf) -> Iterator[None]:
