@@ -14,16 +14,13 @@ import numpy as np
 from qed.base.compile import kernel
 from qed.trees.bins import MISSING
 from qed.trees.impurity import purity, purity_of_two
+from qed.trees.places import PLACES, SCATTER, TOP
 from qed.trees.sweeping import GRID
 
 # Rows from which every bin is taken to have some.
 MANY = 1 << 9
 ONE, NONE = np.uint64(1), np.uint64(0)
 ROW, HALF = np.uint64(32), np.uint64((1 << 32) - 1)
-# The place of the only bit of a number, from the six highest bits of its product with this one, which are different for each.
-SCATTER, TOP = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)
-PLACES = np.zeros(64, dtype=np.intp)
-PLACES[[((1 << place) * int(SCATTER) & (1 << 64) - 1) >> 58 for place in range(64)]] = np.arange(64)
 
 
 @kernel(within=True)

@@ -193,7 +193,9 @@ def grow_bins(
                     collect(codes[j], keys, near, classes, leaf > 1, start, stop, pairs, sums, counts, bits)
                 else:
                     room_of_bins = pairs, sums, counts, bits
-                    collect_halves(codes[j], keys, near, classes, start, stop, *room_of_bins, edges[j], mix(own ^ RIGHT))
+                    collect_halves(
+                        codes[j], keys, near, classes, start, stop, *room_of_bins, edges[j], mix(own ^ RIGHT)
+                    )
                 found, where, side, before, gone_here = best_bin(
                     *(pairs, sums, counts, bits, kind, classes, stop - start, whole, total),
                     *(leaf, leaf_weight, left),
