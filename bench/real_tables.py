@@ -230,10 +230,12 @@ def nested(name: str) -> Held:
         held, began = folds == fold, time.perf_counter()
         found = qed.compare(table[~held].reset_index(drop=True), y[~held], seed=SEED)
         seconds += time.perf_counter() - began
-        known, places = native(table[kept(found.columns, table)]), np.flatnonzero(held)
+        # The best model was fitted to these columns alone, and takes no others.
+        seen, places = table[kept(found.columns, table)], np.flatnonzero(held)
+        known = native(seen)
         parts = [places] if len(y) <= MANY else [places[k::SPLITS] for k in range(SPLITS)]
         judge = qed.selection.get_scorer(found.scoring)
-        ours += [judge(found.best.model, table.iloc[part].reset_index(drop=True), y[part]) for part in parts]
+        ours += [judge(found.best.model, seen.iloc[part].reset_index(drop=True), y[part]) for part in parts]
         for peer, made in peers(is_class).items():
             model = made(known).fit(known[~held], y[~held])
             theirs.setdefault(peer, []).extend(

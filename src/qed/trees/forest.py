@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from qed.base.attributes import booleans, floats, integers
-from qed.base.compile import interpreted, kernel
+from qed.base.compile import interpreted, is_ready, kernel
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
 from qed.trees.nodes import LEAF, NO_LEVEL, Nodes
+from qed.trees.passing import Passes, add_few, add_passed, passes_of
 
-# Rows times trees below which a walk is not worth compiling.
-FEW = 1 << 11
+# Rows times trees below which a walk is not worth compiling, and rows times questions below which answers at once are not.
+FEW, FEW_ANSWERS = 1 << 11, 1 << 21
 
 
 @savable
@@ -94,10 +96,23 @@ class Forest:
         """Add the values of some trees to totals (n, outputs), whose columns they belong to in turn."""
         if len(self.feature) and self.feature.max() >= X.shape[1]:
             raise InputError(f"A node asks about column {self.feature.max()}, but there are {X.shape[1]} columns.")
+        X, passes = np.ascontiguousarray(X), self._passes
+        if passes is not None:
+            if len(X) * len(passes.feature) <= FEW_ANSWERS and not is_ready(add_passed):
+                add_few(X, passes, self.sets, trees.start, trees.stop, totals)
+            else:
+                add_passed(X, *passes, self.sets, trees.start, trees.stop, totals)
+            return
         walk = interpreted(add_values) if len(X) * len(trees) <= FEW else add_values
         columns = self.feature, self.threshold, self.children_right, self.missing_go_to_left, self.value
         levels = self.level_set if len(self.sets) else self.level_set[:0]
-        walk(np.ascontiguousarray(X), self.starts, *columns, levels, self.sets, trees.start, trees.stop, totals)
+        walk(X, self.starts, *columns, levels, self.sets, trees.start, trees.stop, totals)
+
+    @cached_property
+    def _passes(self) -> Passes | None:
+        """The questions, where all trees are small, such that many rows answer them at once."""
+        columns = self.feature, self.threshold, self.children_right, self.missing_go_to_left, self.value
+        return passes_of(self.starts, *columns, self.level_set)
 
 
 class Growing:
@@ -135,17 +150,6 @@ class Growing:
         """The forest as it is now."""
         own = [one[: self._end] for one in self._columns]
         return Forest(*[self._starts[: self._count + 1], *own, self._sets[: self._n_sets]])
-
-
-def levels_of(column: np.ndarray) -> np.ndarray:
-    """Give the categories of values, whole numbers from 0 to 254; 255 for what is none.
-
-    >>> levels_of(np.array([0.0, 254.0, 255.0, 1.5, -1.0, np.nan])).tolist()
-    [0, 254, 255, 255, 255, 255]
-    """
-    with np.errstate(invalid="ignore"):
-        level = np.where((column >= 0) & (column < NO_LEVEL), column, NO_LEVEL).astype(np.uint8)
-        return np.where(level == column, level, np.uint8(NO_LEVEL))
 
 
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:

@@ -280,6 +280,17 @@ def skeleton(feature: np.ndarray, threshold: np.ndarray, right: np.ndarray, miss
     return Nodes(feature, threshold, right, missing_left, *empty)
 
 
+def levels_of(column: np.ndarray) -> np.ndarray:
+    """Give the categories of values, whole numbers from 0 to 254; 255 for what is none.
+
+    >>> levels_of(np.array([0.0, 254.0, 255.0, 1.5, -1.0, np.nan])).tolist()
+    [0, 254, 255, 255, 255, 255]
+    """
+    with np.errstate(invalid="ignore"):
+        level = np.where((column >= 0) & (column < NO_LEVEL), column, NO_LEVEL).astype(np.uint8)
+        return np.where(level == column, level, np.uint8(NO_LEVEL))
+
+
 @kernel
 def descend(
     X: np.ndarray,

@@ -20,8 +20,7 @@ from qed.base.numbers import EPS
 from qed.trees.asking.level_scores import best_of_levels
 from qed.trees.asking.scores import Amounts, amounts_of, purity_of_branches, scores
 from qed.trees.columns import midway
-from qed.trees.forest import levels_of
-from qed.trees.nodes import LEAF, NO_LEVEL, Nodes
+from qed.trees.nodes import LEAF, NO_LEVEL, Nodes, levels_of
 from qed.trees.problem import TreeProblem
 
 # Numbers that are looked at at once.

@@ -13,8 +13,7 @@ import numpy as np
 from qed.base.errors import InputError
 from qed.base.models.parameters import Parameter
 from qed.base.sources.rows import Rows
-from qed.trees.forest import levels_of
-from qed.trees.nodes import NO_LEVEL
+from qed.trees.nodes import NO_LEVEL, levels_of
 
 
 def _is_of_columns(value: Any) -> bool:

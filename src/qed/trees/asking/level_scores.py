@@ -6,9 +6,8 @@ import numpy as np
 
 from qed.trees.asking.scores import Amounts, distances, purity_of_groups, scores
 from qed.trees.asking.subsets import MOST_TRIED
-from qed.trees.forest import levels_of
 from qed.trees.impurity import ABSOLUTE, POISSON, purities
-from qed.trees.nodes import NO_LEVEL
+from qed.trees.nodes import NO_LEVEL, levels_of
 from qed.trees.problem import TreeProblem
 
 

@@ -18,7 +18,8 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.asking.categories import known_levels
 from qed.trees.bins import MISSING, Bins
-from qed.trees.forest import Forest, levels_of
+from qed.trees.forest import Forest
+from qed.trees.nodes import levels_of
 from qed.trees.present import sample_of
 
 # Rows that are followed to their leaves without a compiled loop.

@@ -14,16 +14,13 @@ import numpy as np
 from qed.base.compile import kernel
 from qed.trees.bins import MISSING
 from qed.trees.impurity import purity, purity_of_two
+from qed.trees.places import PLACES, SCATTER, TOP
 from qed.trees.sweeping import GRID
 
 # Rows from which every bin is taken to have some.
 MANY = 1 << 9
 ONE, NONE = np.uint64(1), np.uint64(0)
 ROW, HALF = np.uint64(32), np.uint64((1 << 32) - 1)
-# The place of the only bit of a number, from the six highest bits of its product with this one, which are different for each.
-SCATTER, TOP = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)
-PLACES = np.zeros(64, dtype=np.intp)
-PLACES[[((1 << place) * int(SCATTER) & (1 << 64) - 1) >> 58 for place in range(64)]] = np.arange(64)
 
 
 @kernel(within=True)
@@ -192,43 +189,50 @@ def between(low: float, high: float, lot: np.uint64) -> float:
 
 
 @kernel(within=True)
-def halve(
+def collect_halves(
+    bins: np.ndarray,
+    keys: np.ndarray,
+    near: np.ndarray | None,
+    classes: int,
+    first: int,
+    last: int,
     pairs: np.ndarray,
-    sums: np.ndarray | None,
+    sums: Any,
     counts: np.ndarray,
     bits: np.ndarray,
     edges: np.ndarray,
-    classes: int,
     lot: np.uint64,
 ) -> None:
-    """Make two bins of those of a column, on either side of a place between the least and the largest by chance."""
-    lowest, highest = MISSING, -1
-    for b in range(MISSING):
-        there = pairs[b] > NONE
-        if sums is not None:
-            for k in range(classes if classes > 2 else 1):
-                there |= sums[b, k] > 0.0
-        if there:
-            lowest, highest = min(lowest, b), b
-    if lowest >= highest:
-        return
-    at, only = between(edges[lowest], edges[highest - 1], lot), lowest
-    while only + 1 < highest and edges[only + 1] <= at:
-        only += 1
-    for b in range(lowest, highest):
-        to = only if b <= only else highest
-        if b != only:
-            counts[to] += counts[b]
-            pairs[to] += pairs[b]
-            counts[b], pairs[b] = 0, NONE
-            if sums is not None:
-                for k in range(max(classes, 2)):
-                    sums[to, k] += sums[b, k]
-                    sums[b, k] = 0.0
-    for part in range(4):
-        bits[part] &= ONE << np.uint64(63) if part == 3 else NONE
-    bits[only >> 6] |= ONE << np.uint64(only & 63)
-    bits[highest >> 6] |= ONE << np.uint64(highest & 63)
+    """Add the rows of a node up in two bins of a column, on either side of a place between the least and the largest by chance.
+
+    Missing values have a third one, and the bits say which of them may have rows.
+    """
+    lowest, highest = np.int64(MISSING), np.int64(-1)
+    for r in range(first, last):
+        b = np.int64(bins[keys[r] >> ROW])
+        lowest = min(lowest, b)
+        highest = max(highest, b if b < MISSING else np.int64(-1))
+    only = lowest
+    if lowest < highest:
+        at, most = between(edges[lowest], edges[highest - 1], lot), highest - 1
+        while only < most:
+            middle = (only + most + 1) >> 1
+            if edges[middle] <= at:
+                only = middle
+            else:
+                most = middle - 1
+    for r in range(first, last):
+        b = np.int64(bins[keys[r] >> ROW])
+        to = only if b <= only else highest if b < MISSING else b
+        bits[to >> 6] |= ONE << np.uint64(to & 63)
+        counts[to] += 1
+        if near is None:
+            pairs[to] += pair(keys[r])
+        elif classes <= 2:
+            sums[to, 0] += near[r - first, 0]
+            sums[to, 1] += near[r - first, 1]
+        else:
+            sums[to, np.intp(near[r - first, 1])] += near[r - first, 0]
 
 
 @kernel(within=True)

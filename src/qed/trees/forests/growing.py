@@ -23,9 +23,9 @@ from qed.trees.forests.adding import (
     add_up,
     best_bin,
     collect,
+    collect_halves,
     count_up,
     divide_rows,
-    halve,
     tell,
     upwards,
 )
@@ -189,9 +189,13 @@ def grow_bins(
                 other = t + np.intp(own % np.uint64(p - t))
                 columns[t], columns[other] = columns[other], columns[t]
                 j = columns[t]
-                collect(codes[j], keys, near, classes, leaf > 1, start, stop, pairs, sums, counts, bits)
-                if edges is not None:
-                    halve(pairs, sums, counts, bits, edges[j], classes, mix(own ^ RIGHT))
+                if edges is None:
+                    collect(codes[j], keys, near, classes, leaf > 1, start, stop, pairs, sums, counts, bits)
+                else:
+                    room_of_bins = pairs, sums, counts, bits
+                    collect_halves(
+                        codes[j], keys, near, classes, start, stop, *room_of_bins, edges[j], mix(own ^ RIGHT)
+                    )
                 found, where, side, before, gone_here = best_bin(
                     *(pairs, sums, counts, bits, kind, classes, stop - start, whole, total),
                     *(leaf, leaf_weight, left),
