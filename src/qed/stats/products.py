@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from qed.base.errors import InputError
+from qed.base.machine.registers import beats_blas
 from qed.base.numbers import TINY, all_finite
 from qed.base.sources.block import Block, aligned
 from qed.base.sources.facts import FLOATS
@@ -87,7 +88,7 @@ def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> n
         return _sparse_gram(X, Y, root, shift)
     if len(Y) * len(shift) ** 2 < COMPILED_FROM:
         return _small_gram(X, Y, root, shift)
-    from qed.stats.gram import beats_blas, gram_matrix
+    from qed.stats.gram import gram_matrix
 
     if not beats_blas():
         return gram_in_chunks(X, Y, root, shift)
