@@ -9,7 +9,7 @@ from numba import njit, types
 from numba.core.types.functions import BaseFunction
 
 import qed.base.compile as compile_
-from qed.base.compile import COMPILED, _sooner, interpreted, kernel, unless_few
+from qed.base.compile import COMPILED, _compiler, interpreted, kernel, unless_few
 
 
 @kernel(within=True, fastmath={"reassoc", "contract"})
@@ -50,7 +50,7 @@ def test_no_machine_code_is_made_of_a_part(within):
     compiled.compile((types.float64,))
     (found,) = compiled.overloads.values()
     assert found.library.codegen._engine.is_symbol_defined(found.fndesc.mangled_name) == (
-        not (within and _sooner(within=True))
+        not (within and _compiler("part"))
     )
 
 
@@ -65,13 +65,13 @@ def test_a_part_that_is_called_from_python_is_compiled_once_more_with_a_way_in()
 
 def test_other_versions_of_numba_compile_parts_as_they_do(monkeypatch):
     monkeypatch.setattr(compile_, "PARTS_KNOWN_FOR", ["9", "9"])
-    _sooner.cache_clear()
+    _compiler.cache_clear()
     try:
         part = kernel(lambda value: value + 1.0, within=True)
         whole = kernel(lambda value: 2.0 * part(value))
-        assert _sooner(within=True) == _sooner(within=False) == {} and whole(3.0) == 8.0 and part(1.0) == 2.0
+        assert _compiler("part") == _compiler("kernel") == {} and whole(3.0) == 8.0 and part(1.0) == 2.0
     finally:
-        _sooner.cache_clear()
+        _compiler.cache_clear()
 
 
 def test_who_compiles_elsewhere_finds_numba_as_it_was():

@@ -12,6 +12,7 @@ import pytest
 from numba import njit
 
 from qed.base import compile as compiling
+from qed.base.machine import registers
 from qed.stats import gram, products
 
 UNIT = 2.0**-53
@@ -101,7 +102,7 @@ def fresh_gram(monkeypatch, lanes):
     monkeypatch.setitem(sys.modules, "narrow_gram", narrow)
     spec.loader.exec_module(narrow)
     monkeypatch.undo()
-    narrow._lanes = lambda *target: lanes
+    narrow.lanes = lambda *target: lanes
     return narrow
 
 
@@ -122,13 +123,13 @@ def test_the_tile_for_narrower_registers(monkeypatch):
     ],
 )
 def test_the_panel_follows_from_the_instruction_set(target, size, suits):
-    assert gram._lanes(*target) == size
-    assert gram._suits(*target) == suits
+    assert registers.lanes(*target) == size
+    assert registers.suits(*target) == suits
 
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_blas_takes_over_where_there_are_no_vectors(monkeypatch, weighted):
-    monkeypatch.setattr(gram, "beats_blas", lambda: False)
+    monkeypatch.setattr(products, "beats_blas", lambda: False)
 
     def by_blas(X, Y, root, shift):
         return products.gram(X, Y, root if weighted else None, shift)
@@ -141,7 +142,7 @@ def test_blas_takes_over_where_there_are_no_vectors(monkeypatch, weighted):
 
 def test_the_compiler_decides_and_not_the_processor():
     """Numba may be told to compile for another processor than this one, and what it is told then holds."""
-    code = "from qed.stats.gram import beats_blas; print(beats_blas())"
+    code = "from qed.base.machine.registers import beats_blas; print(beats_blas())"
     told = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=told, timeout=60)
     assert found.stdout.strip() == "False", found.stderr

@@ -31,18 +31,21 @@ _SPENT: dict[Any, float] = {}
 SETTINGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, **options: Any) -> Any:
+def kernel(
+    function: Callable[..., Any] | None = None, *, within: bool = False, side_by_side: bool = False, **options: Any
+) -> Any:
     """Compile `function` with Numba: no GIL held, cached on disk, NumPy's rules for division.
 
     It sees arrays and numbers only. Options, such as ``fastmath={"contract"}``, are passed to ``numba.njit``. One that is called
     `within` other kernels is part of what is kept of them, and is compiled sooner without a way in from Python; who calls it from there
-    calls a copy.
+    calls a copy. Where one does the same to several neighbours in memory, written out `side_by_side`, one instruction does it to all
+    of them: the bits are the same, and compiling takes longer.
     """
     if function is None:
-        return lambda inner: kernel(inner, within=within, **options)
+        return lambda inner: kernel(inner, within=within, side_by_side=side_by_side, **options)
     if within:
         return _part(function, options)
-    settings: dict[str, Any] = {**SETTINGS, **_sooner(within=False), **options}
+    settings: dict[str, Any] = {**SETTINGS, **_compiler("side by side" if side_by_side else "kernel"), **options}
     try:
         compiled = _forgiving(njit(cache=True, **settings)(function))
     except RuntimeError:
@@ -53,7 +56,7 @@ def kernel(function: Callable[..., Any] | None = None, *, within: bool = False, 
 
 def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Compile a function for other kernels."""
-    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, **_sooner(within=True), **options}
+    settings: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, **_compiler("part"), **options}
     compiled = njit(**settings)(function)
 
     @cache
@@ -68,11 +71,11 @@ def _part(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 
 @cache
-def _sooner(*, within: bool) -> dict[str, Any]:
+def _compiler(kind: str) -> dict[str, Any]:
     """Give a compiler that is faster with kernels, where Numba's inner parts are those that it was written for; else nothing."""
     if numba.__version__.split(".")[:2] != PARTS_KNOWN_FOR:
         return {}
-    return {"pipeline_class": passes.PartCompiler if within else passes.KernelCompiler}
+    return {"pipeline_class": passes.COMPILERS[kind]}
 
 
 def _forgiving(compiled: Any) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from numba.core import config
 from numba.core import untyped_passes as untyped
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -92,6 +93,21 @@ class KernelCompiler(CompilerBase):
         return [passes]
 
 
+class SideBySideCompiler(KernelCompiler):
+    """The same, for kernels that do one thing to several neighbours in memory: Numba leaves it out to find such places.
+
+    Like all of Numba's compilers it has the lock of all, so nobody else compiles meanwhile.
+    """
+
+    def compile_extra(self, func: Any) -> Any:
+        settings: Any = config
+        before, settings.SLP_VECTORIZE = settings.SLP_VECTORIZE, 1
+        try:
+            return super().compile_extra(func)
+        finally:
+            settings.SLP_VECTORIZE = before
+
+
 class _Part(JITCodeLibrary):
     """A library that others are linked with, and that is not loaded itself."""
 
@@ -129,3 +145,6 @@ class PartCompiler(KernelCompiler):
     """The compiler of kernels with that end."""
 
     instead = {**KernelCompiler.instead, NativeLowering: _PartLowering}
+
+
+COMPILERS = {"kernel": KernelCompiler, "side by side": SideBySideCompiler, "part": PartCompiler}

@@ -5,8 +5,9 @@ r"""Kernel PCA: principal components in the features of a kernel, which may be m
 
 with the Gram matrix :math:`K^c` of centred features (:mod:`qed.reduction.kernel_spread`). No feature is ever made: directions are weighted
 sums of rows. With a linear kernel these are the scores of :class:`qed.PCA`; where rows lie on a ring, a polynomial kernel sees a plane.
-The matrix takes :math:`O(n^2)` room and the few largest eigenvalues a few dozen products with it (:mod:`qed.linalg.leading`); that none
-was missed is counted by a factor, :math:`n^3 / 3` operations at the speed of matrix products.
+The matrix takes :math:`O(n^2)` room and the few largest eigenvalues a few dozen products with it
+(:mod:`qed.linalg.krylov.leading`). That none was missed is seen by how little lies beyond them (:mod:`qed.linalg.krylov.beyond`), or
+counted by a factor, :math:`n^3 / 3` operations at the speed of matrix products.
 
 Schölkopf, Smola and Müller (1998), Nonlinear component analysis as a kernel eigenvalue problem.
 """
@@ -187,7 +188,8 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
         spread, n = problem.spread, len(problem.weight)
         wanted = n if self.n_components is None else min(int(self.n_components), n)
         values, directions = spread.leading(wanted)
-        least = float((spread.applied(directions) * directions).sum(axis=1).min())
+        # Below zero there may be some where not all that were asked for are above it.
+        least = 0.0 if values.all() else float((spread.applied(directions) * directions).sum(axis=1).min())
         if least < -1e-8 * float(values[0]) - spread.noise:
             raise InputError(
                 f"There are significant negative eigenvalues: {least:.3g}, and {values[0]:.3g} as the largest, so the similarities are no "

@@ -14,11 +14,11 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.linalg.blas import dsyr2k
 
-from qed.base.engine import one_blas_thread
+from qed.base.engine import one_blas_thread, work
 from qed.base.errors import InputError
 from qed.base.numbers import EPS, TINY
 from qed.kernels.gram.compared import ComparedRows, from_middle
-from qed.linalg.leading import times
+from qed.linalg.krylov.leading import times
 from qed.linalg.sharing import finish, spans
 from qed.reduction.spread import Spread
 
@@ -61,12 +61,13 @@ class SimilarRows(ComparedRows):
     @cached_property
     def offset_of_rows(self) -> np.ndarray:
         """The mean similarity of each row that counts to all of them."""
-        return np.asarray(self._gram @ self.weight / self.weight.sum())
+        return np.asarray(times(self._gram, self.weight[:, None])[:, 0] / self.weight.sum())
 
     @cached_property
     def _gram(self) -> np.ndarray:
         K = self.similarity.gram(from_middle(self.similarity, self.X, self.X))
-        if (self.summary.high > self.summary.low).any() and _largest(K) < TINY / EPS:
+        self._size = _largest(K)
+        if (self.summary.high > self.summary.low).any() and self._size < TINY / EPS:
             raise InputError(
                 "The similarities of these rows vanish, and how they are spread with them: multiply the columns by 1e150."
             )
@@ -76,7 +77,7 @@ class SimilarRows(ComparedRows):
     def spread(self) -> SpreadOfSimilarities:
         """Say how the rows that count are spread in the features."""
         K, means = self._gram, self.offset_of_rows
-        size, total = _largest(K), float(self.weight.sum())
+        size, total = self._size, float(self.weight.sum())
         level = float(means @ self.weight) / total
         del self._gram  # it is overwritten
         finish(partial(_centre, K[strip], means, means[strip] - level) for strip in spans(len(K), STRIP))
@@ -90,7 +91,13 @@ class SimilarRows(ComparedRows):
 
 def _largest(K: np.ndarray) -> float:
     """Give the largest size of an entry, without a second matrix for the sizes of all."""
-    return float(max(K.max(initial=0.0), -K.min(initial=0.0)))
+    parts = work(partial(_largest_of, K[strip]) for strip in spans(len(K), STRIP))
+    return max(parts, default=0.0)
+
+
+def _largest_of(strip: np.ndarray) -> float:
+    # The second time it is in the cache.
+    return float(max(strip.max(initial=0.0), -strip.min(initial=0.0)))
 
 
 def _centre(strip: np.ndarray, across: np.ndarray, down: np.ndarray) -> None:

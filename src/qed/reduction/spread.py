@@ -20,7 +20,8 @@ from qed.base.numbers import EPS
 from qed.base.random import generator
 from qed.linalg.cholesky import factor_in_place
 from qed.linalg.design import DenseDesign, SparseDesign
-from qed.linalg.leading import largest, leading_vectors
+from qed.linalg.krylov.beyond import nothing_above
+from qed.linalg.krylov.leading import LeadingSpace, largest
 from qed.stats.kept import KeptRows
 from qed.stats.moments import Moments
 
@@ -30,6 +31,7 @@ class Spread(ABC):
 
     total: float  # the sum of all squares: the trace
     noise: float  # rounding moved no eigenvalue by more than that
+    _space: LeadingSpace | None = None  # in which its directions were found, where that was the way
 
     @property
     @abstractmethod
@@ -44,14 +46,18 @@ class Spread(ABC):
     def _directions(self, vectors: np.ndarray) -> np.ndarray:
         """Give the directions that belong to eigenvectors of the matrix, as rows of length one."""
 
+    def _vectors(self, directions: np.ndarray) -> np.ndarray | None:
+        """Give the eigenvectors of the matrix that belong to directions; None where these are of another space."""
+        return directions.T
+
     @abstractmethod
     def _without(self, directions: np.ndarray) -> np.ndarray:
         """Give the matrix without what lies in some directions."""
 
     def leading(self, wanted: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Give as many eigenvalues as are wanted, or all, the largest first, and the directions, of shape (k, p)."""
-        if wanted is not None and (vectors := leading_vectors(self.matrix, wanted)) is not None:
-            values = np.einsum("ij,ij->j", vectors, self.matrix @ vectors)
+        if wanted is not None and (space := LeadingSpace.of(self.matrix, wanted)) is not None:
+            self._space, values, vectors = space, space.values, space.vectors
         else:
             values, vectors = largest(self.matrix, wanted)
         return np.maximum(values, 0.0), _turned(self._directions(vectors))
@@ -96,8 +102,13 @@ class Spread(ABC):
     def exceeds(self, level: float, directions: np.ndarray) -> bool:
         """Say whether some direction orthogonal to those given may have squares above a level; if not, that is proven.
 
-        A factor is that of a matrix off by n + 1 roundings of the roots of its diagonal in each entry, which is taken off the level.
+        Where directions were found in a space that holds nearly everything, what lies beyond it is known to be small; else eigenvalues
+        are counted. A factor is that of a matrix off by n + 1 roundings of the roots of its diagonal in each entry, which is taken off the
+        level.
         """
+        vectors = self._vectors(directions)
+        if self._space is not None and vectors is not None and nothing_above(level, self._space, vectors):
+            return False
         left = np.ascontiguousarray(self._without(directions))
         np.negative(left, out=left)
         left.flat[:: len(left) + 1] += level * (1 - self.lost)
@@ -163,6 +174,9 @@ class SpreadOfRows(Spread):
         with one_blas_thread:
             basis, triangle = np.linalg.qr(self.design.back(vectors))
         return np.asarray(basis.T * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)[:, None])
+
+    def _vectors(self, directions: np.ndarray) -> None:
+        return None
 
     def _without(self, directions: np.ndarray) -> np.ndarray:
         image = self.design.times(directions.T)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from qed.base.errors import InputError
 from qed.base.lazy import later
+from qed.base.machine.registers import beats_blas
 from qed.base.numbers import TINY, all_finite
 from qed.base.sources.block import Block, aligned
 from qed.base.sources.facts import FLOATS
@@ -89,7 +90,7 @@ def gram(X: Any, Y: np.ndarray, root: np.ndarray | None, shift: np.ndarray) -> n
         return _sparse_gram(X, Y, root, shift)
     if len(Y) * len(shift) ** 2 < COMPILED_FROM:
         return _small_gram(X, Y, root, shift)
-    if not compiled.beats_blas():
+    if not beats_blas():
         return gram_in_chunks(X, Y, root, shift)
     return compiled.gram_matrix(X, Y, np.empty(0) if root is None else root, shift)
 

@@ -22,7 +22,7 @@ from qed.base.random import generator
 from qed.base.sources.rows import Rows
 from qed.clustering.means.hashing import hashes
 from qed.kernels.gram.compared import ComparedRows, from_middle
-from qed.linalg.leading import times
+from qed.linalg.krylov.leading import times
 
 # From so many rows on the whole spectrum takes longer than the clusters do.
 MOST_FOR_SPECTRUM = 1500

@@ -1,0 +1,1 @@
+"""The largest eigenvalues of large symmetric matrices, from products with a few columns."""
