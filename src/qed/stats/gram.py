@@ -12,36 +12,28 @@ scheme is that of Goto and van de Geijn (2008), "Anatomy of high-performance mat
 are the same narrow matrix.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
+from qed.linalg.registers import everywhere, has_wide, has_widest, integer, multiplied, target, vector_at
 
 TILE_ROWS = 128
 # A tile has to stay in the second cache, which is smaller on processors with narrower registers.
 TILE_VALUES = {8: 1 << 17, 4: 1 << 15}
 
 
-@cache
-def _target() -> tuple[str, str, str]:
-    """Give what Numba compiles for: the system, the processor and the features of its instruction set."""
-    return cpu_target.target_context.codegen().magic_tuple()
-
-
 def beats_blas() -> bool:
     """Say whether the kernel is worth its compilation: not where registers are narrow or can not multiply and add at once."""
-    return _suits(*_target())
+    return _suits(*target())
 
 
 def _suits(triple: str, name: str, features: str) -> bool:
-    found = set(features.split(","))
-    return "+avx512f" in found or {"+avx2", "+fma"} <= found or triple.startswith(("aarch64", "arm64"))
+    return has_wide(triple, features)
 
 
 def _lanes(triple: str, name: str, features: str) -> int:
@@ -50,33 +42,17 @@ def _lanes(triple: str, name: str, features: str) -> int:
     A tile of registers is one panel against three: with AVX-512 that is 24 sums in 32 registers of eight, with AVX2 12 sums in 16
     registers of four, on ARM 24 sums in 32 registers of two.
     """
-    return 8 if "+avx512f" in features.split(",") else 4
+    return 8 if has_widest(features) else 4
 
 
 def _vector() -> ir.VectorType:
-    return ir.VectorType(ir.DoubleType(), _lanes(*_target()))
-
-
-def _integer(value: int) -> ir.Constant:
-    return ir.Constant(ir.IntType(64), value)
-
-
-def _vector_at(builder: Any, kind: ir.VectorType, base: Any, offset: Any) -> Any:
-    return builder.bitcast(builder.gep(base, [offset]), kind.as_pointer())
-
-
-def _everywhere(builder: Any, kind: ir.VectorType, value: Any) -> Any:
-    """Copy a number into every lane of a vector."""
-    empty = ir.Constant(kind, ir.Undefined)
-    lanes = ir.VectorType(ir.IntType(32), kind.count)
-    first = builder.insert_element(empty, value, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, empty, ir.Constant(lanes, [0] * kind.count))
+    return ir.VectorType(ir.DoubleType(), _lanes(*target()))
 
 
 def _register_tile(width: int) -> Any:
     """Make the instruction ``sums[panel i, panels j .. j + width] += tile[i, :rows]' tile[j .. j + width, :rows]``.
 
-    It is written in vectors, because the compiler by itself neither keeps the sums in registers nor uses the widest ones.
+    It is written in vectors, see :mod:`qed.linalg.registers`.
     """
 
     @intrinsic
@@ -86,19 +62,19 @@ def _register_tile(width: int) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             tile, sums, i, j, rows = arguments
             kind = _vector()
-            lanes = _integer(kind.count)
+            lanes = integer(kind.count)
             panels = context.make_array(signature.args[0])(context, builder, tile)
             totals = context.make_array(signature.args[1])(context, builder, sums)
             length = builder.mul(builder.extract_value(panels.shape, 1), lanes)
             left = builder.gep(panels.data, [builder.mul(i, length)])
-            right = [builder.gep(panels.data, [builder.mul(builder.add(j, _integer(v)), length)]) for v in range(width)]
+            right = [builder.gep(panels.data, [builder.mul(builder.add(j, integer(v)), length)]) for v in range(width)]
             found = _run_down(builder, kind, left, right, rows)
             stride = builder.extract_value(totals.shape, 1)
             for r in range(kind.count):
-                row = builder.mul(builder.add(builder.mul(i, lanes), _integer(r)), stride)
+                row = builder.mul(builder.add(builder.mul(i, lanes), integer(r)), stride)
                 for v in range(width):
-                    column = builder.mul(builder.add(j, _integer(v)), lanes)
-                    place = _vector_at(builder, kind, totals.data, builder.add(row, column))
+                    column = builder.mul(builder.add(j, integer(v)), lanes)
+                    place = vector_at(builder, kind, totals.data, builder.add(row, column))
                     builder.store(builder.fadd(builder.load(place, align=8), found[r][v]), place, align=8)
             return context.get_dummy_value()
 
@@ -114,18 +90,17 @@ def _run_down(builder: Any, kind: ir.VectorType, left: Any, right: list[Any], ro
     builder.position_at_end(loop)
     row = builder.phi(ir.IntType(64))
     sums = [[builder.phi(kind) for _ in right] for _ in range(kind.count)]
-    offset = builder.mul(row, _integer(kind.count))
-    values = [builder.load(_vector_at(builder, kind, panel, offset), align=8) for panel in right]
-    following = builder.add(row, _integer(1))
-    row.add_incoming(_integer(0), before)
+    offset = builder.mul(row, integer(kind.count))
+    values = [builder.load(vector_at(builder, kind, panel, offset), align=8) for panel in right]
+    following = builder.add(row, integer(1))
+    row.add_incoming(integer(0), before)
     row.add_incoming(following, loop)
     found: list[list[Any]] = []
     for r in range(kind.count):
-        factor = _everywhere(builder, kind, builder.load(builder.gep(left, [builder.add(offset, _integer(r))])))
+        factor = everywhere(builder, kind, builder.load(builder.gep(left, [builder.add(offset, integer(r))])))
         found.append([])
         for value, total in zip(values, sums[r]):
-            product = builder.fmul(factor, value, flags=("contract",))
-            found[r].append(builder.fadd(product, total, flags=("contract",)))
+            found[r].append(multiplied(builder, factor, value, total))
             total.add_incoming(ir.Constant(kind, [0.0] * kind.count), before)
             total.add_incoming(found[r][-1], loop)
     builder.cbranch(builder.icmp_signed("<", following, rows), loop, after)
@@ -149,16 +124,16 @@ def _panel_copy(typing: Any, X: Any, shift: Any, tile: Any, i: Any, scale: Any, 
         source, centre, goal = (
             context.make_array(array)(context, builder, value) for array, value in zip(signature.args[:3], arguments)
         )
-        first = builder.mul(v, _integer(kind.count))
+        first = builder.mul(v, integer(kind.count))
         values = _load_panel(context, builder, kind, signature.args[0], source, i, first)
-        values = builder.fsub(values, builder.load(_vector_at(builder, kind, centre.data, first), align=8))
-        values = builder.fmul(values, _everywhere(builder, kind, scale))
+        values = builder.fsub(values, builder.load(vector_at(builder, kind, centre.data, first), align=8))
+        values = builder.fmul(values, everywhere(builder, kind, scale))
         numbers = ir.VectorType(ir.IntType(64), kind.count)
         lane = ir.Constant(numbers, list(range(kind.count)))
-        inside = builder.icmp_signed("<", lane, _everywhere(builder, numbers, kept))
+        inside = builder.icmp_signed("<", lane, everywhere(builder, numbers, kept))
         values = builder.select(inside, values, ir.Constant(kind, [0.0] * kind.count))
         row = builder.add(builder.mul(v, builder.extract_value(goal.shape, 1)), r)
-        place = _vector_at(builder, kind, goal.data, builder.mul(row, _integer(kind.count)))
+        place = vector_at(builder, kind, goal.data, builder.mul(row, integer(kind.count)))
         builder.store(values, place, align=8)
         return context.get_dummy_value()
 
@@ -172,7 +147,7 @@ def _size(typing: Any) -> Any:
     """Make the number of columns of a panel, as a constant of the compiled code."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _integer(_vector().count)
+        return integer(_vector().count)
 
     return types.intp(), generate
 
@@ -191,7 +166,7 @@ def _load_panel(context: Any, builder: Any, kind: ir.VectorType, array: Any, sou
     else:
         values = ir.Constant(vector, ir.Undefined)
         for c in range(kind.count):
-            column = builder.add(first, _integer(c))
+            column = builder.add(first, integer(c))
             place = cgutils.get_item_pointer(context, builder, array, source, [i, column])  # type: ignore[no-untyped-call]
             values = builder.insert_element(values, builder.load(place), ir.Constant(ir.IntType(32), c))
     return values if array.dtype == types.float64 else builder.fpext(values, kind)
@@ -274,7 +249,7 @@ def gram_matrix(X: np.ndarray, Y: np.ndarray, root: np.ndarray, shift: np.ndarra
     the weights, or nothing when all are one. The last row of the result holds the sums, its corner the sum of the
     weights.
     """
-    size, columns = _lanes(*_target()), len(shift) + 1
+    size, columns = _lanes(*target()), len(shift) + 1
     panels = -(-columns // size)
     # One row more than is used keeps the panels from falling on the same lines of the cache.
     tile = _on_cache_lines(panels, 1 + max(8, min(TILE_ROWS, TILE_VALUES[size] // columns)), size)
