@@ -20,8 +20,8 @@ from qed.neural import (
 )
 from qed.neural.training import passes
 from qed.neural.training.dense_kernel import ACTIVATIONS, LOSSES, dense_gradient
+from qed.neural.training.dense_way import DenseRoom, dense_shape
 from qed.neural.training.image_way import ImageHalf, ImagePlan
-from qed.neural.training.passes import dense_shape
 from qed.neural.training.updates import KINDS, adam_rows, momentum_rows
 
 rng = np.random.default_rng(0)
@@ -49,9 +49,9 @@ def test_the_compiled_gradient_of_dense_layers_is_that_of_the_graph(activation, 
     codes = y if y.ndim == 1 else np.zeros(50, np.int64)
     target = np.zeros((50, 0)) if y.ndim == 1 else np.ascontiguousarray(y)
     gradient = np.zeros_like(net.vector)
-    room, slopes = np.empty(50 * 20), np.empty(2 * 50 * 7)
+    arrays = DenseRoom(shape.sizes, 50, net.dtype).arrays
     lost = dense_gradient(
-        X, codes, target, weight, net.vector, gradient, shape.sizes, shape.hidden, 0.01, shape.loss, 1 / weight.sum(), room, slopes
+        X, codes, target, weight, net.vector, gradient, shape.sizes, shape.hidden, 0.01, shape.loss, 1 / weight.sum(), arrays
     )  # fmt: skip
     expected, wanted = net.gradient(X, y, weight)
     assert lost / weight.sum() == pytest.approx(expected, rel=1e-12)

@@ -20,7 +20,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
-from qed.base.machine.registers import everywhere, integer, lanes, target, vector_at
+from qed.base.machine.registers import everywhere, integer, lanes, multiplied, target, vector_at
 
 TILE_ROWS = 128
 # A tile has to stay in the second cache, which is smaller on processors with narrower registers.
@@ -82,8 +82,7 @@ def _run_down(builder: Any, kind: ir.VectorType, left: Any, right: list[Any], ro
         factor = everywhere(builder, kind, builder.load(builder.gep(left, [builder.add(offset, integer(r))])))
         found.append([])
         for value, total in zip(values, sums[r]):
-            product = builder.fmul(factor, value, flags=("contract",))
-            found[r].append(builder.fadd(product, total, flags=("contract",)))
+            found[r].append(multiplied(builder, factor, value, total))
             total.add_incoming(ir.Constant(kind, [0.0] * kind.count), before)
             total.add_incoming(found[r][-1], loop)
     builder.cbranch(builder.icmp_signed("<", following, rows), loop, after)

@@ -10,6 +10,9 @@ from functools import cache
 from llvmlite import ir
 from numba.core.registry import cpu_target
 
+# What a register holds, in bytes, with AVX-512; with AVX2, and on ARM as two registers that are used as one; and without either.
+WIDEST, WIDE, NARROW = 64, 32, 16
+
 
 @cache
 def target() -> tuple[str, str, str]:
@@ -18,15 +21,25 @@ def target() -> tuple[str, str, str]:
     return found
 
 
+def has_widest(features: str) -> bool:
+    """Say whether there are registers of 64 bytes, and 32 of them."""
+    return "+avx512f" in features.split(",")
+
+
+def on_arm(triple: str) -> bool:
+    """Say whether the processor is one of ARM, whose 32 registers hold 16 bytes each."""
+    return triple.startswith(("aarch64", "arm64"))
+
+
+def has_wide(triple: str, features: str) -> bool:
+    """Say whether registers are at least middling, and can multiply and add at once."""
+    return has_widest(features) or {"+avx2", "+fma"} <= set(features.split(",")) or on_arm(triple)
+
+
 def beats_blas() -> bool:
-    """Say whether such a kernel is worth its compilation: not where registers are narrow or can not multiply and add at once."""
-    return suits(*target())
-
-
-def suits(triple: str, name: str, features: str) -> bool:
-    """Say the same of some processor."""
-    found = set(features.split(","))
-    return "+avx512f" in found or {"+avx2", "+fma"} <= found or triple.startswith(("aarch64", "arm64"))
+    """Say whether a kernel in vectors is worth its compilation: not where registers are narrow or can not multiply and add at once."""
+    triple, _, features = target()
+    return has_wide(triple, features)
 
 
 def lanes(triple: str, name: str, features: str) -> int:
@@ -35,7 +48,7 @@ def lanes(triple: str, name: str, features: str) -> int:
     A tile of registers is one panel against three: with AVX-512 that is 24 sums in 32 registers of eight, with AVX2 12 sums in 16
     registers of four, on ARM 24 sums in 32 registers of two.
     """
-    return 8 if "+avx512f" in features.split(",") else 4
+    return (WIDEST if has_widest(features) else WIDE) // 8
 
 
 def integer(value: int) -> ir.Constant:
@@ -54,3 +67,9 @@ def everywhere(builder: ir.IRBuilder, kind: ir.VectorType, value: ir.Value) -> i
     places = ir.VectorType(ir.IntType(32), kind.count)
     first = builder.insert_element(empty, value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, empty, ir.Constant(places, [0] * kind.count))
+
+
+def multiplied(builder: ir.IRBuilder, factor: ir.Value, value: ir.Value, total: ir.Value) -> ir.Value:
+    """Give ``factor * value + total``, rounded once where the processor can."""
+    product = builder.fmul(factor, value, flags=("contract",))
+    return builder.fadd(product, total, flags=("contract",))

@@ -352,9 +352,12 @@ class ArrayRows(Rows):
 
     def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:
         whole = Block(self.X, self.y, self.weight)
+        return (replace(whole.take(rows), start=k * batch) for k, rows in enumerate(self.orders(seed, epoch, batch)))
+
+    def orders(self, seed: int, epoch: int, batch: int) -> Iterator[np.ndarray]:
+        """Give the numbers of the rows that :meth:`stream` gives, for who takes them himself."""
         window = window_rows(self.n_features, sparse=self.is_sparse)
-        numbers = batches(self.count(), window, seed, epoch, batch)
-        return (replace(whole.take(rows), start=k * batch) for k, rows in enumerate(numbers))
+        return batches(self.count(), window, seed, epoch, batch)
 
     def array(self) -> Block:
         X = self.X[:] if isinstance(self.X, Sliced) else self.X

@@ -1,9 +1,9 @@
 """Convolution, the positive part and pooling as one compiled step, on images whose last axis is the batch.
 
-Images are held as (channels, height, width, n): a row of windows is then copied in long stretches, every loop runs over neighbours in
-memory, and a product of the filters with the windows of one line of the image stays in the cache until it is pooled. Nothing of the
-unpooled maps is ever written out: which of the four values was the largest is remembered in a byte, and the windows are copied again on
-the way back, which is cheaper than to have kept them.
+Images are held as (channels, height, width, n), one value after the other, with a border and room for a tile behind the last. A line of all
+windows then is one long row for each pixel of a window, which begins somewhere in the images: filters are multiplied with these rows where
+they are, see :mod:`qed.linalg.tiles`, and nothing is copied. Every loop runs over neighbours in memory. Nothing of the unpooled maps is ever
+written out: which of the four values was the largest is remembered in a byte.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.compile import kernel
+from qed.linalg.tiles import add_lanes, add_tile, columns_in_tile, rows_in_tile
 
 FAST = {"contract", "reassoc", "nsz"}
 NOWHERE = 4  # the largest value was not above zero
@@ -31,45 +32,44 @@ def as_images(rows, images, down, across):  # type: ignore[no-untyped-def]
 
 
 @kernel(within=True, fastmath=FAST)
-def _windows(images, y, rows, columns, across, into):  # type: ignore[no-untyped-def]
-    """Copy the windows of line `y`: a row of `into` for each pixel of a window."""
-    channels, _, width, n = images.shape
-    r, length = 0, across * n
-    for c in range(channels):
-        for a in range(rows):
-            line = images[c, y + a].reshape(width * n)
-            for b in range(columns):
-                there, here = into[r], line[b * n : b * n + length]
-                for t in range(length):
-                    there[t] = here[t]
-                r += 1
+def _pool(upper, lower, b, pooled, largest):  # type: ignore[no-untyped-def]
+    """Pool two lines of one map: the positive part of the largest of each two by two values, and which it was."""
+    zero, n = upper.dtype.type(0), pooled.shape[1]
+    for x in range(len(pooled)):
+        at = 2 * x * n
+        a0, a1 = upper[at : at + n], upper[at + n : at + 2 * n]
+        b0, b1 = lower[at : at + n], lower[at + n : at + 2 * n]
+        out, which = pooled[x], largest[x]
+        for i in range(n):
+            first, second = max(a0[i], a1[i]), max(b0[i], b1[i])
+            value = max(first, second) + b
+            left = np.int8(0) if a0[i] >= a1[i] else np.int8(1)
+            right = np.int8(2) if b0[i] >= b1[i] else np.int8(3)
+            left = left if first >= second else right
+            out[i] = max(value, zero)
+            which[i] = left if value > zero else np.int8(NOWHERE)
 
 
-@kernel(fastmath=FAST)
-def convolve_and_pool(images, filters, offset, rows, columns, windows, lines, pooled, largest):  # type: ignore[no-untyped-def]
-    """Filter images, take the positive part and the largest of each two by two values, and remember which it was."""
-    zero = images.dtype.type(0)
-    count, n = len(filters), images.shape[3]
-    half, across = pooled.shape[1], images.shape[2] - columns + 1
-    for y in range(half):
+@kernel
+def convolve_and_pool(images, line, filters, offset, places, lines, pooled, largest):  # type: ignore[no-untyped-def]
+    """Filter images, take the positive part and the largest of each two by two values, and remember which it was.
+
+    `line` is how many values a line of one image has, `places` says where the rows of windows begin.
+    """
+    high, wide = rows_in_tile(), columns_in_tile(lines)
+    count, pixels, length = len(offset), len(places), lines.shape[2]
+    made = lines.reshape(lines.size)
+    for y in range(pooled.shape[1]):
         for k in range(2):
-            _windows(images, 2 * y + k, rows, columns, across, windows)
-            np.dot(filters, windows, lines[k])
+            start = (2 * y + k) * line
+            for j in range(0, length, wide):
+                for o in range(0, count, high):
+                    add_tile(
+                        filters, o * pixels, pixels, 1, images, start + j, 1, places,
+                        made, (k * count + o) * length + j, length, min(high, count - o), pixels, False,
+                    )  # fmt: skip
         for o in range(count):
-            upper, lower, b = lines[0, o], lines[1, o], offset[o]
-            for x in range(pooled.shape[2]):
-                at = 2 * x * n
-                a0, a1 = upper[at : at + n], upper[at + n : at + 2 * n]
-                b0, b1 = lower[at : at + n], lower[at + n : at + 2 * n]
-                out, which = pooled[o, y, x], largest[o, y, x]
-                for i in range(n):
-                    first, second = max(a0[i], a1[i]), max(b0[i], b1[i])
-                    value = max(first, second) + b
-                    left = np.int8(0) if a0[i] >= a1[i] else np.int8(1)
-                    right = np.int8(2) if b0[i] >= b1[i] else np.int8(3)
-                    left = left if first >= second else right
-                    out[i] = max(value, zero)
-                    which[i] = left if value > zero else np.int8(NOWHERE)
+            _pool(lines[0, o], lines[1, o], offset[o], pooled[o, y], largest[o, y])
 
 
 @kernel(within=True, fastmath=FAST)
@@ -94,36 +94,53 @@ def _unpool(slope, largest, y, lines, total):  # type: ignore[no-untyped-def]
         total[o] += whole
 
 
+@kernel(within=True)
+def _to_images(filters, shape, lines, k, start, line, plane, numbers, to_images):  # type: ignore[no-untyped-def]
+    """Add what one line of slopes gives to the slopes of the images that it was made of."""
+    high, wide = rows_in_tile(), columns_in_tile(lines)
+    count, length = lines.shape[1], lines.shape[2]
+    channels, rows, columns, n = shape
+    given, window = lines.reshape(lines.size), rows * columns
+    for a in range(rows):
+        for b in range(columns):
+            for j in range(0, length, wide):
+                for c in range(0, channels, high):
+                    add_tile(
+                        filters, c * window + a * columns + b, window, channels * window,
+                        given, k * count * length + j, length, numbers,
+                        to_images, c * plane + start + a * line + b * n + j, plane, min(high, channels - c), count, True,
+                    )  # fmt: skip
+
+
 @kernel(fastmath=FAST)
-def convolve_back(images, filters, slope, largest, rows, columns, windows, lines, slopes, part, to_images):  # type: ignore[no-untyped-def]
-    """Add the slopes of filters, offsets and images, where the last are asked for (else `to_images` is empty)."""
+def convolve_back(images, line, plane, filters, shape, slope, largest, places, numbers, lines, sums, slopes, to_images):  # type: ignore[no-untyped-def]
+    """Add the slopes of filters, offsets and images, where the last are asked for (else `to_images` is empty).
+
+    `shape` is that of a filter (channels, rows, columns) and the batch. `lines` are zeros where no pooled value comes from, `sums` have a vector
+    for each value of the filters.
+    """
     to_filters, to_offset = slopes
-    channels, _, width, n = images.shape
-    count, across = len(filters), width - columns + 1
-    length, wanted = across * n, to_images.shape[0] > 0
+    high, lanes = rows_in_tile(), sums.shape[2]
+    count, pixels, length = lines.shape[1], len(places), lines.shape[2]
+    given, totals, zero = lines.reshape(lines.size), sums.reshape(sums.size), sums.dtype.type(0)
+    for t in range(len(totals)):
+        totals[t] = zero
     for y in range(slope.shape[1]):
-        if 2 * slope.shape[2] < across:
-            for k in range(2):
-                for o in range(count):
-                    line = lines[k, o]
-                    for t in range(2 * slope.shape[2] * n, length):
-                        line[t] = images.dtype.type(0)
         _unpool(slope, largest, y, lines, to_offset)
         for k in range(2):
-            _windows(images, 2 * y + k, rows, columns, across, windows)
-            np.dot(lines[k], windows.T, part)
-            for o in range(count):
-                there, here = to_filters[o], part[o]
-                for r in range(len(here)):
-                    there[r] += here[r]
-            if wanted:
-                np.dot(filters.T, lines[k], windows)
-                r = 0
-                for c in range(channels):
-                    for a in range(rows):
-                        whole = to_images[c, 2 * y + k + a].reshape(width * n)
-                        for b in range(columns):
-                            into, given = whole[b * n : b * n + length], windows[r]
-                            for t in range(length):
-                                into[t] += given[t]
-                            r += 1
+            start = (2 * y + k) * line
+            for o in range(0, count, high):
+                rows = min(high, count - o)
+                for r in range(0, pixels, 2):
+                    add_lanes(
+                        given, (k * count + o) * length, length, images, start, places, r, pixels,
+                        totals, o * pixels * lanes, pixels * lanes, rows, length,
+                    )  # fmt: skip
+            if len(to_images):
+                _to_images(filters, shape, lines, k, start, line, plane, numbers, to_images)
+    for o in range(count):
+        for r in range(pixels):
+            whole = zero
+            for each in sums[o, r]:
+                whole += each
+            to_filters[o, r] += whole

@@ -29,6 +29,16 @@ KINDS = ("sgd", "momentum", "nesterov", "adam")
 COMPILED_FROM = 1 << 14
 
 
+@dataclass
+class Moving:
+    """What an epoch changes: weights, what the rule of updates remembers, and how many updates there were."""
+
+    vector: Array
+    first: Array
+    second: Array
+    updates: int = 0
+
+
 @dataclass(frozen=True)
 class Update:
     """A rule of updates.
