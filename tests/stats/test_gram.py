@@ -124,7 +124,7 @@ def test_the_tile_for_narrower_registers(monkeypatch):
 )
 def test_the_panel_follows_from_the_instruction_set(target, size, suits):
     assert registers.lanes(*target) == size
-    assert registers.suits(*target) == suits
+    assert registers.has_wide(target[0], target[2]) == suits
 
 
 @pytest.mark.parametrize("weighted", [True, False])
