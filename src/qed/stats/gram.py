@@ -20,7 +20,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
-from qed.linalg.registers import everywhere, has_wide, has_widest, integer, multiplied, target, vector_at
+from qed.linalg.registers.vectors import everywhere, has_wide, has_widest, integer, multiplied, target, vector_at
 
 TILE_ROWS = 128
 # A tile has to stay in the second cache, which is smaller on processors with narrower registers.
@@ -52,7 +52,7 @@ def _vector() -> ir.VectorType:
 def _register_tile(width: int) -> Any:
     """Make the instruction ``sums[panel i, panels j .. j + width] += tile[i, :rows]' tile[j .. j + width, :rows]``.
 
-    It is written in vectors, see :mod:`qed.linalg.registers`.
+    It is written in vectors, see :mod:`qed.linalg.registers.vectors`.
     """
 
     @intrinsic

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from qed.base.threads.team import Team
-from qed.linalg.tiles import tile_columns, tile_rows
+from qed.linalg.registers.tiles import tile_columns, tile_rows
 from qed.neural.engine.node import Array
 from qed.neural.layers.activation import Activation
 from qed.neural.layers.dense import Dense
@@ -21,11 +21,20 @@ from qed.neural.training.updates import Moving, Update
 class Terms(Protocol):
     """What a pass has to know of training."""
 
-    network: Network
-    batch: int
-    update: Update
-    mean_weight: float
-    decays: Array
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def batch(self) -> int: ...
+
+    @property
+    def update(self) -> Update: ...
+
+    @property
+    def mean_weight(self) -> float: ...
+
+    @property
+    def decays(self) -> Array: ...
 
     @property
     def penalty_share(self) -> float: ...
@@ -89,9 +98,7 @@ class DenseRoom:
         )
 
 
-def targets_of(
-    y: Array, weight: Array | None, loss: str, outputs: int, dtype: np.dtype
-) -> tuple[Array, Array, Array]:
+def targets_of(y: Array, weight: Array | None, loss: str, outputs: int, dtype: np.dtype) -> tuple[Array, Array, Array]:
     """Give class numbers, targets and weights as kernels read them."""
     n = len(y)
     ones = np.ones(n, dtype) if weight is None else np.ascontiguousarray(weight, dtype=dtype)
@@ -103,9 +110,7 @@ def targets_of(
 class DenseWay:
     """The pass through dense layers, by one thread or by threads that share each batch in so many parts."""
 
-    def __init__(
-        self, terms: Terms, shape: DenseShape, moving: Moving, rate: float, crew: Team, *, parts: int
-    ) -> None:
+    def __init__(self, terms: Terms, shape: DenseShape, moving: Moving, rate: float, crew: Team, *, parts: int) -> None:
         self.terms, self.shape, self.moving, self.rate, self.crew = terms, shape, moving, rate, crew
         self.dtype, n, sizes = moving.vector.dtype, -(-terms.batch // parts), shape.sizes
         # Each part has room of its own. There are always two, because for another number there would be another kernel.

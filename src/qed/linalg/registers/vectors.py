@@ -4,7 +4,6 @@ The compiler by itself neither keeps the sums of a product in registers nor uses
 """
 
 from functools import cache
-from typing import Any
 
 from llvmlite import ir
 from numba.core.registry import cpu_target
@@ -39,12 +38,12 @@ def integer(value: int) -> ir.Constant:
     return ir.Constant(ir.IntType(64), value)
 
 
-def vector_at(builder: Any, kind: ir.VectorType, base: Any, offset: Any) -> Any:
+def vector_at(builder: ir.IRBuilder, kind: ir.VectorType, base: ir.Value, offset: ir.Value) -> ir.Value:
     """Give the place of a vector that begins so many values behind another place."""
     return builder.bitcast(builder.gep(base, [offset]), kind.as_pointer())
 
 
-def everywhere(builder: Any, kind: ir.VectorType, value: Any) -> Any:
+def everywhere(builder: ir.IRBuilder, kind: ir.VectorType, value: ir.Value) -> ir.Value:
     """Copy a number into every lane of a vector."""
     empty = ir.Constant(kind, ir.Undefined)
     lanes = ir.VectorType(ir.IntType(32), kind.count)
@@ -52,7 +51,7 @@ def everywhere(builder: Any, kind: ir.VectorType, value: Any) -> Any:
     return builder.shuffle_vector(first, empty, ir.Constant(lanes, [0] * kind.count))
 
 
-def multiplied(builder: Any, factor: Any, value: Any, total: Any) -> Any:
+def multiplied(builder: ir.IRBuilder, factor: ir.Value, value: ir.Value, total: ir.Value) -> ir.Value:
     """Give ``factor * value + total``, rounded once where the processor can."""
     product = builder.fmul(factor, value, flags=("contract",))
     return builder.fadd(product, total, flags=("contract",))
