@@ -139,6 +139,34 @@ def test_dropping_and_normalising_resume_to_the_same_bits():
     np.testing.assert_array_equal(whole.running["1.mean"], broken.running["1.mean"])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_the_compiled_way_goes_where_the_graph_goes(kind, shuffle, monkeypatch):
+    """The last batch has a single row, so that one of the two parts has none."""
+    rows, found = X[:49], []
+    for least, shared, given in ((np.inf, np.inf, rows), (0.0, 0.0, rows), (0.0, np.inf, rows[:, :].copy(order="F"))):
+        monkeypatch.setattr(passes, "COMPILED_FROM", least)
+        monkeypatch.setattr(passes, "SHARED_FROM", shared)
+        net = network()
+        train(net, given, Y[:49], update=kind, batch=16, epochs=2, weight_decay=0.01, shuffle=shuffle)
+        found.append(net.vector)
+    # Eight updates, each of which takes on a few roundings and passes on those before it.
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(found[2], found[0], rtol=1e-9, atol=1e-11)
+
+
+def test_rows_that_may_not_be_written_to_give_the_same_bits(monkeypatch):
+    monkeypatch.setattr(passes, "COMPILED_FROM", 0.0)
+    fixed = X.astype(np.float32)
+    fixed.flags.writeable = False
+    found = []
+    for given in (X.astype(np.float32), fixed):
+        net = network(np.float32)
+        train(net, given, Y, batch=16, epochs=2)
+        found.append(net.vector)
+    np.testing.assert_array_equal(*found)
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_threads_change_no_bit(shared, monkeypatch):
     monkeypatch.setattr(passes, "COMPILED_FROM", 0.0)

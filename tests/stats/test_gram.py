@@ -12,7 +12,7 @@ import pytest
 from numba import njit
 
 from qed.base import compile as compiling
-from qed.base.machine import registers
+from qed.linalg.registers import vectors
 from qed.stats import gram, products
 
 UNIT = 2.0**-53
@@ -123,8 +123,8 @@ def test_the_tile_for_narrower_registers(monkeypatch):
     ],
 )
 def test_the_panel_follows_from_the_instruction_set(target, size, suits):
-    assert registers.lanes(*target) == size
-    assert registers.has_wide(target[0], target[2]) == suits
+    assert vectors.lanes(*target) == size
+    assert vectors.has_wide(target[0], target[2]) == suits
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -142,7 +142,7 @@ def test_blas_takes_over_where_there_are_no_vectors(monkeypatch, weighted):
 
 def test_the_compiler_decides_and_not_the_processor():
     """Numba may be told to compile for another processor than this one, and what it is told then holds."""
-    code = "from qed.base.machine.registers import beats_blas; print(beats_blas())"
+    code = "from qed.linalg.registers.vectors import beats_blas; print(beats_blas())"
     told = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=told, timeout=60)
     assert found.stdout.strip() == "False", found.stderr

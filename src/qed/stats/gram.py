@@ -20,7 +20,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
-from qed.base.machine.registers import everywhere, integer, lanes, multiplied, target, vector_at
+from qed.linalg.registers.vectors import everywhere, integer, lanes, multiplied, target, vector_at
 
 TILE_ROWS = 128
 # A tile has to stay in the second cache, which is smaller on processors with narrower registers.

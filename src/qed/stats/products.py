@@ -13,11 +13,11 @@ from scipy import sparse
 
 from qed.base.errors import InputError
 from qed.base.lazy import later
-from qed.base.machine.registers import beats_blas
 from qed.base.numbers import TINY, all_finite
 from qed.base.sources.block import Block, aligned
 from qed.base.sources.facts import FLOATS
 from qed.base.summary import Summary
+from qed.linalg.registers.vectors import beats_blas
 
 compiled = later("qed.stats.gram")
 COMPILED_FROM = 1 << 20

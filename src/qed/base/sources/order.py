@@ -48,6 +48,11 @@ def shuffled(n: int, window: int, seed: int, epoch: int) -> Iterator[np.ndarray]
         yield rows[generator(seed, "window", epoch, number).permutation(len(rows))]
 
 
+def orders(n: int, n_features: int, seed: int, epoch: int, size: int, *, sparse: bool = False) -> Iterator[np.ndarray]:
+    """Give the numbers of the rows of a table as `Rows.stream` has them, for who takes the rows himself."""
+    return batches(n, window_rows(n_features, sparse=sparse), seed, epoch, size)
+
+
 def batches(n: int, window: int, seed: int, epoch: int, size: int) -> Iterator[np.ndarray]:
     """Give the same numbers in batches of `size`; the last may be shorter.
 

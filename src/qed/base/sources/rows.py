@@ -29,7 +29,7 @@ from qed.base.numbers import room
 from qed.base.sources.block import Block, Function, Piece, Sliced, block_rows, is_sparse, join, join_blocks
 from qed.base.sources.facts import Facts, Stated
 from qed.base.sources.layout import numbers_of, table_of
-from qed.base.sources.order import batches, window_rows
+from qed.base.sources.order import orders
 from qed.base.sources.spill import spill
 from qed.base.threads.interrupts import deferred, moment
 
@@ -352,12 +352,8 @@ class ArrayRows(Rows):
 
     def stream(self, seed: int, epoch: int, batch: int) -> Iterator[Block]:
         whole = Block(self.X, self.y, self.weight)
-        return (replace(whole.take(rows), start=k * batch) for k, rows in enumerate(self.orders(seed, epoch, batch)))
-
-    def orders(self, seed: int, epoch: int, batch: int) -> Iterator[np.ndarray]:
-        """Give the numbers of the rows that :meth:`stream` gives, for who takes them himself."""
-        window = window_rows(self.n_features, sparse=self.is_sparse)
-        return batches(self.count(), window, seed, epoch, batch)
+        numbers = orders(self.count(), self.n_features, seed, epoch, batch, sparse=self.is_sparse)
+        return (replace(whole.take(rows), start=k * batch) for k, rows in enumerate(numbers))
 
     def array(self) -> Block:
         X = self.X[:] if isinstance(self.X, Sliced) else self.X

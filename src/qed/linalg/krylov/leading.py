@@ -19,9 +19,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from qed.base.engine import one_blas_thread
-from qed.base.machine.registers import beats_blas
 from qed.base.random import generator
 from qed.linalg.krylov.narrow_kernel import height, in_panels, multiply_narrow, panel
+from qed.linalg.registers.vectors import beats_blas
 from qed.linalg.sharing import finish, spans
 
 # Matrices of so few rows are decomposed whole; in the space of a larger one there are so many columns at the most.

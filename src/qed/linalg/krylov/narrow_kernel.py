@@ -15,7 +15,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
-from qed.base.machine.registers import everywhere, integer, lanes, target, vector_at
+from qed.linalg.registers.vectors import everywhere, integer, lanes, target, vector_at
 
 
 def panel() -> int:

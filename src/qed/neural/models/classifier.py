@@ -96,7 +96,7 @@ class MLPClassifier(Classifier, MultiLayer):  # type: ignore[misc]
     validation_scores_, best_validation_score_ : list of float and float, or None
         The accuracy on rows held out, after each epoch, and the best; a row with several labels counts where all are right.
     sample_loss_ : float
-        The loss at the end, with the penalty, of the first 2048 rows.
+        The loss at the end, with the penalty, of the first 2048 rows; of fewer, but at least 256, with more than 48 thousand weights.
     gradient_norm_ : float
         The length of its gradient.
     weight_sums_ : ndarray of shape (n_layers - 1, 2)

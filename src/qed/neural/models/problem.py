@@ -1,7 +1,7 @@
 """What a network is fitted to: rows with targets in its own terms, and the first of them, from which claims are computed.
 
 A proof that went through all rows once more would cost as much as another epoch, in twice the precision. So it looks at the first
-two thousand, and says so.
+two thousand, or fewer where the network is large, and says so.
 """
 
 from __future__ import annotations

@@ -16,12 +16,14 @@ import numpy as np
 from qed.base.certificate import Claim
 from qed.base.models.proof import restated
 from qed.neural.engine.node import Array
-from qed.neural.models.problem import NetworkProblem
+from qed.neural.models.problem import SAMPLE, NetworkProblem
 from qed.neural.network import Network
 from qed.neural.training.checking import complex_steps_off
 
 # Rows of the sample through which complex numbers go: so many, or as many as take so many multiplications, but never fewer than a few.
 COMPARED_ROWS, COMPARED_PRODUCTS, FEWEST_ROWS = 256, 4_000_000, 16
+# As many multiplications go into the loss that is told; a network with many weights would take as long for it as for an epoch.
+LOOKED_AT_PRODUCTS = 100_000_000
 
 
 class Trained(Protocol):
@@ -70,12 +72,21 @@ def sums_of(coefs: Sequence[Array], intercepts: Sequence[Array]) -> tuple[Array,
     return np.array([[c.sum(), b.sum()] for c, b in pairs]), np.array([[abs(c).sum(), abs(b).sum()] for c, b in pairs])
 
 
+def rows_looked_at(weights: int) -> int:
+    """Say through how many of the first rows a network with so many weights goes for the loss: fewer, where each takes long.
+
+    >>> rows_looked_at(1_000), rows_looked_at(235_146), rows_looked_at(10**9)
+    (2048, 425, 256)
+    """
+    return min(SAMPLE, max(COMPARED_ROWS, LOOKED_AT_PRODUCTS // max(1, weights)))
+
+
 def looked_at(network: Network, problem: NetworkProblem, penalty: float) -> tuple[float, Array]:
     """Give the loss of the first rows, with the penalty, and its gradient; of weights that were looked at just now, those of then."""
     known = problem.seen
     if known is not None and known[0] == penalty and np.array_equal(known[1], network.vector):
         return known[2], known[3]
-    X, y, weight = problem.sample
+    X, y, weight = (part[: rows_looked_at(network.n_parameters)] for part in problem.sample)
     loss, gradient = network.gradient(X, y, weight, total=max(float(weight.sum()), 1e-300))
     decays = np.concatenate([np.full(w.size, w.decays) for w in network.weights.values()])
     weights = network.vector * decays

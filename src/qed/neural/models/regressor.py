@@ -86,7 +86,7 @@ class MLPRegressor(Regressor, MultiLayer):
     validation_scores_, best_validation_score_ : list of float and float, or None
         R² on rows held out, after each epoch, and the best.
     sample_loss_ : float
-        The loss at the end, with the penalty, of the first 2048 rows.
+        The loss at the end, with the penalty, of the first 2048 rows; of fewer, but at least 256, with more than 48 thousand weights.
     gradient_norm_ : float
         The length of its gradient.
     weight_sums_ : ndarray of shape (n_layers - 1, 2)

@@ -1,10 +1,10 @@
 """A network of dense layers as one compiled loop over batches: forward, backward and the update, without leaving the machine code.
 
 What costs time in a small network is not its arithmetic but the way from one operation to the next; in a large one it is memory that is
-gone through once too often. Here rows of a batch are fetched when they are needed, products are those of :mod:`qed.linalg.tiles`, offsets,
-activations and their slopes are loops over what these left in the cache, softmax and cross-entropy are one loop, gradients are added and
-weights moved in stretches that stay in the cache, and batches follow each other without a word of Python. Slopes too small to matter are
-set to zero: a processor takes a hundred times as long for numbers below 1e-38.
+gone through once too often. Here rows of a batch are fetched when they are needed, products are those of
+:mod:`qed.linalg.registers.tiles`, offsets, activations and their slopes are loops over what these left in the cache, softmax and
+cross-entropy are one loop, gradients are added and weights moved in stretches that stay in the cache, and batches follow each other
+without a word of Python. Slopes too small to matter are set to zero: a processor takes a hundred times as long for numbers below 1e-38.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from qed.base.compile import kernel
 from qed.base.threads.gate import meet
-from qed.linalg.tiles import multiply
+from qed.linalg.registers.tiles import multiply
 from qed.neural.training.updates import adam_rows, momentum_rows
 
 ACTIVATIONS = ("identity", "relu", "leaky_relu", "logistic", "tanh")
@@ -133,12 +133,12 @@ def _turn(W, turned):  # type: ignore[no-untyped-def]
                 row[t] = W[start + t, j]
 
 
-@kernel
+@kernel(within=True)
 def dense_gradient(X, codes, target, weight, vector, gradient, sizes, hidden, delta, loss, share, arrays):  # type: ignore[no-untyped-def]
     """Write the gradient of a batch, of which every row counts `share` times its weight; give the sum of its weighted losses.
 
-    `arrays` are those of a `DenseRoom`: what comes out of the layers, two batches of slopes of the widest of them, whole numbers, and room for
-    parts of matrices and for a transposed one.
+    `arrays` are those of a `DenseRoom`: what comes out of the layers, two batches of slopes of the widest of them, whole numbers, and room
+    for parts of matrices and for a transposed one.
     """
     room, slopes, numbers, spare, turned = arrays
     n, layers = len(X), len(sizes) - 1
@@ -147,13 +147,14 @@ def dense_gradient(X, codes, target, weight, vector, gradient, sizes, hidden, de
         for i in range(len(gradient)):
             gradient[i] = vector.dtype.type(0)
         return 0.0
-    below, at, place = X.reshape(n * sizes[0]), 0, 0
+    # A one that is written out would be a type of its own, and another kernel.
+    below, at, place, one = X.reshape(n * sizes[0]), 0, 0, np.int64(1)
     for layer in range(layers):
         inputs, outputs = sizes[layer], sizes[layer + 1]
         W = vector[at : at + inputs * outputs].reshape(inputs, outputs)
         at += inputs * outputs
         Z = room[place : place + n * outputs].reshape(n, outputs)
-        multiply(below, inputs, 1, W, Z, numbers, spare)
+        multiply(below, inputs, one, W, Z, numbers, spare)
         if layer < layers - 1:
             _activate(Z, vector[at : at + outputs], hidden, delta)
         at += outputs
@@ -168,13 +169,13 @@ def dense_gradient(X, codes, target, weight, vector, gradient, sizes, hidden, de
         at -= outputs + inputs * outputs
         place -= n * inputs if layer > 0 else 0
         below = room[place : place + n * inputs] if layer > 0 else X.reshape(n * inputs)
-        multiply(below, 1, inputs, D, gradient[at : at + inputs * outputs].reshape(inputs, outputs), numbers, spare)
+        multiply(below, one, inputs, D, gradient[at : at + inputs * outputs].reshape(inputs, outputs), numbers, spare)
         if layer > 0:
             W = turned[: inputs * outputs].reshape(outputs, inputs)
             _turn(vector[at : at + inputs * outputs].reshape(inputs, outputs), W)
             side = (layer % 2) * (len(slopes) // 2)
             before = slopes[side : side + n * inputs].reshape(n, inputs)
-            multiply(D.reshape(n * outputs), outputs, 1, W, before, numbers, spare)
+            multiply(D.reshape(n * outputs), outputs, one, W, before, numbers, spare)
             _slope(before, below.reshape(n, inputs), gradient[at - inputs : at], hidden, delta, tiny)
             D = before
     return lost
@@ -220,9 +221,9 @@ def _move(start, stop, gradients, state, decays, penalty, rule, rate, share, sha
 
 
 @kernel
-def dense_epoch(
+def dense_epoch(  # type: ignore[no-untyped-def]
     member, members, gate, rows, order, state, decays, sizes, network, constants, batches, rooms, gradients, lost
-):  # type: ignore[no-untyped-def]
+):
     """Go through rows in an order, in batches, and update after each; add the weighted losses of the parts to `lost`.
 
     To be run by a team: of each batch and of the weights there are as many parts as `gradients`, `batches` and `rooms`. `network` holds the

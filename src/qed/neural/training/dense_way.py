@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from qed.base.threads.team import Team
-from qed.linalg.tiles import tile_columns, tile_rows
+from qed.linalg.registers.tiles import tile_columns, tile_rows
 from qed.neural.engine.node import Array
 from qed.neural.layers.activation import Activation
 from qed.neural.layers.dense import Dense
@@ -21,11 +21,20 @@ from qed.neural.training.updates import Moving, Update
 class Terms(Protocol):
     """What a pass has to know of training."""
 
-    network: Network
-    batch: int
-    update: Update
-    mean_weight: float
-    decays: Array
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def batch(self) -> int: ...
+
+    @property
+    def update(self) -> Update: ...
+
+    @property
+    def mean_weight(self) -> float: ...
+
+    @property
+    def decays(self) -> Array: ...
 
     @property
     def penalty_share(self) -> float: ...

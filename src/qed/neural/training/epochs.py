@@ -16,8 +16,9 @@ import numpy as np
 from qed.base.running.steps import Halt, Reason, Step
 from qed.base.threads.team import team
 from qed.neural.engine.node import Array
-from qed.neural.training.passes import Course, Moving
+from qed.neural.training.passes import Course
 from qed.neural.training.schedules import Schedule
+from qed.neural.training.updates import Moving
 
 # With the schedule "adaptive", training ends below this rate.
 LEAST_RATE = 1e-6

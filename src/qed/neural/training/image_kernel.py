@@ -1,9 +1,9 @@
 """Convolution, the positive part and pooling as one compiled step, on images whose last axis is the batch.
 
-Images are held as (channels, height, width, n), one value after the other, with a border and room for a tile behind the last. A line of all
-windows then is one long row for each pixel of a window, which begins somewhere in the images: filters are multiplied with these rows where
-they are, see :mod:`qed.linalg.tiles`, and nothing is copied. Every loop runs over neighbours in memory. Nothing of the unpooled maps is ever
-written out: which of the four values was the largest is remembered in a byte.
+Images are held as (channels, height, width, n), one value after the other, with a border and room for a tile behind the last. A line of
+all windows then is one long row for each pixel of a window, which begins somewhere in the images: filters are multiplied with these rows
+where they are, see :mod:`qed.linalg.registers.tiles`, and nothing is copied. Every loop runs over neighbours in memory. Nothing of the
+unpooled maps is ever written out: which of the four values was the largest is remembered in a byte.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.linalg.tiles import add_lanes, add_tile, columns_in_tile, rows_in_tile
+from qed.linalg.registers.tiles import add_lanes, add_tile, columns_in_tile, rows_in_tile
 
 FAST = {"contract", "reassoc", "nsz"}
 NOWHERE = 4  # the largest value was not above zero
@@ -116,8 +116,8 @@ def _to_images(filters, shape, lines, k, start, line, plane, numbers, to_images)
 def convolve_back(images, line, plane, filters, shape, slope, largest, places, numbers, lines, sums, slopes, to_images):  # type: ignore[no-untyped-def]
     """Add the slopes of filters, offsets and images, where the last are asked for (else `to_images` is empty).
 
-    `shape` is that of a filter (channels, rows, columns) and the batch. `lines` are zeros where no pooled value comes from, `sums` have a vector
-    for each value of the filters.
+    `shape` is that of a filter (channels, rows, columns) and the batch. `lines` are zeros where no pooled value comes from, `sums` have a
+    vector for each value of the filters.
     """
     to_filters, to_offset = slopes
     high, lanes = rows_in_tile(), sums.shape[2]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from qed.base.threads.team import Team
-from qed.linalg.tiles import ACROSS, tile_columns
+from qed.linalg.registers.tiles import ACROSS, tile_columns
 from qed.neural.engine.node import Array
 from qed.neural.layers.activation import Activation
 from qed.neural.layers.convolution import Conv2d

@@ -16,6 +16,7 @@ import numpy as np
 
 from qed.base.random import generator
 from qed.base.sources.block import Block
+from qed.base.sources.order import orders
 from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.base.threads.team import Team
 from qed.neural.engine.node import Array
@@ -83,9 +84,9 @@ class Course:
 
     def orders(self, epoch: int) -> Iterator[Array]:
         """Give the numbers of all rows once, whole batches at a time."""
-        if self.shuffle:
-            return self.rows.orders(self.seed, epoch, self.together)
         count = self.rows.count()
+        if self.shuffle:
+            return orders(count, self.rows.n_features, self.seed, epoch, self.together)
         return (np.arange(at, min(at + self.together, count)) for at in range(0, count, self.together))
 
     def stretches(self, epoch: int) -> Iterator[Block]:

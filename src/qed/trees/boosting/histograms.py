@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from qed.base.compile import kernel
-from qed.base.machine.prefetch import prefetch
+from qed.base.prefetch import prefetch
 
 LOW, BYTE = np.int64(0xFFFFFFFF), np.uint64(255)
 # How many rows before its turn a row is fetched: codes of rows that are far apart take as long to come as some rows take to be added.

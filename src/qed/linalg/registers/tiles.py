@@ -3,12 +3,12 @@ r"""Products of small matrices inside compiled kernels: tiles of sums that stay 
 .. math:: C_{ij} \mathrel{+}= \sum_p A_{ip} B_{pj} .
 
 A tile of :math:`C` has as many rows as the processor has registers for, and two vectors of columns; it runs down :math:`p` without
-writing anything. A library of products for matrices of any size first copies both sides to where it likes them, which costs more than
-the product itself where one side is a batch or a filter. Nothing is copied here: the values of :math:`A` may lie anywhere in even steps, and
-each row of :math:`B` begins where a table says. So the windows of an image need not be written out to be multiplied with filters.
+writing anything. A library of products for matrices of any size first copies both sides to where it likes them, which costs as much as
+the product itself where one side is a batch or a filter. Nothing is copied here: the values of :math:`A` may lie anywhere in even steps,
+and each row of :math:`B` begins where a table says. So the windows of an image need not be written out to be multiplied with filters.
 
-Each sum is off by at most :math:`k u \sum_p |A_{ip} B_{pj}|` for :math:`k` terms and the unit roundoff :math:`u` of the values, and its bits do not depend
-on the other rows and columns. Goto and van de Geijn (2008), Anatomy of high-performance matrix multiplication.
+Each sum is off by at most :math:`k u \sum_p |A_{ip} B_{pj}|` for :math:`k` terms and the unit roundoff :math:`u` of the values, and its
+bits do not depend on the other rows and columns. Goto and van de Geijn (2008), Anatomy of high-performance matrix multiplication.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.base import BaseContext
 from numba.extending import intrinsic
 
 from qed.base.compile import kernel
-from qed.base.machine.registers import (
+from qed.linalg.registers.vectors import (
     NARROW,
     WIDE,
     WIDEST,
@@ -59,17 +60,18 @@ def tile_columns(dtype: np.dtype) -> int:
     return ACROSS * _bytes(triple, features) // np.dtype(dtype).itemsize
 
 
-def _vector(context: Any, array: Any) -> tuple[ir.VectorType, int]:
+def _vector(context: BaseContext, array: types.Array) -> tuple[ir.VectorType, int]:
     """Give the vector for the values of an array, and how they are aligned."""
     triple, _, features = target()
     item = context.get_value_type(array.dtype)
-    return ir.VectorType(item, _bytes(triple, features) * 8 // array.dtype.bitwidth), array.dtype.bitwidth // 8
+    size = context.get_abi_sizeof(item)
+    return ir.VectorType(item, _bytes(triple, features) // size), size
 
 
 class _Loop:
     """A loop from zero up to a limit, with sums that begin with zeros; `close` with what they become."""
 
-    def __init__(self, builder: Any, limit: Any, step: int, kind: ir.VectorType, sums: int) -> None:
+    def __init__(self, builder: ir.IRBuilder, limit: ir.Value, step: int, kind: ir.VectorType, sums: int) -> None:
         self.builder, self.limit, self.step = builder, limit, step
         before, self.block = builder.block, builder.append_basic_block("along")
         builder.branch(self.block)
@@ -79,7 +81,7 @@ class _Loop:
         for phi, zero in [(self.at, integer(0)), *((one, ir.Constant(kind, [0.0] * kind.count)) for one in self.sums)]:
             phi.add_incoming(zero, before)
 
-    def close(self, found: list[Any]) -> None:
+    def close(self, found: list[ir.Value]) -> None:
         builder, following = self.builder, self.builder.add(self.at, integer(self.step))
         self.at.add_incoming(following, self.block)
         for phi, one in zip(self.sums, found, strict=True):
@@ -89,14 +91,16 @@ class _Loop:
         builder.position_at_end(after)
 
 
-def _rows_of(builder: Any, base: Any, first: Any, step: Any, rows: Any, count: int) -> list[Any]:
+def _rows_of(
+    builder: ir.IRBuilder, base: ir.Value, first: ir.Value, step: ir.Value, rows: ir.Value, count: int
+) -> list[ir.Value]:
     """Give where rows begin; beyond the last row comes the last again, so that a tile has always as many."""
     last = builder.sub(rows, integer(1))
     numbers = [builder.select(builder.icmp_signed("<", integer(i), rows), integer(i), last) for i in range(count)]
     return [builder.gep(base, [builder.add(first, builder.mul(number, step))]) for number in numbers]
 
 
-def _store(builder: Any, found: list[Any], places: list[Any], add: Any, align: int) -> None:
+def _store(builder: ir.IRBuilder, found: list[ir.Value], places: list[ir.Value], add: ir.Value, align: int) -> None:
     """Write sums, or add them to what is there. All is read before anything is written: places may come twice."""
     before = builder.block
     adding, writing = builder.append_basic_block("add"), builder.append_basic_block("write")
@@ -113,12 +117,11 @@ def _store(builder: Any, found: list[Any], places: list[Any], add: Any, align: i
         builder.store(phi, place, align=align)
 
 
-def _data(context: Any, builder: Any, signature: Any, arguments: Any, number: int) -> Any:
+def _data(context, builder, signature, arguments, number):  # type: ignore[no-untyped-def]
     return context.make_array(signature.args[number])(context, builder, arguments[number]).data
 
 
-def _tile(typing: Any, A: Any, a: Any, down: Any, along: Any, B: Any, b: Any, beneath: Any, places: Any, C: Any, c: Any, under: Any,
-          rows: Any, depth: Any, add: Any) -> Any:  # fmt: skip
+def _tile(typing, A, a, down, along, B, b, beneath, places, C, c, under, rows, depth, add):  # type: ignore[no-untyped-def]
     """Make the instruction ``C[i, j] (+)= sum_p A[i, p] B[p, j]`` of one tile, the arrays being flat.
 
     ``A[i, p]`` is at ``a + i down + p along``, ``B[p, j]`` at ``b + beneath places[p] + j``, ``C[i, j]`` at ``c + i under + j``. There are
@@ -129,7 +132,7 @@ def _tile(typing: Any, A: Any, a: Any, down: Any, along: Any, B: Any, b: Any, be
         A, number, number, number, B, number, number, places, C, number, number, number, number, types.boolean
     )
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         _, a, down, along, _, b, beneath, _, _, c, under, rows, depth, add = arguments
         kind, align = _vector(context, signature.args[0])
         left, right, table, goal = (_data(context, builder, signature, arguments, k) for k in (0, 4, 7, 8))
@@ -151,7 +154,7 @@ def _tile(typing: Any, A: Any, a: Any, down: Any, along: Any, B: Any, b: Any, be
             builder,
             found,
             [vector_at(builder, kind, one, integer(v * kind.count)) for one in goals for v in range(ACROSS)],
-            context.cast(builder, add, types.boolean, types.boolean),
+            add,
             align,
         )
         return context.get_dummy_value()
@@ -159,19 +162,18 @@ def _tile(typing: Any, A: Any, a: Any, down: Any, along: Any, B: Any, b: Any, be
     return signature, generate
 
 
-def _lanes(typing: Any, A: Any, a: Any, down: Any, B: Any, b: Any, places: Any, first: Any, last: Any, C: Any, c: Any, under: Any,
-           rows: Any, length: Any) -> Any:  # fmt: skip
+def _lanes(typing, A, a, down, B, b, places, first, last, C, c, under, rows, length):  # type: ignore[no-untyped-def]
     """Make the instruction ``C[i, r, :] += sum_t A[i, t] B[r, t]``, the sum of each lane of a vector by itself.
 
-    ``A[i, t]`` is at ``a + i down + t``, ``B[r, t]`` at ``b + places[r] + t``, for r = `first` and the one behind, but not beyond `last`; of C
-    each (i, r) has a vector of its own, at ``c + i under + r lanes``. `length` is read in whole vectors.
+    ``A[i, t]`` is at ``a + i down + t``, ``B[r, t]`` at ``b + places[r] + t``, for r = `first` and the one behind, but not beyond `last`;
+    of C each (i, r) has a vector of its own, at ``c + i under + r lanes``. `length` is read in whole vectors.
     """
     number = types.intp
     signature = types.void(
         A, number, number, B, number, places, number, number, C, number, number, number, number
     )  # fmt: skip
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         _, a, down, _, b, _, first, last, _, c, under, rows, length = arguments
         kind, align = _vector(context, signature.args[0])
         left, right, table, goal = (_data(context, builder, signature, arguments, k) for k in (0, 3, 5, 8))
@@ -200,15 +202,15 @@ add_tile: Any = intrinsic(_tile)
 add_lanes: Any = intrinsic(_lanes)
 
 
-def _rows(typing: Any) -> Any:
+def _rows(typing):  # type: ignore[no-untyped-def]
     """Make the number of rows of a tile, as a constant of the compiled code."""
     return types.intp(), lambda context, builder, signature, arguments: integer(tile_rows())
 
 
-def _columns(typing: Any, array: Any) -> Any:
+def _columns(typing, array):  # type: ignore[no-untyped-def]
     """Make the number of columns of a tile of such values."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return integer(ACROSS * _vector(context, signature.args[0])[0].count)
 
     return types.intp(array), generate

@@ -1,1 +1,0 @@
-"""What is said to the processor itself, by compiled kernels: which registers it has, and what to have ready."""

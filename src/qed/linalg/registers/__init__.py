@@ -1,0 +1,1 @@
+"""Products that stay in the registers of the processor."""
