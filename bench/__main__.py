@@ -57,6 +57,7 @@ WORKLOADS = (
     "neural_images",
     "omp",
     "parquet",
+    "association",
     "start",
     "first_fit",
     "shapes",

@@ -237,7 +237,7 @@ lassos = qed.lasso_path(body, progression, eps=1e-3)
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.2, 1])
 lines = left.semilogx(lassos.alphas, lassos.coef)
 left.set(xlabel="penalty", ylabel="coefficient", title="Columns come in one after the other")
-for line, style in zip(lines, ("-", "--") * 5):
+for line, style in zip(lines, 8 * ["-"] + 2 * ["--"]):
     line.set_linestyle(style)
 left.legend(lines, patients.features, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 qed.plots.tangency(body[:, [2, 1]], progression, 25.0, right)
