@@ -181,7 +181,7 @@ def _svg_box(box: Box) -> str:
         x += size
     weight = "font-weight: 600" if box.is_tip else ""
     says = box.says + (f", {box.hidden} leaves" if box.hidden else "")
-    parts.append(_svg_text(box.x + 8, top + 16, box.title, 21, weight))
+    parts.append(_svg_text(box.x + 8, top + 16, box.title, 18 if weight else 21, weight))
     parts.append(_svg_text(box.x + 8, top + 31, says, 27, f"font-size: 10.5px; fill: {MUTED}"))
     return "".join(parts)
 

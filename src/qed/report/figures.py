@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from qed import plots
+from qed.plots.style import plain
 from qed.report.clusters import by_count, criterion_by_count, second_opinion, shares_of_variance
 from qed.report.diagnosis import Diagnosis
 from qed.report.driving import Driving, leading_words
@@ -70,9 +71,22 @@ def _driving(driven: Driving, label: str) -> Iterator[Picture]:
     words = f"How much {label} is lost when a column is shuffled, {driven.how}; the lines are one standard deviation."
     yield Picture("What it needs", svg, f"{words} {leading_words(driven)}")
     for number, line in enumerate(driven.dependences):
-        draw = partial(plots.dependence, line)
+        draw = partial(_dependence, line)
         svg = picture(f"dependence{number}", f"mean prediction by {line.name}", draw, 5.4, _height(line))
         yield Picture(f"How {line.name} works", svg, _dependence_words(line))
+
+
+def _dependence(line: PartialDependence, ax: Any) -> Any:
+    """Draw a dependence; of two classes it is the chance of one, which its axis says."""
+    plots.dependence(line, ax)
+    if _is_chance(line) and len(line.outputs) == 1:
+        name = plain(f"chance of {line.outputs[0]}", 28)
+        ax.set(**{"xlabel" if line.places is None else "ylabel": name})
+    return ax
+
+
+def _is_chance(line: PartialDependence) -> bool:
+    return len(line.outputs) > 1 or bool(line.each.min() >= 0 and line.each.max() <= 1)
 
 
 def _height(line: PartialDependence) -> float:
@@ -80,7 +94,7 @@ def _height(line: PartialDependence) -> float:
 
 
 def _dependence_words(line: PartialDependence) -> str:
-    what = "probability" if len(line.outputs) > 1 or (line.each.min() >= 0 and line.each.max() <= 1) else "prediction"
+    what = "probability" if _is_chance(line) else "prediction"
     band = "; the band holds eight rows in ten" if len(line.outputs) == 1 else ""
     return f"The mean {what} when all rows have the same {line.name}, and all else stays{band}. It shows the model, not a cause."
 
@@ -234,7 +248,8 @@ def coefficients(model: Any) -> Iterator[Picture]:
     if not effects or centers_of(inner_model(model)) is not None:
         return
     if has_importances(inner_model(model)):
-        yield _importances(effects)
+        if used := [one for one in effects if one.standardised[0] > 0]:
+            yield _importances(used)
         return
     outputs = outputs_of(model)
     names, tall = [effect.name for effect in effects], 1.0 + 0.26 * len(effects)
