@@ -181,7 +181,7 @@ class GradientLogisticRegression(LogisticRegression):
         while True:
             if start is None:
                 noted: dict[str, Any] = {"epoch": epoch, "seed": seed, "shrunk": shrunk, "least": least, "since": since}
-                noted |= secants._asdict() if self.solver == "lbfgs" else {}
+                noted |= {"moves": secants.moves, "changes": secants.changes} if self.solver == "lbfgs" else {}
                 yield Step(
                     point.objective,
                     _gap(objective, point, epoch),
