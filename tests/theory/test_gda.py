@@ -143,7 +143,7 @@ def test_the_logit_undoes_the_logistic_curve():
 
 
 def test_ten_digits():
-    """Ten classes of 64 pixels, of which some are constant: the two Gaussian models know more than nine of ten digits they have not seen."""
+    """Ten classes of 64 pixels, some of them constant: both Gaussian models know more than nine of ten digits that they have not seen."""
     X, y = qed.data.load("digits").Xy()
     first = np.arange(len(y)) % 2 == 0
     for model in (qed.LinearDiscriminantAnalysis(shrinkage=0.1), qed.QuadraticDiscriminantAnalysis(shrinkage=0.1)):

@@ -305,7 +305,9 @@ class LinearDiscriminantAnalysis(GaussianClasses, Transformer):
         off = float(np.abs(share - self.explained_variance_ratio_).max(initial=0.0))
         # What means are off by may be all that they differ by: then they do not, and any direction is one of these.
         blur = mean_blur(seen)
-        hidden = np.linalg.norm(np.sqrt(self.priors_)[:, None] * (blur + self.priors_ @ blur) @ np.abs(spread.whitening))
+        hidden = np.linalg.norm(
+            np.sqrt(self.priors_)[:, None] * (blur + self.priors_ @ blur) @ np.abs(spread.whitening)
+        )
         apart = 0.0 if total <= 4 * hidden**2 else max(off, mixed)
         return [
             Claim.within(
