@@ -11,7 +11,7 @@ from qed.base.errors import ConvergenceWarning
 from qed.base.running.steps import Reason
 from qed.optim.solvers.epoch_kernel import batch_rows, batches
 
-SOLVERS = ["gradient", "sgd", "svrg"]
+SOLVERS = ["gradient", "lbfgs", "sgd", "svrg"]
 
 
 def table(k=2, n=120, p=3):

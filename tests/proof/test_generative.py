@@ -70,6 +70,16 @@ def test_right_answers_are_proven(kind, data):
         assert qed.certify(model, X, y, weight)
 
 
+@pytest.mark.parametrize("shrinkage", [None, 0.1, "auto"])
+def test_classes_of_the_same_rows_do_not_differ_but_for_rounding_and_that_is_proven(shrinkage):
+    """Every row once in each class, in another order: the means differ by how they were rounded, if at all."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, order = rng.normal(size=(20, 3)) + 10.0**seed, rng.permutation(20)
+        model = qed.LinearDiscriminantAnalysis(shrinkage).fit(np.vstack([X, X[order]]), np.repeat([0, 1], 20))
+        assert model.certificate_ and np.abs(model.coef_).max() < 1e-6, f"{model.certificate_}"
+
+
 def test_dependent_columns_are_left_out_with_a_warning():
     X, y, weight = labelled("equal columns", 0)
     with pytest.warns(qed.base.errors.DegenerateWarning, match="depend on each other"):

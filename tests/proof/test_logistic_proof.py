@@ -129,6 +129,17 @@ def test_a_row_far_away_is_no_proof_of_anything_else(size):
         assert bool(model.certificate_) or heard
 
 
+@pytest.mark.parametrize("C", [1.0, 1e6])
+@pytest.mark.parametrize("k", [2, 3])
+def test_what_a_fit_proves_is_proven_again_by_who_has_not_walked_there(C, k):
+    """With more columns than rows the Hessian is only multiplied with: a step from the minimum has to be exact to prove anything."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = plain(rng, 12, 50, k)
+        model, _ = fitted(C, X, y)
+        assert model.certificate_ and qed.certify(model, X, y), f"{model.certificate_}"
+
+
 class TestDependentColumns:
     """Without a penalty, a column that is an exact combination of others changes nothing; one that is nearly one may change all."""
 

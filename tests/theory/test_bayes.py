@@ -60,3 +60,9 @@ def test_costs_that_make_no_sense_are_refused(costs):
 
 def test_only_models_of_probabilities_decide_by_cost():
     assert hasattr(qed.LogisticRegression(), "decide") and hasattr(qed.LinearDiscriminantAnalysis(), "decide")
+    X, y = [[-1.0], [-0.5], [0.5], [1.0]], [0, 0, 1, 1]
+    for kind in (qed.RidgeClassifier, qed.LinearSVC, qed.SVC, qed.Perceptron):
+        model = kind().fit(X, y)
+        for name in ("predict_proba", "predict_log_proba", "decide"):
+            with pytest.raises(AttributeError, match=f"{kind.__name__}.*{name}"):
+                getattr(model, name)

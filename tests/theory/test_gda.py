@@ -130,6 +130,27 @@ def test_log_odds_of_the_corrected_example():
     assert model.decision_function([[0.5]])[0] == pytest.approx(0.3862944, abs=1e-7)
 
 
+def test_the_logit_undoes_the_logistic_curve():
+    """O-LDSCORE: ln(y / (1 - y)) of the probability is the score; probability above 1/2, odds above 1, logit above 0 are one rule."""
+    X, y = three_classes()
+    model = qed.LinearDiscriminantAnalysis().fit(X, y == 2)
+    p, score = model.predict_proba(X)[:, 1], model.decision_function(X)
+    near = (p > 1e-3) & (p < 1 - 1e-3)
+    assert near.sum() > 20
+    np.testing.assert_allclose(np.log(p[near] / (1 - p[near])), score[near], rtol=1e-9, atol=1e-12)
+    for rule in (p > 0.5, p > 1 - p, score > 0):
+        np.testing.assert_array_equal(rule, model.predict(X))
+
+
+def test_ten_digits():
+    """Ten classes of 64 pixels, some of them constant: both Gaussian models know more than nine of ten digits that they have not seen."""
+    X, y = qed.data.load("digits").Xy()
+    first = np.arange(len(y)) % 2 == 0
+    for model in (qed.LinearDiscriminantAnalysis(shrinkage=0.1), qed.QuadraticDiscriminantAnalysis(shrinkage=0.1)):
+        model.fit(X[first], y[first])
+        assert model.certificate_ and model.score(X[~first], y[~first]) > 0.9
+
+
 def test_regions_of_linear_scores_are_convex():
     """O-LDSCORE."""
     X, y = three_classes()

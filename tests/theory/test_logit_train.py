@@ -90,9 +90,9 @@ def test_separable_data_are_noticed():
     assert lengths == sorted(lengths) and lengths[-1] > 15
 
 
-@pytest.mark.parametrize("solver", ["gradient", "svrg", "sgd"])
+@pytest.mark.parametrize("solver", ["gradient", "lbfgs", "svrg", "sgd"])
 def test_batch_and_stochastic_gradients_reach_the_worked_numbers(solver):
-    """Without a penalty, at the safe constant step, by all rows or by single ones; falling steps come within a thousandth."""
+    """Without a penalty: by all rows at the safe constant step, or with what steps told; by single rows; falling steps come near."""
     steps = 2000 if solver == "sgd" else 10_000
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

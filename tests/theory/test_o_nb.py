@@ -51,6 +51,33 @@ def test_adding_m_leaves_nothing_impossible(m):
     np.testing.assert_allclose(np.exp(words.feature_log_prob_).sum(axis=1), 1, rtol=1e-12)
 
 
+@pytest.mark.parametrize("m", [0.25, 1.0])
+def test_adding_m_of_s_values(m):
+    """(t + m) / (N + m s) for each of s values, which add up to one; a value that was never seen has its share too."""
+    X, y = np.array([[0], [0], [1], [0], [1], [1], [1]]), np.array([0, 0, 0, 1, 1, 1, 1])
+    model = qed.CategoricalNB(alpha=m, min_categories=3).fit(X, y)
+    counts = np.array([[2, 1, 0], [1, 3, 0]])
+    wanted = (counts + m) / (np.array([[3], [4]]) + 3 * m)
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_[0]), wanted, rtol=1e-12)
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_[0]).sum(axis=1), 1, rtol=1e-12)
+
+
+def test_a_mail_is_the_words_that_are_in_it():
+    """A bag of words: what is in a mail counts, not where and how often; Bayes' rule by hand gives the same probability of spam."""
+    texts = ["Hello, how are you?", "You won, you won!", "Hello, you won", "How are you, how?"]
+    words = qed.CountVectorizer(binary=True).fit(texts)
+    X, y = words.transform(texts), np.array(["ham", "spam", "spam", "ham"])
+    assert words.get_feature_names_out().tolist() == ["are", "hello", "how", "won", "you"]
+    assert X.toarray().tolist() == [[1, 1, 1, 0, 1], [0, 0, 0, 1, 1], [0, 1, 0, 1, 1], [1, 0, 1, 0, 1]]
+    model = qed.BernoulliNB(alpha=1.0).fit(X, y)
+    for text in ("won hello", "Hello HELLO won!"):
+        # With one more of each kind: hello is in 1 of 2, so 1/2; won in none of ham, 1/4, and in all of spam, 3/4; and so on.
+        ham = 0.5 * (1 - 3 / 4) * (1 / 2) * (1 - 3 / 4) * (1 / 4) * (1 - 3 / 4)
+        spam = 0.5 * (1 - 1 / 4) * (1 / 2) * (1 - 1 / 4) * (3 / 4) * (1 - 3 / 4)
+        found = model.predict_proba(words.transform([text]))
+        np.testing.assert_allclose(found, [[ham / (ham + spam), spam / (ham + spam)]], rtol=1e-12)
+
+
 def test_one_mail_with_every_word_in_each_class():
     X, y = mails()
     X[:, 0], X[:, 1] = 0, 1

@@ -41,6 +41,14 @@ def test_the_area_is_the_statistic_of_mann_and_whitney(rows):
     assert qed.roc_auc_score(y, np.zeros(len(y))) == 0.5
 
 
+def test_heaven_and_hell():
+    """Scores in the right order pass (0, 1) and have area one; in the wrong order (1, 0) and nothing."""
+    y, score = np.array([False, False, True, True, True]), np.array([0.1, 0.2, 0.3, 0.3, 0.9])
+    for side, corner, area in ((1, (0.0, 1.0), 1.0), (-1, (1.0, 0.0), 0.0)):
+        fpr, tpr, _ = qed.roc_curve(y, side * score, drop_intermediate=False)
+        assert corner in list(zip(fpr, tpr)) and qed.roc_auc_score(y, side * score) == area
+
+
 def test_no_line_makes_fewer_errors_than_the_best_of_all():
     """O-01: of all lines in the plane, tried by brute force, none makes more errors than that of a surrogate at its best."""
     generator = np.random.default_rng(0)

@@ -84,6 +84,18 @@ def test_ssvm_of_two_points(C, objective):
     assert model.primal_objective_[0] == pytest.approx(objective, rel=1e-9)
     assert model.dual_objective_[0] == pytest.approx(objective, rel=1e-9)
     assert model.coef_[0, 0] == pytest.approx(min(2 * C, 1.0), rel=1e-6)
+    np.testing.assert_allclose(model.multipliers_, np.full((1, 2), min(C, 0.5)), rtol=1e-6)
+    assert model.intercept_[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_ssvm_chooses_c_by_cross_validation():
+    """The best of a grid on held-out rows is what fits of every fold would have chosen."""
+    X, y = overlapping()
+    grid, folds = [0.01, 1.0, 100.0], qed.KFold(5, random_state=0)
+    found = qed.Search(linear(), {"C": grid}, cv=folds).fit(X, y)
+    scores = [np.mean([linear(C).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds.split(X)]) for C in grid]
+    assert found.best_params_ == {"C": grid[int(np.argmax(scores))]}
+    assert found.best_score_ == pytest.approx(max(scores), rel=1e-12)
 
 
 def test_ssvm_is_monotone_in_c_and_becomes_hard():

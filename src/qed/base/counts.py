@@ -236,6 +236,8 @@ def labelled(y: np.ndarray) -> tuple[list[Any], np.ndarray, np.ndarray]:
     """
     values, code = _coded(y)
     rows = np.bincount(code, minlength=len(values))
+    if y.dtype.kind in "iu" and rows.all():
+        return values, code, rows  # whole numbers are in order, and none is missing
     labels = in_order({None if _is_missing(value) else value: None for value, count in zip(values, rows) if count})
     if len(labels) < len(rows) or y.dtype == object:
         number = {label: k for k, label in enumerate(labels)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,13 +36,6 @@ def classes_of(comparison: Comparison) -> list[ClassLine]:
         return []
     y = np.asarray(comparison.rows.array().y).astype(str)[comparison.judged]
     predicted = comparison.predicted.astype(str)
-    lines = [
-        ClassLine(
-            str(label),
-            int((y == label).sum()),
-            int(((y == label) & (predicted == label)).sum()),
-            int((predicted == label).sum()),
-        )
-        for label in np.unique(y)
-    ]
+    rows, found, said = Counter(y.tolist()), Counter(y[y == predicted].tolist()), Counter(predicted.tolist())
+    lines = [ClassLine(label, rows[label], found[label], said[label]) for label in sorted(rows)]
     return sorted(lines, key=lambda one: -one.rows)

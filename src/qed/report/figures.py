@@ -25,6 +25,8 @@ from qed.selection.metrics.ranking import precision_recall_curve, roc_curve
 MOST_BARS = 15
 # Of more classes, curves would lie over one another.
 MOST_CURVES = 6
+# A matrix of more classes is no picture.
+MOST_CONFUSED = 30
 
 
 @dataclass(frozen=True)
@@ -130,11 +132,16 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
 def _confusion(y: np.ndarray, predicted: np.ndarray | None) -> Picture:
     classes = np.unique(np.concatenate([np.asarray(y).astype(str), np.asarray(predicted).astype(str)]))
     counts = confusion_matrix(np.asarray(y).astype(str), np.asarray(predicted).astype(str))
+    wrong, more = int(counts.sum() - np.trace(counts)), ""
+    if len(classes) > MOST_CONFUSED:
+        mixed = counts.sum(axis=0) + counts.sum(axis=1) - 2 * counts.diagonal()
+        shown = np.sort(np.argsort(-mixed, kind="stable")[:MOST_CONFUSED])
+        more = f" Of {len(classes)} classes these {MOST_CONFUSED} are taken for others, or others for them, most often."
+        classes, counts = classes[shown], counts[np.ix_(shown, shown)]
     draw = partial(plots.confusion_matrix, counts, classes)
     size = min(6.0, 3.0 + 0.3 * len(classes))
     svg = picture("confusion", "confusion matrix", draw, size * 1.25, size)
-    wrong = int(counts.sum() - np.trace(counts))
-    words = f"Rows are what is true, columns what was predicted by a model that has not seen the row: {wrong} of {len(y)} are wrong."
+    words = f"Rows are what is true, columns what was predicted by a model that has not seen the row: {wrong} of {len(y)} are wrong.{more}"
     return Picture("Confusion matrix", svg, words)
 
 

@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -91,6 +92,12 @@ class Scorer:
         """Name the methods of a model that would do, the best first."""
         return [method for name in self._responses for method in RESPONSES[name]]
 
+    @cached_property
+    def _accepted(self) -> dict[str, Any]:
+        """What the metric takes, with its defaults: to find out takes as long as to judge some rows."""
+        known = {} if self.function is None else inspect.signature(self.function).parameters
+        return {name: one.default for name, one in known.items()}
+
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a fitted model on these rows; greater is better."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -98,10 +105,9 @@ class Scorer:
             return float(estimator.score(X, y, **given))
         if y is None and self.function.__module__.startswith("qed."):
             raise InputError(f"Scorer {self.name!r} compares the model with a target: give y.")
-        accepted = inspect.signature(self.function).parameters
         if given and not takes(self.function, "sample_weight"):
             raise ParameterError(f"The metric of scorer {self.name!r} does not accept sample_weight.")
-        response, implied = self._ask(estimator, X, accepted)
+        response, implied = self._ask(estimator, X)
         found = self.function(y, response, **implied, **self.options, **given)
         if np.size(found) != 1:
             raise ParameterError(
@@ -138,8 +144,7 @@ class Scorer:
     @property
     def has_positive(self) -> bool:
         """Whether the score judges one of two classes, the positive one."""
-        named = self.function is not None and "pos_label" in inspect.signature(self.function).parameters
-        return named and self.options.get("average", "binary") == "binary"
+        return "pos_label" in self._accepted and self.options.get("average", "binary") == "binary"
 
     def with_positive(self, label: Label) -> Scorer:
         """Give the same scorer with another positive class.
@@ -184,9 +189,7 @@ class Scorer:
         assert self.function is not None
         return by_number.FROM_SUMS[self.function](weight, squared_error, scatter) * self.sign
 
-    def _ask(
-        self, estimator: Any, X: Any, accepted: Mapping[str, inspect.Parameter]
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def _ask(self, estimator: Any, X: Any) -> tuple[np.ndarray, dict[str, Any]]:
         """Give the response of the model, and what its classes imply for the arguments of the metric."""
         method = self.asks(estimator)
         if method is None:
@@ -203,14 +206,14 @@ class Scorer:
         if method == "predict" or classes is None:
             return response, {}
         implied: dict[str, Any] = {}
-        if "labels" in accepted and "labels" not in self.options:
+        if "labels" in self._accepted and "labels" not in self.options:
             implied["labels"] = classes
         if len(classes) != 2:
             return response, implied
-        positive = self.options.get("pos_label", accepted["pos_label"].default if "pos_label" in accepted else None)
+        positive = self.options.get("pos_label", self._accepted.get("pos_label"))
         if positive is None:
             positive = classes[1]
-            if "pos_label" in accepted and "pos_label" not in self.options:
+            if "pos_label" in self._accepted and "pos_label" not in self.options:
                 implied["pos_label"] = positive
         return _of_positive(np.asarray(response), is_first=bool(positive == classes[0])), implied
 

@@ -26,6 +26,8 @@ from qed.base.models.problem import StatisticProblem
 from qed.base.numbers import EPS
 from qed.base.random import generator, seed_of
 from qed.base.sources.block import Block
+from qed.base.sources.rows import Rows
+from qed.classification.discriminant.estimated import estimated
 from qed.classification.discriminant.shrinkage import best_share, fourth_powers, shrunk
 from qed.classification.discriminant.spread import Spread
 from qed.classification.generative import Generative, beyond, log_priors
@@ -34,6 +36,9 @@ from qed.stats.moments import Moments
 
 SHRINKAGE = number(0, 1, kind="model") | choice(None, "auto")
 PRIORS = numbers("model") | choice(None)
+ESTIMATOR = choice(None, kind="model") | Parameter(
+    "an estimator with fit, which sets covariance_", lambda value: callable(getattr(value, "fit", None)), "model"
+)
 
 
 class Quadratic(NamedTuple):
@@ -53,10 +58,15 @@ class GaussianClasses(Generative):
         "means_": floats("classes", "features"),
         "priors_": floats("classes", low=0, high=1),
     }
-    parameters: ClassVar[Mapping[str, Parameter]] = {"priors": PRIORS, "shrinkage": SHRINKAGE}
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "priors": PRIORS,
+        "shrinkage": SHRINKAGE,
+        "covariance_estimator": ESTIMATOR,
+    }
 
     priors: Any
     shrinkage: Any
+    covariance_estimator: Any
     means_: np.ndarray
     priors_: np.ndarray
 
@@ -77,26 +87,33 @@ class GaussianClasses(Generative):
     def _covariances(self, problem: StatisticProblem) -> list[np.ndarray]:
         """Give the covariance of each class, drawn towards the identity where that is asked for."""
         seen = problem.statistic
+        if self.covariance_estimator is not None:
+            return estimated(self, self._rows_of(problem, "covariance_estimator"), seen.classes)
         plain = [part.covariance() for part in seen]
         if self.shrinkage is None:
             return plain
         if self.shrinkage != "auto":
             return [shrunk(covariance, float(self.shrinkage)) for covariance in plain]
-        if problem.rows is None:
-            raise NotAvailableError(
-                f"{type(self).__name__}: shrinkage='auto' is estimated from the rows, which are not at hand when rows are added or "
-                "forgotten. Give a number between 0 and 1, or fit all rows."
-            )
+        rows = self._rows_of(problem, "shrinkage='auto'")
         scales = np.sqrt([covariance.diagonal() for covariance in plain])
         scales[scales == 0] = 1.0
         means = np.array([part.mean for part in seen])
-        quartic = problem.rows.fold(fourth_powers, seen.classes, means, scales)
+        quartic = rows.fold(fourth_powers, seen.classes, means, scales)
         found = []
         for covariance, scale, fourth, weight in zip(plain, scales, quartic, seen.weights):
             unit = np.outer(scale, scale)
             correlation = covariance / unit
             found.append(shrunk(correlation, best_share(correlation, float(fourth), float(weight))) * unit)
         return found
+
+    def _rows_of(self, problem: StatisticProblem, what: str) -> Rows:
+        """Give the rows, which some covariances are estimated from."""
+        if problem.rows is None:
+            raise NotAvailableError(
+                f"{type(self).__name__}: {what} looks at the rows, which are not at hand when rows are added or forgotten. Give a shrinkage "
+                "between 0 and 1, or fit all rows."
+            )
+        return problem.rows
 
     def _noises(self, seen: ByClass) -> np.ndarray:
         """Give the h of each class for which an entry of its covariance is off by no more than ``h[j] * h[k]``."""

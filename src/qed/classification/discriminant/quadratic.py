@@ -26,6 +26,7 @@ from qed.base.models.ways import one_of, takes, way
 from qed.base.numbers import EPS
 from qed.base.sources.block import Block
 from qed.classification.discriminant.gaussian_classes import (
+    ESTIMATOR,
     PRIORS,
     SHRINKAGE,
     GaussianClasses,
@@ -53,6 +54,9 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
         The probability of each class before anything is seen; by default its share of the rows.
     reg_param : float, default=0.0
         How far covariances are drawn towards the identity itself, from 0 to 1, after the shrinkage; it depends on the units of the columns.
+    covariance_estimator : object, optional
+        What finds the covariance of each class in the place of its sums: an estimator, such as scikit-learn's ``OAS()``, whose ``fit`` is
+        shown the rows of one class and sets ``covariance_``. It needs the rows in memory, and goes with neither shrinkage nor weights.
 
     Attributes
     ----------
@@ -101,6 +105,7 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
         "shrinkage": SHRINKAGE,
         "priors": PRIORS,
         "reg_param": number(0, 1, kind="model"),
+        "covariance_estimator": ESTIMATOR,
     }
     compare_encoder: ClassVar[Mapping[str, bool]] = {"full_rank": True}
     compare_grid: ClassVar[Mapping[str, Any]] = {"shrinkage": [0.001, 0.01, 0.1, 0.5]}
@@ -110,10 +115,13 @@ class QuadraticDiscriminantAnalysis(GaussianClasses):
     log_determinant_: np.ndarray
     strengthened_: np.ndarray
 
-    def __init__(self, shrinkage: Any = None, priors: Any = None, reg_param: float = 0.0) -> None:
+    def __init__(
+        self, shrinkage: Any = None, priors: Any = None, reg_param: float = 0.0, covariance_estimator: Any = None
+    ) -> None:
         self.shrinkage = shrinkage
         self.priors = priors
         self.reg_param = reg_param
+        self.covariance_estimator = covariance_estimator
 
     def _covariances(self, problem: StatisticProblem) -> list[np.ndarray]:
         unit = self.reg_param * np.eye(self.n_features_in_)

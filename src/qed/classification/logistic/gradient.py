@@ -1,4 +1,4 @@
-r"""Logistic regression by first-order methods: gradient descent, stochastic gradients, and stochastic gradients of reduced variance.
+r"""Logistic regression by first-order methods: gradient descent, L-BFGS, and stochastic gradients, also of reduced variance.
 
 The gradient is a sum over rows, :math:`\nabla F(w) = C \sum_i s_i (p_i - e_{y_i}) \otimes x_i + w`, so a few rows B give an estimate
 :math:`g_B(w)` of it whose mean it is. One step is an epoch, with one pass over all rows for the objective and the gap:
@@ -11,10 +11,11 @@ that no step is too long and units do not matter. The first (``"gradient"``) goe
 (``"sgd"``) is quick at first; its steps fall like the root of the epochs, and the mean of its places, later epochs counting more, comes
 near the minimum and never quite there, which the certificate says. The third (``"svrg"``) compares with the gradient at the place where the
 epoch began, so that what is random vanishes at the minimum, and gets there at a constant step. Steps of batches are those that the mean
-curvature of a batch allows, which its longest row has a part in. An epoch is :math:`O(npK)`.
+curvature of a batch allows, which its longest row has a part in. A fourth (``"lbfgs"``) corrects the metric by how the gradient changed
+along the last eight moves (:mod:`qed.classification.logistic.secants`), and searches along where that leads. An epoch is :math:`O(npK)`.
 
 Robbins and Monro (1951), A stochastic approximation method; Johnson and Zhang (2013), Accelerating stochastic gradient descent using
-predictive variance reduction.
+predictive variance reduction; Liu and Nocedal (1989), On the limited memory BFGS method for large scale optimization.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ from qed.classification.logistic.likelihood import Point
 from qed.classification.logistic.preconditioner import NARROW
 from qed.classification.logistic.problem import ClassProblem
 from qed.classification.logistic.regression import LogisticRegression, separation
+from qed.classification.logistic.secants import Secants
 from qed.classification.logistic.smooth_likelihood import SmoothLikelihood
 from qed.optim.solvers.epoch_kernel import batch_rows, batches
 
 NAMES = {
     "gradient": "gradient descent",
+    "lbfgs": "L-BFGS",
     "sgd": "stochastic gradients",
     "svrg": "stochastic gradients of reduced variance",
 }
@@ -55,7 +58,7 @@ POWERS = 30
 
 
 class GradientLogisticRegression(LogisticRegression):
-    """Logistic regression by gradient descent, or by the gradients of a few rows at a time.
+    """Logistic regression by gradient descent, by L-BFGS, or by the gradients of a few rows at a time.
 
     The minimum is that of `LogisticRegression`, which gets there in far fewer passes; here the way is what is looked at.
 
@@ -63,8 +66,9 @@ class GradientLogisticRegression(LogisticRegression):
     ----------
     C : float or None, default=1.0
         The weight of the data against the squared penalty; None means no penalty.
-    solver : {"gradient", "sgd", "svrg"}, default="gradient"
-        Descent along the gradient of all rows; along those of batches, at steps that become shorter, with a mean of all places as the
+    solver : {"gradient", "lbfgs", "sgd", "svrg"}, default="gradient"
+        Descent along the gradient of all rows; along it as corrected by what the last steps told of the curvature, which needs the
+        fewest passes; along those of batches, at steps that become shorter, with a mean of all places as the
         answer; or along those of batches, less what they are off by where the epoch began, at a constant step.
     batch : int, default=8
         Rows in a batch. More of them make an epoch cheaper and lead less far.
@@ -123,7 +127,7 @@ class GradientLogisticRegression(LogisticRegression):
     passes: ClassVar[str] = "stream"
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **{name: LogisticRegression.parameters[name] for name in ("C", "fit_intercept", "class_weight", "tol")},
-        "solver": choice("gradient", "sgd", "svrg"),
+        "solver": choice(*NAMES),
         "batch": integer(1),
         "max_iter": integer(1),
         "random_state": random_state(),
@@ -173,9 +177,11 @@ class GradientLogisticRegression(LogisticRegression):
             known.get(name, value) for name, value in (("shrunk", 1.0), ("least", np.inf), ("since", 0))
         )
         place = np.asarray(known.get("place", walk.out(point.theta)))
+        secants = Secants.remembered(known, objective.loss.shape)
         while True:
             if start is None:
                 noted: dict[str, Any] = {"epoch": epoch, "seed": seed, "shrunk": shrunk, "least": least, "since": since}
+                noted |= {"moves": secants.moves, "changes": secants.changes} if self.solver == "lbfgs" else {}
                 yield Step(
                     point.objective,
                     _gap(objective, point, epoch),
@@ -188,9 +194,13 @@ class GradientLogisticRegression(LogisticRegression):
                 return separation(problem.classes, point.separated)
             if since >= PATIENCE and self.solver != "sgd":
                 return Halt(Reason.STALLED)
-            start, epoch = None, epoch + 1
-            before, theta, place = point, *walk.epoch(point, place, seed, epoch, shrunk)
-            point = objective.at(*objective.outside(theta), theta - before.theta)
+            start, epoch, before = None, epoch + 1, point
+            if self.solver == "lbfgs":
+                point = objective.descend(before, walk.corrected(before, secants))
+                secants = secants.with_pair(point.theta - before.theta, point.gradient - before.gradient)
+            else:
+                theta, place = walk.epoch(point, place, seed, epoch, shrunk)
+                point = objective.at(*objective.outside(theta), theta - before.theta)
             if self.solver == "svrg" and not point.objective <= before.objective + 64 * EPS * abs(before.objective):
                 shrunk, point = 0.5 * shrunk, before
             steep = float(np.linalg.norm(point.gradient))
@@ -220,7 +230,7 @@ class Walk:
         What is minimised.
     batch : int
         Rows in a batch.
-    solver : {"gradient", "sgd", "svrg"}
+    solver : {"gradient", "lbfgs", "sgd", "svrg"}
         The method.
     """
 
@@ -237,6 +247,14 @@ class Walk:
     def out(self, theta: np.ndarray) -> np.ndarray:
         """Give the parameters of the scores."""
         return np.array(theta) if self.two else self.loss.coding.T @ theta
+
+    def corrected(self, point: Point, secants: Secants) -> np.ndarray:
+        """Give the direction of L-BFGS: the metric, as long as the last pair says, stands in for the inverse Hessian."""
+        length = self.step
+        if len(secants.moves):
+            move, change = secants.moves[-1], secants.changes[-1]
+            length = self.metric * float((move * change).sum() / (change * self.metric * change).sum())
+        return secants.direction(lambda gradient: length * gradient, point.gradient)
 
     def epoch(
         self, point: Point, place: np.ndarray, seed: int, epoch: int, shrunk: float
@@ -286,7 +304,7 @@ class Walk:
         objective, n, b = self.objective, self.n, self.batch
         ridge = float((self.metric * objective.ridge).max(initial=0.0))
         whole = max(self.bend * self._largest() + ridge, EPS)
-        if self.solver == "gradient":
+        if self.solver in ("gradient", "lbfgs"):
             return whole
         alone = n * self.bend * objective.rows.fold(self._longest).value + ridge
         return 2.0 * max((n * (b - 1) * whole + (n - b) * alone) / (b * max(n - 1, 1)), whole / n)

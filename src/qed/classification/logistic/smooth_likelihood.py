@@ -96,10 +96,13 @@ class SmoothLikelihood(Likelihood):
 
     def final_gap(self, point: Point) -> float:
         """Give the gap that is proven of a point which is the last one: on the way, a proof that would not hold is not tried."""
-        gap = self.newton(point).gap
-        if gap < 1 or not self.factorised:
-            return gap
+        gap, effort = self.newton(point).gap, -1
         with one_blas_thread:
+            # A rough step leads on and proves nothing; who looks at a point for the first time has the cheapest stand-in, too.
+            while not self.factorised and gap > self.tol and self.preconditioner.effort > effort:
+                effort, gap = self.preconditioner.effort, min(gap, self._conjugate(point, rough=0.0).gap)
+            if gap < 1 or not self.factorised:
+                return gap
             return min(self._factor(point, hasty=False).gap, self.plain_gap(point))
 
     def _factor(self, point: Point, *, hasty: bool = True) -> Newton:
@@ -250,8 +253,11 @@ class SmoothLikelihood(Likelihood):
         ridge = np.broadcast_to(self.ridge, self.loss.shape)
         return solve(H + np.diag(ridge.ravel()), -point.gradient.reshape(-1, 1)).coef.reshape(self.loss.shape)
 
-    def _conjugate(self, point: Point) -> Newton:
-        """Bound the gap by the penalty and the least curvature of every row; where that is not enough, by Newton's direction as well."""
+    def _conjugate(self, point: Point, rough: float = 0.3) -> Newton:
+        """Bound the gap by the penalty and the least curvature of every row; where that is not enough, by Newton's direction as well.
+
+        That may be `rough` where there is much to gain, but not where it is to prove that there is nothing.
+        """
         hopeful = self.preconditioner.promised(point) <= HOPE * max(self.tol, EPS) * point.objective
         flat = self._flattest(point) if hopeful else None
         bound = flat or self.bound(point)
@@ -261,7 +267,7 @@ class SmoothLikelihood(Likelihood):
             plain = min(plain, self._gap(point, bound, bound.norm(point.gradient)))
         if plain <= self.tol:
             return Newton(plain, lambda: self._solved(point).solution)
-        found = self._solved(point)
+        found = self._solved(point, rough)
         if bound is None:
             return Newton(plain, lambda: found.solution)
         bent = max(0.0, -float(((point.gradient + found.left) * found.solution).sum()))
@@ -297,7 +303,7 @@ class SmoothLikelihood(Likelihood):
         away = (self.count + 2 * len(total)) * UNIT * (self.total + float(np.trace(total)))
         return max(float(np.linalg.eigvalsh(total)[0]) - len(total) * away, point.curve.least)
 
-    def _solved(self, point: Point) -> Conjugate:
+    def _solved(self, point: Point, rough: float = 0.3) -> Conjugate:
         """Solve for Newton's direction by preconditioned conjugate gradients, the closer to the minimum the more exactly."""
         precondition = self.preconditioner.at(point)
         promised = self.preconditioner.promised(point)
@@ -307,7 +313,7 @@ class SmoothLikelihood(Likelihood):
         found = conjugate_gradients(
             lambda search: self.factor * self.sums.times(point.theta, search) + self.ridge * search,
             -point.gradient,
-            min(0.3, max(np.sqrt(promised / size), enough, EPS)),
+            max(min(rough, max(np.sqrt(promised / size), enough)), min(enough, 0.3), EPS),
             self.preconditioner.most,
             precondition,
         )

@@ -135,7 +135,9 @@ class Visits(RowsProblem):
         """
         total = len(self.codes) if self.held.weight is None else float(self.held.weight.sum())
         bits = 64 if total < MANY_ROWS else int(np.log2(total / TOGETHER))
-        return np.unique(self.keys >> np.uint64(64 - bits), return_counts=True)
+        beginning = self.keys[self.lying] >> np.uint64(64 - bits)
+        starts = np.flatnonzero(np.append(True, beginning[1:] != beginning[:-1]))
+        return beginning[starts], np.diff(np.append(starts, len(beginning)))
 
     def order(self, seed: int, epoch: int) -> np.ndarray:
         """Give the order of a pass, as places among the rows as they lie there."""
@@ -143,7 +145,10 @@ class Visits(RowsProblem):
             return np.arange(len(self.codes))
         key = mixed(np.array([seed * 0x9E3779B97F4A7C15 + epoch & 0xFFFFFFFFFFFFFFFF], np.uint64))
         beginnings, sizes = self.groups
-        chosen = np.argsort(mixed(beginnings ^ key))
+        # Numbers are sorted far sooner than places are by them; so the last bits of each give way to its place.
+        digits = np.uint64((len(beginnings) - 1).bit_length())
+        packed = np.sort(mixed(beginnings ^ key) >> digits << digits | np.arange(len(beginnings), dtype=np.uint64))
+        chosen = (packed & ((np.uint64(1) << digits) - np.uint64(1))).astype(np.intp)
         if len(chosen) == len(self.codes):
             return chosen
         first = (np.cumsum(sizes) - sizes)[chosen]

@@ -17,6 +17,9 @@ from qed.kernels.linear import Linear
 from qed.kernels.names import KERNEL_PARAMETERS
 from qed.kernels.similarity import Similarity, WithKernel
 
+# A share of the squares about a mean that is no more than what sums of a million of them lose.
+CONSTANT = 1e-10
+
 WIDTH_PARAMETERS: Mapping[str, Parameter] = {
     **KERNEL_PARAMETERS,
     "gamma": choice("scale", "auto", None, kind="model") | number(0, above=True, kind="model"),
@@ -38,13 +41,16 @@ class WithWidth(WithKernel):
         total, p = float(weight.sum()), X.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float((weight @ X).sum()) / (total * p)
-            if is_sparse(X):
-                square = float((weight @ X.power(2)).sum()) / (total * p) - mean**2
-            else:
-                square = float((weight @ (X - mean) ** 2).sum()) / (total * p)
+            # The middle of dense rows is taken away first, and what rounding left of it afterwards; zeros of sparse ones stay.
+            away = X if is_sparse(X) else X - mean
+            drift = float((weight @ away).sum()) / (total * p)
+            around = float((weight @ away**2).sum()) / (total * p)
+            square = around - drift**2
         if not math.isfinite(p * square):
             raise overflowed(self)
-        return 1.0 / (p * square) if square > 0 and math.isfinite(1.0 / (p * square)) else 1.0
+        # Numbers that are all the same do not vary, however rounding has them differ from their mean.
+        varies = square > CONSTANT * around and math.isfinite(1.0 / (p * square))
+        return 1.0 / (p * square) if varies else 1.0
 
     @property
     def similarity_is_given(self) -> bool:
