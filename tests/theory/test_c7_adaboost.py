@@ -21,18 +21,19 @@ def members(model=MODEL):
 
 
 @pytest.mark.parametrize(
-    ("error", "alpha", "factor"),
-    [(0.1, 1.0986123, 3.0), (0.25, 0.5493061, 1.7320508), (0.3, 0.4236489, None), (0.4, 0.2027326, None)],
+    ("wrong", "alpha", "factor"),
+    [((1, 1), 1.0986123, 3.0), ((2, 3), 0.5493061, 1.7320508), ((3, 3), 0.4236489, None), ((4, 4), 0.2027326, None)],
 )
-def test_the_say_of_a_member_is_what_the_course_says(error, alpha, factor):
-    rows = qed.rows(np.arange(20.0)[:, None], np.repeat([0, 1], 10))
-    said = np.repeat([0, 1], 10)
-    said[: int(20 * error)] = 1
-    problem = MemberClasses(rows, qed.AdaBoostClassifier())
-    judged = qed.AdaBoostClassifier()._judge(problem, said, problem.weights, np.empty(0))
-    assert judged.error == pytest.approx(error, abs=1e-15) and judged.say / 2 == pytest.approx(alpha, abs=5e-8)
+def test_the_say_of_a_member_is_what_the_course_says(wrong, alpha, factor):
+    """Ten rows of each class, some of which have the value of the other one."""
+    y = np.repeat([0, 1], 10)
+    x = y.copy()
+    x[: wrong[0]], x[10 : 10 + wrong[1]] = 1, 0
+    model = qed.AdaBoostClassifier(n_estimators=1).fit(x[:, None], y)
+    assert model.estimator_errors_[0] == pytest.approx(sum(wrong) / 20, abs=1e-15)
+    assert model.estimator_weights_[0] / 2 == pytest.approx(alpha, abs=5e-8)
     if factor is not None:
-        assert np.exp(judged.say / 2) == pytest.approx(factor, abs=5e-8)
+        assert np.exp(model.estimator_weights_[0] / 2) == pytest.approx(factor, abs=5e-8)
 
 
 def test_weights_are_exponentials_of_margins():

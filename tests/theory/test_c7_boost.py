@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qed
-from qed.trees.boosting.objectives import objective_of_numbers
+from qed.optim import SquaredLoss
 
 random = np.random.default_rng(1)
 X = random.standard_normal((60, 5))
@@ -14,10 +14,10 @@ Y = X @ [1.0, -2.0, 0.0, 0.5, 0.0] + 0.3 * random.standard_normal(60)
 # A pursuit that is stopped after some rounds says so.
 @pytest.mark.filterwarnings("ignore::qed.base.errors.ConvergenceWarning")
 def test_squared_errors_and_single_columns_are_matching_pursuit():
-    objective = objective_of_numbers("squared_error", 0.5, Y, np.ones(60))
+    loss = SquaredLoss()
     coef, length = np.zeros(5), np.linalg.norm(X, axis=0)
     for rounds in range(1, 9):
-        downhill = -objective.pieces((X @ coef)[None], Y).slope[0]
+        downhill = -loss.gradient(X @ coef, Y)
         along = X.T @ downhill / length
         best = int(np.abs(along).argmax())
         coef[best] += along[best] / length[best]

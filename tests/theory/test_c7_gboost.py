@@ -3,10 +3,10 @@ stumps of -1 and 1 it is AdaBoost."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 
 import qed
-from qed.trees.boosting.objectives import objective_of_classes, objective_of_numbers
+from qed.optim import Exact, ExponentialLoss, Objective
+from qed.trees.boosting.losses.objectives import objective_of_classes, objective_of_numbers
 
 random = np.random.default_rng(0)
 N = 200
@@ -72,28 +72,33 @@ def stumps():
 
 
 def test_exponential_loss_stumps_and_exact_steps_are_adaboost():
-    objective, answers = objective_of_classes("exponential", 2), stumps()
-    score, weight = np.zeros(N), ONES.copy()
-    for _ in range(8):
-        slope = objective.pieces(score[None], SIGN).slope[0]
-        along = answers @ -slope
-        chosen = int(np.abs(along).argmax())
-        g = answers[chosen]
-        alpha = minimize_scalar(
-            lambda a, g=g, score=score: objective.pieces((score + a * g)[None], SIGN).loss.sum(),
-            bracket=(-1.0, 1.0),
-            tol=1e-12,
-        ).x
-        # AdaBoost: weights of rows, the stump (or its opposite) of least weighted error, and its closed form.
-        errors = ((answers != SIGN) * weight).sum(axis=1) / weight.sum()
-        best = np.minimum(errors, 1 - errors)
-        assert best[chosen] == pytest.approx(best.min(), rel=1e-9)
-        e = errors[chosen]
-        # A line search that compares values finds a minimum to the root of what rounding can do.
-        assert alpha == pytest.approx(0.5 * np.log((1 - e) / e), abs=1e-6)
-        weight *= np.where(g != SIGN, np.sqrt((1 - e) / e), np.sqrt(e / (1 - e)))
-        score = score + 0.5 * np.log((1 - e) / e) * g
-        np.testing.assert_allclose(weight, np.exp(-SIGN * score), rtol=1e-10)
+    stump = qed.DecisionTreeClassifier(criterion="misclassification", max_depth=1)
+    model = qed.AdaBoostClassifier(stump, n_estimators=8).fit(X, SIGN)
+    loss, answers, score = ExponentialLoss(), stumps(), np.zeros(N)
+    objective = Objective(lambda z: loss.each(z, SIGN).sum(), lambda z: loss.gradient(z, SIGN))
+    for one, say in zip(model.estimators_, model.estimator_weights_):
+        downhill, g = -loss.gradient(score, SIGN), one.predict(X)
+        # No stump, nor its opposite, goes along with the slopes more than the one of least weighted error.
+        assert g @ downhill >= np.abs(answers @ downhill).max() * (1 - 1e-12)
+        # The search ends where 1e-10 of the slope is left.
+        assert Exact().length(objective, objective.at(score), g) == pytest.approx(say / 2, rel=1e-8)
+        score = score + say / 2 * g
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.0])
+def test_a_searched_step_ends_where_the_loss_is_least(rate):
+    loss, y = ExponentialLoss(), SIGN > 0
+    model = qed.GradientBoostingClassifier(
+        loss="exponential", max_iter=6, max_leaf_nodes=3, learning_rate=rate, line_search=True
+    ).fit(X, y)
+    objective = Objective(lambda z: loss.each(z, SIGN).sum(), lambda z: loss.gradient(z, SIGN))
+    score = np.full(N, model.baseline_[0])
+    for number in range(6):
+        tree = model.forest_.tree(number)
+        direction = tree.value[tree.apply(X), 0]
+        assert rate * Exact().length(objective, objective.at(score), direction) == pytest.approx(1.0, rel=1e-6)
+        score = score + direction
+    assert (np.diff(model.train_score_) < 0).all() and qed.certify(model, X, y)
 
 
 def test_a_leaf_of_the_exponential_loss_goes_to_the_mean_of_its_weighted_labels():

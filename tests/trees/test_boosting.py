@@ -13,8 +13,8 @@ from qed.trees.bins import MISSING, Bins
 from qed.trees.boosting import growing
 from qed.trees.boosting.coding import Coding, follow, follow_together, known_levels
 from qed.trees.boosting.growing import Grid, Grower, Rules, worth, worth_of_levels
-from qed.trees.boosting.logistic import logistic_pieces
-from qed.trees.boosting.objectives import quantiles
+from qed.trees.boosting.losses.logistic import logistic_pieces
+from qed.trees.boosting.losses.objectives import quantiles
 
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile", "poisson"]
 
@@ -228,6 +228,32 @@ def test_a_step_that_would_raise_the_loss_is_halved(loss, rate):
     assert qed.certify(model, X, y)
 
 
+@pytest.mark.parametrize("settings", [{}, {"subsample": 0.6, "random_state": 0}, {"learning_rate": 3.0}], ids=str)
+@pytest.mark.parametrize("loss", [*LOSSES, "log_loss", "exponential"])
+def test_a_searched_way_is_the_best_one_and_proven(loss, settings):
+    settings = {"loss": loss, "max_iter": 5, "max_leaf_nodes": 6, "line_search": True, **settings}
+    if loss in ("log_loss", "exponential"):
+        model, y = qed.GradientBoostingClassifier(**settings), LABEL if loss == "log_loss" else LABEL > 0
+    else:
+        model, y = qed.GradientBoostingRegressor(**settings), target(loss)
+    few = X[:300], y[:300]
+    model.fit(*few)
+    assert model.certificate_ and qed.certify(model, *few)
+    # All leaves of a round together, so that only the length is another.
+    forest, outputs = model.forest_, model.n_trees_per_iteration_
+    forest.value[forest.starts[3 * outputs] : forest.starts[4 * outputs]] *= 1.001
+    assert not qed.certify(model, *few)
+
+
+def test_lines_are_searched_alike_by_all_threads_and_after_a_break():
+    models = [qed.GradientBoostingClassifier(max_iter=6, line_search=True) for _ in range(2)]
+    with qed.threads(1):
+        models[0].fit(X, LABEL)
+    with qed.threads(4):
+        models[1].fit(X, LABEL)
+    assert same(*models)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_compiled_losses_are_the_plain_ones(weighted):
     random = np.random.default_rng(0)
@@ -320,7 +346,7 @@ def test_drawn_rows_and_columns_are_those_of_the_seed():
     assert certificate, f"{certificate}"
 
 
-@pytest.mark.parametrize("settings", [{}, {"subsample": 0.6}, {"early_stopping": True}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"subsample": 0.6}, {"early_stopping": True}, {"line_search": True}], ids=str)
 def test_a_resumed_fit_is_the_unbroken_one(settings):
     whole = qed.GradientBoostingClassifier(max_iter=9, random_state=0, **settings).fit(X, LABEL)
     part = qed.GradientBoostingClassifier(max_iter=4, random_state=0, **settings).fit(X, LABEL)

@@ -5,9 +5,9 @@ import pytest
 
 import qed
 from qed.base.compile import interpreted
-from qed.trees.forest import Forest, add_values
+from qed.trees.boosting.forest import Forest, add_values
+from qed.trees.boosting.passing import ALL, MOST, TOGETHER, add_few, add_passed, passes_of
 from qed.trees.nodes import LEAF, NO_LEVEL
-from qed.trees.passing import ALL, MOST, TOGETHER, add_few, add_passed, passes_of
 
 COLUMNS = ("feature", "threshold", "children_right", "missing_go_to_left", "value")
 

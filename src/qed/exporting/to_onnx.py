@@ -29,7 +29,7 @@ from qed.neural.models.model import MultiLayer
 from qed.neural.network import Network
 from qed.regression.linear.linear import LinearPredictor
 from qed.selection.comparing.table_model import TableModel
-from qed.trees.forest import Forest
+from qed.trees.boosting.forest import Forest
 from qed.trees.nodes import Nodes
 
 

@@ -89,6 +89,15 @@ def on_grid(weights: np.ndarray, *, all_count: bool = False) -> np.ndarray:
     return np.asarray(np.maximum(np.rint(weights / grid), float(all_count)) * grid)
 
 
+def near_one(weights: np.ndarray) -> float:
+    """Give the power of two that brings the largest weight near one, so that no product of two of them vanishes or overflows.
+
+    >>> near_one(np.array([1e-200, 3e-200])) * 3e-200
+    0.8...
+    """
+    return float(np.ldexp(1.0, int(np.clip(-np.frexp(weights.max(initial=0.0))[1], -1022, 1000))))
+
+
 @dataclass
 class Grown:
     """The nodes of a tree as they are grown: what each asks, as ranks, and its right child."""

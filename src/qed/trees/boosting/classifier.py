@@ -37,6 +37,9 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         What is lowered: minus the logarithm of the probability of the class, or, for two classes, the exponential loss.
     learning_rate : float, default=0.1
         The share of its best value that each leaf goes.
+    line_search : bool, default=False
+        Whether the trees of a round are stretched to where the loss is least along them, before the rate shortens the way. Else each leaf
+        goes to the minimum of a parabola of its own.
     max_iter : int, default=100
         Rounds at the most; ``n_iter_`` says how many there were.
     max_leaf_nodes : int or None, default=31
@@ -127,6 +130,7 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
         *,
         loss: str = "log_loss",
         learning_rate: float = 0.1,
+        line_search: bool = False,
         max_iter: int = 100,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
@@ -146,6 +150,7 @@ class GradientBoostingClassifier(Classifier, GradientBoosting):
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
+        self.line_search = line_search
         self.max_iter = max_iter
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth

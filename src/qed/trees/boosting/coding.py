@@ -18,7 +18,7 @@ from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.asking.categories import known_levels
 from qed.trees.bins import MISSING, Bins
-from qed.trees.forest import Forest
+from qed.trees.boosting.forest import Forest
 from qed.trees.nodes import levels_of
 from qed.trees.present import sample_of
 

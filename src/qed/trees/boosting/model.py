@@ -4,7 +4,8 @@ r"""What boosted trees of classes and of numbers share: rounds as steps, scores 
 
 with the leaves :math:`\ell` of a tree that is grown where the loss of :math:`F_{m-1}` falls fastest: :mod:`qed.trees.boosting.growing`.
 Every loss here is convex, so a step along these values lowers it if only it is short enough: where the training loss would rise, all values
-of the round are halved until it does not. A round costs :math:`O(np)` for each level of its trees.
+of the round are halved until it does not; or they go, all times one factor, to where the loss is least along them
+(:mod:`qed.trees.boosting.losses.line`). A round costs :math:`O(np)` for each level of its trees.
 
 Friedman (2001), Greedy function approximation: a gradient boosting machine.
 """
@@ -30,12 +31,12 @@ from qed.base.running.steps import Halt, Reason, Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
 from qed.trees.asking.categories import CATEGORICAL_FEATURES
+from qed.trees.boosting.forest import Forest
 from qed.trees.boosting.monotone import is_of_directions, wrong_way
 from qed.trees.boosting.problem import BoostingProblem
 from qed.trees.boosting.proof import Checked, check_rounds
 from qed.trees.boosting.rounds import Rounds
 from qed.trees.boosting.search import staged_search
-from qed.trees.forest import Forest
 from qed.trees.model import TREE_PARAMETERS
 
 # Numbers that the proof of a fit may look at; ``certify`` looks at all.
@@ -48,6 +49,7 @@ TREE_SECONDS, COLUMN_SECONDS, CELL_SECONDS = 2e-4, 4e-5, 4e-9
 
 BOOSTING_PARAMETERS: Mapping[str, Parameter] = {
     "learning_rate": number(0, above=True),
+    "line_search": boolean(kind="model"),
     "max_iter": integer(1, kind="model"),
     "max_leaf_nodes": integer(2, kind="model") | choice(None),
     "max_depth": integer(1, kind="model") | choice(None),
@@ -106,6 +108,7 @@ class GradientBoosting(Iterative):
     }
     loss: str
     learning_rate: float
+    line_search: bool
     n_iter_no_change: int
     max_features: Any
     subsample: float
@@ -174,7 +177,7 @@ class GradientBoosting(Iterative):
         return len(losses) > last and min(losses[-last:]) >= losses[-last - 1] - self.tol
 
     def _finish(self, problem: BoostingProblem, step: Step) -> None:
-        unit = problem.size**problem.objective.power
+        unit = problem.unit
         self.baseline_ = step.baseline * problem.size
         self.forest_ = step.forest
         self.n_trees_per_iteration_ = problem.objective.outputs
@@ -268,7 +271,7 @@ class GradientBoosting(Iterative):
     def _restate(self, problem: BoostingProblem) -> list[Claim]:
         if self._fault(problem.objective.outputs):
             return []
-        found, unit = self._checked(problem), problem.size**problem.objective.power
+        found, unit = self._checked(problem), problem.unit
         aside = np.array(found.aside) * unit if found.aside else None
         own, columns = (None if one is None else one * 1.0 for one in (self.is_categorical_, problem.is_categorical))
         return [

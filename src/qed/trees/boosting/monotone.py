@@ -20,7 +20,7 @@ import numpy as np
 from qed.base.compile import kernel
 from qed.base.errors import InputError
 from qed.base.sources.rows import Rows
-from qed.trees.forest import Forest
+from qed.trees.boosting.forest import Forest
 
 
 class Fence(NamedTuple):

@@ -23,8 +23,9 @@ from qed.trees.asking.categories import columns_of_categories
 from qed.trees.bins import Bins
 from qed.trees.boosting.coding import Coding, learn_coding
 from qed.trees.boosting.growing import LEAST_CURVATURE, Rules
+from qed.trees.boosting.losses.measuring import Table
+from qed.trees.boosting.losses.objectives import Objective, objective_of_classes, objective_of_numbers
 from qed.trees.boosting.monotone import directions_of
-from qed.trees.boosting.objectives import Objective, objective_of_classes, objective_of_numbers
 from qed.trees.growing import NOTHING, on_grid
 from qed.trees.present import PresentRows
 from qed.trees.problem import features_tried
@@ -37,6 +38,7 @@ class Settings(Protocol):
     """What a problem has to know of the model whose it is."""
 
     loss: str
+    line_search: bool
     max_leaf_nodes: int | None
     max_depth: int | None
     min_samples_leaf: int
@@ -48,32 +50,6 @@ class Settings(Protocol):
     monotonic_cst: Any
     early_stopping: Any
     validation_fraction: float | None
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Some of the rows: their numbers, targets as the objective takes them, and weights (empty where all are one)."""
-
-    numbers: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """What every row weighs."""
-        return self.weight if len(self.weight) else np.ones(len(self))
-
-    @cached_property
-    def total(self) -> float:
-        """What all rows weigh."""
-        return float(self.weights.sum()) if len(self.weight) else float(len(self))
-
-    def some(self, chosen: np.ndarray) -> Table:
-        """Give some of the rows."""
-        return Table(self.numbers[chosen], self.y[chosen], self.weight[chosen] if len(self.weight) else self.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +82,12 @@ class BoostingProblem(PresentRows, ABC):
     @abstractmethod
     def targets(self) -> np.ndarray:
         """The targets, as the objective takes them."""
+
+    @property
+    def unit(self) -> float:
+        """What losses are multiplied by, to be in the units of the target; infinity where these overflow."""
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.float64(self.size) ** self.objective.power)
 
     @cached_property
     def is_categorical(self) -> np.ndarray | None:

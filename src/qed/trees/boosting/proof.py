@@ -17,17 +17,19 @@ from qed.base.certificate import Claim
 from qed.base.numbers import EPS
 from qed.base.threads.team import Team, team
 from qed.trees.bins import MISSING
+from qed.trees.boosting.forest import Forest
 from qed.trees.boosting.growing import Grid, Rules, level_share, pull_of, worth, worth_of_levels
+from qed.trees.boosting.losses.line import Line
+from qed.trees.boosting.losses.measuring import PART, Measured, mean_loss, measure
+from qed.trees.boosting.losses.objectives import quantiles
 from qed.trees.boosting.monotone import Fence, bounded, limits_of, loose_by, mean_values
-from qed.trees.boosting.objectives import quantiles
 from qed.trees.boosting.problem import BoostingProblem, Coded, Table
-from qed.trees.boosting.rounds import HALVINGS, PART, ROUNDING, Measured, grid_of, mean_loss, measure, scores_of
-from qed.trees.forest import Forest
+from qed.trees.boosting.rounds import HALVINGS, ROUNDING, grid_of, scores_of
 from qed.trees.nodes import Nodes
 from qed.trees.problem import features_tried
 
-# The share of their sizes by which two values clearly differ.
-CLEAR = 1e-9
+# The share of their sizes by which two values clearly differ, and the least number there is above zero.
+CLEAR, LEAST = 1e-9, 2.0**-1074
 # Rows whose places are held at a time, so that they stay near.
 NEAR = 1 << 16
 
@@ -47,7 +49,10 @@ class Checked:
     miscounted: int = 0  # nodes with other rows, weights or gains
     astray: float = 0.0  # the most by which the value of a leaf differs, in units of what rounding can do
     worse: float = 0.0  # the most by which another question, or another leaf, is better, likewise
-    longer: int = 0  # rounds whose values might have been halved less often, or were moved otherwise
+    longer: int = 0  # rounds whose values might have been halved less often
+    missed: int | None = (
+        None  # rounds that do not go by the rate of the way to the least loss, where that is searched for
+    )
 
     def claims(self, train_score: np.ndarray) -> list[Claim]:
         where = "" if self.rounds == self.of else f" ({self.rounds} of {self.of} rounds)"
@@ -57,6 +62,9 @@ class Checked:
             Claim(f"leaves go as far as their rows say (difference, in units of rounding){where}", self.astray, 1.0),
             Claim(f"rounds that were halved without need{where}", float(self.longer), 0.0),
         ]
+        if self.missed is not None:
+            says = f"rounds whose way does not end where the loss is least along their trees, times the rate{where}"
+            claims.append(Claim(says, float(self.missed), 0.0))
         if self.all_columns:
             says = f"a question is better than the one asked (excess, in units of rounding){where}"
             claims.append(Claim(says, self.worse, 1.0))
@@ -77,6 +85,7 @@ def check_rounds(forest: Forest, problem: BoostingProblem, seed: int, rate: floa
     of = forest.n_trees // outputs
     rounds = of if budget is None else min(of, max(1, budget // (len(train) * p * outputs)))
     found = Checked(objective.baseline(train.y, train.weights), rounds, of, problem.model.subsample >= 1)
+    found.missed = 0 if problem.model.line_search else None
     found.all_columns = features_tried(problem.model.max_features, p) >= p
     coded = problem.coded(train, aside)
     look = _Look(found, problem, train, coded, rate)
@@ -142,7 +151,7 @@ class _Look:
         objective, train = self.problem.objective, self.train
         if drawn is not None:
             measured = measure(objective, train, scores, crew, drawn)
-        halvings: set[int] = set()
+        values: list[tuple[np.ndarray, ...]] = []
         for output, number in enumerate(trees):
             nodes, here = forest.tree(number), slice(forest.starts[number], forest.starts[number + 1])
             # All rows are looked at where they are: copies of very many would be most of the memory.
@@ -159,9 +168,10 @@ class _Look:
             least = level_share(weight, len(leaf)) * float(sums[1, 0])
             sides, bounds = self.coding.sides(forest, here), self._bounds(nodes, sums, grid)
             self._questions(nodes, leaf, codes, amounts, sums, grid, forest.gain[here], sides, least, bounds)
-            halvings |= self._counts_and_values(nodes, leaf, rows, slope, curvature, sums[2], scores[output], bounds)
-        if halvings - {0}:
-            self._shorter(halvings, measured, scores, following, crew)
+            values.append(self._counts_and_values(nodes, leaf, rows, slope, curvature, sums[2], scores[output], bounds))
+        line = Line(objective, train, scores, following - scores, crew, drawn)
+        if self._values(line, *(np.concatenate(parts) for parts in zip(*values))):
+            self._shorter(measured, scores, following, crew)
 
     def _bounds(self, nodes: Nodes, sums: np.ndarray, grid: Grid) -> _Bounds | None:
         """Hand the bounds of values down again; None where all columns are free."""
@@ -200,8 +210,8 @@ class _Look:
         weight: np.ndarray,
         scores: np.ndarray,
         bounds: _Bounds | None,
-    ) -> set[int]:
-        """Compare rows, weights and values; give how often the values were halved, nothing where they are all rounding."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Compare rows and weights; give the values of the leaves, those that are wanted, and what rounding may do to these."""
         found, count, heavy = self.found, nodes.node_count, self.train.weights[rows]
         wrong = nodes.sums(leaf, np.ones(len(leaf))) != nodes.n_node_samples
         wrong |= np.abs(nodes.weighted_n_node_samples - weight) > 1e-12 * weight[0]
@@ -231,12 +241,38 @@ class _Look:
         # Sums of m numbers are known to m roundings of their sizes, the slopes themselves to a few.
         m = nodes.n_node_samples[leaves] + 32.0
         slack = self.rate * (m * EPS * np.broadcast_to(slack, count)[leaves] + bent[leaves])
-        halved = _halvings(own, wanted, slack)
+        # What is kept in the units of the target is a multiple of the least number there is, the baseline and all values before it, too.
+        slack = slack + (len(self.found.losses) + 2) * LEAST / self.problem.size
+        return own, wanted, slack
+
+    def _values(self, line: Line, own: np.ndarray, wanted: np.ndarray, slack: np.ndarray) -> bool:
+        """Compare the values of the leaves of a round with those wanted, all times one factor; say whether they were halved."""
+        found, factor, clear = self.found, 1.0, np.nan_to_num(np.abs(wanted) - 2 * slack, nan=-math.inf)
+        halved, known = 0, clear > 0
+        if known.any():
+            clearest = int(clear.argmax())
+            with np.errstate(divide="ignore", over="ignore"):
+                factor = float(own[clearest] / wanted[clearest])
+            if self.problem.model.line_search and factor > 0 and math.isfinite(factor):
+                halved = self._halved(line, factor)
+                slack = max(factor, 1.0) * (slack + np.abs(wanted) * slack[clearest] / np.abs(wanted[clearest]))
+            else:
+                halved = _halvings(factor)
+                factor = math.ldexp(1.0, -halved)
         # Where all that is wanted is rounding, so are the values, of either sign.
-        apart = np.abs(own) / 4 if halved is None else np.abs(own - math.ldexp(1.0, -halved) * wanted)
+        apart = np.where(known, np.abs(own - factor * wanted), np.abs(own) / 4)
         with np.errstate(divide="ignore", invalid="ignore"):
             found.astray = max(found.astray, float(np.where(apart == 0, 0.0, apart / slack).max()))
-        return set() if halved is None else {halved}
+        return halved > 0
+
+    def _halved(self, line: Line, factor: float) -> int:
+        """Say how often the way to the least loss was halved; count a round that went neither that way nor such a part of it."""
+        trial = 1.0 / (self.rate * factor)
+        for halved in range(HALVINGS if self.rate > 1 else 1):
+            if line.is_best(math.ldexp(1.0, halved) / self.rate, trial):
+                return halved
+        self.found.missed = (self.found.missed or 0) + 1
+        return 0
 
     def _questions(
         self,
@@ -336,13 +372,11 @@ class _Look:
             rest = max(float(worth_of[one]) for one in open_)
             found.worse = max(found.worse, rest / least if rest > 0 else 0.0)
 
-    def _shorter(
-        self, halvings: set[int], measured: Measured, scores: np.ndarray, following: np.ndarray, crew: Team
-    ) -> None:
-        """See that a round was halved as one, and that half as often would have raised the loss."""
+    def _shorter(self, measured: Measured, scores: np.ndarray, following: np.ndarray, crew: Team) -> None:
+        """See that a round that was halved half as often would have raised the loss."""
         twice = scores + 2 * (following - scores)
         loss = measure(self.problem.objective, self.train, twice, crew).loss
-        self.found.longer += int(len(halvings) != 1 or loss <= measured.loss * (1 + ROUNDING) * (1 - 1e-12))
+        self.found.longer += int(loss <= measured.loss * (1 + ROUNDING) * (1 - 1e-12))
 
 
 def _tree(nodes: Nodes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -361,12 +395,6 @@ def _histograms(leaf: np.ndarray, codes: np.ndarray, width: int, amounts: np.nda
     return flat.reshape(3, count, width)
 
 
-def _halvings(own: np.ndarray, wanted: np.ndarray, slack: np.ndarray) -> int | None:
-    """Say how often values must have been halved to be what they are, by the clearest; None where all are rounding."""
-    clear = np.abs(wanted) - 2 * slack
-    place = int(clear.argmax())
-    if not clear[place] > 0:
-        return None
-    with np.errstate(divide="ignore", over="ignore"):
-        share = float(wanted[place] / own[place])
-    return int(np.clip(np.rint(np.log2(share)), 0, HALVINGS)) if share > 0 and math.isfinite(share) else 0
+def _halvings(factor: float) -> int:
+    """Say how often values must have been halved that are so many times what was wanted."""
+    return int(np.clip(np.rint(-np.log2(factor)), 0, HALVINGS)) if factor > 0 and math.isfinite(factor) else 0

@@ -1,12 +1,10 @@
 """The rounds of boosting: measure the losses, grow a tree for each output, go as far as the loss allows.
 
-Losses are measured in parts of rows that are fixed by the data, so that no sum depends on the threads. The scores of a resumed fit are
-those of its trees, added in the same order: it goes on bit for bit.
+The scores of a resumed fit are those of its trees, added in the same order: it goes on bit for bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,77 +13,17 @@ import numpy as np
 from qed.base.numbers import EPS
 from qed.base.threads.team import Team, team
 from qed.trees.boosting.coding import Coding
+from qed.trees.boosting.forest import Forest, Growing
 from qed.trees.boosting.growing import Grid, Grower, Grown
-from qed.trees.boosting.logistic import logistic_pieces
+from qed.trees.boosting.losses.line import Line
+from qed.trees.boosting.losses.measuring import Measured, Table, mean_loss, measure
+from qed.trees.boosting.losses.objectives import quantiles
 from qed.trees.boosting.monotone import limits_of, mean_values
-from qed.trees.boosting.objectives import Objective, quantiles
-from qed.trees.boosting.problem import BoostingProblem, Table
-from qed.trees.forest import Forest, Growing
+from qed.trees.boosting.problem import BoostingProblem
 from qed.trees.nodes import LEAF
 
-# Rows that are measured at a time, what rounding may raise a sum of losses by, and how often a step is halved.
-PART, ROUNDING, HALVINGS = 1 << 14, 64 * EPS, 60
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """The losses of rows at their scores: their sum, and slopes and curvatures of shape (outputs, n)."""
-
-    loss: float
-    slope: np.ndarray
-    curvature: np.ndarray
-    sizes: np.ndarray  # (outputs, 2): sums of the sizes of slopes and of curvatures, times weights
-
-
-def measure(
-    objective: Objective,
-    table: Table,
-    scores: np.ndarray,
-    crew: Team,
-    drawn: np.ndarray | None = None,
-    room: Measured | None = None,
-    move: Callable[[slice], None] | None = None,
-) -> Measured:
-    """Measure the losses; the sizes are those of all rows, or of some that are drawn.
-
-    What was measured before and is no longer needed is `room` for slopes and curvatures. Scores are those after a `move` of each part.
-    """
-    slope, curvature = (np.empty_like(scores), np.empty_like(scores)) if room is None else (room.slope, room.curvature)
-    is_compiled = objective.is_logistic and len(table) > PART
-
-    def one(part: int, parts: int) -> tuple[float, np.ndarray]:
-        here = slice(part * PART, (part + 1) * PART)
-        if move is not None:
-            move(here)
-        z, y, weight, down, bend = (
-            scores[:, here],
-            table.y[here],
-            table.weight[here],
-            slope[:, here],
-            curvature[:, here],
-        )
-        if is_compiled:
-            loss, sizes = logistic_pieces(z[0], y, weight, down[0], bend[0])
-            return loss, sizes[None]
-        each, down[:], bend[:] = objective.pieces(z, y)
-        return _total(each, weight), _sizes(down, bend, weight)
-
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        found = crew.run(one, -(-len(table) // PART))
-        sizes = np.sum([part[1] for part in found], axis=0)
-        if drawn is not None:
-            weight = table.weight[drawn] if len(table.weight) else table.weight
-            sizes = _sizes(slope[:, drawn], curvature[:, drawn], weight)
-    return Measured(float(np.sum([part[0] for part in found])), slope, curvature, sizes)
-
-
-def _total(amounts: np.ndarray, weight: np.ndarray) -> float:
-    return float((amounts * weight).sum() if len(weight) else amounts.sum())
-
-
-def _sizes(slope: np.ndarray, curvature: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    amounts = (np.abs(slope), curvature)
-    return np.stack([(one * weight if len(weight) else one).sum(axis=1) for one in amounts], axis=1)
+# What rounding may raise a sum of losses by, and how often a step is halved.
+ROUNDING, HALVINGS = 64 * EPS, 60
 
 
 def grid_of(measured: Measured, output: int, table: Table, drawn: np.ndarray | None) -> Grid:
@@ -103,10 +41,10 @@ class Tree:
     sets: np.ndarray
     value: np.ndarray
 
-    def halve(self) -> None:
-        """Go half as far."""
-        self.value[:] *= 0.5
-        self.nodes[4][:] *= 0.5
+    def stretch(self, by: float) -> None:
+        """Go so many times as far."""
+        self.value[:] *= by
+        self.nodes[4][:] *= by
 
 
 class Rounds:
@@ -158,6 +96,8 @@ class Rounds:
                 slope, curvature = self.measured.slope[output], self.measured.curvature[output]
                 grown = self.grower.grow(crew, slope, curvature, grid, drawn, columns, self.leaf[output])
                 trees.append(self._tree(grown, output, drawn))
+            if self.problem.model.line_search:
+                self._search(crew, trees, drawn)
             self._go(crew, trees, whole=drawn is None)
         for tree in trees:
             self.growing.append(tree.nodes, tree.sets)
@@ -223,6 +163,14 @@ class Rounds:
         means = mean_values(*tree, step, grown.sums[:, 2])
         return limits_of(*tree, np.asarray(self.grower.directions), means)[0]
 
+    def _search(self, crew: Team, trees: list[Tree], drawn: np.ndarray | None) -> None:
+        """Go by the rate of the way to where the loss is least along the trees."""
+        direction = np.stack([tree.value[leaf] for tree, leaf in zip(trees, self.leaf)])
+        line = Line(self.objective, self.train, self.scores, direction, crew, drawn)
+        length = self.rate * line.best(1.0 / self.rate)
+        for tree in trees:
+            tree.stretch(length)
+
     def _go(self, crew: Team, trees: list[Tree], *, whole: bool) -> None:
         """Add the values of the trees to the scores; where that would raise the loss of all rows, halve them until it does not."""
         before = self.measured.loss
@@ -236,7 +184,7 @@ class Rounds:
             if not whole or self.measured.loss <= before * (1 + ROUNDING):
                 break
             for tree in trees:
-                tree.halve()
+                tree.stretch(0.5)
         self.scores, self._moved = self._moved, self.scores
 
 
@@ -259,12 +207,6 @@ def scores_of(
         leaf = coding.leaves(forest, tree, codes)
         scores[tree % outputs] += forest.value[forest.starts[tree] : forest.starts[tree + 1]][leaf]
     return scores / problem.size
-
-
-def mean_loss(objective: Objective, table: Table, scores: np.ndarray) -> float:
-    """Give the mean loss of rows."""
-    with team(1) as crew:
-        return measure(objective, table, scores, crew).loss / table.total
 
 
 def _added_up(grown: Grown, order: np.ndarray) -> np.ndarray:

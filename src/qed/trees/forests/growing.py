@@ -30,7 +30,7 @@ from qed.trees.forests.adding import (
     upwards,
 )
 from qed.trees.forests.lots import RIGHT
-from qed.trees.growing import Rules, on_grid
+from qed.trees.growing import Rules, near_one, on_grid
 from qed.trees.impurity import WITH_LOGARITHMS, purity
 from qed.trees.sweeping import mix
 
@@ -66,16 +66,17 @@ class DrawnTree(NamedTuple):
         return cls(feature, place, np.empty(count, dtype=bool), right, size, np.empty((count, classes)))
 
 
-def counted(mass: np.ndarray, unit: float) -> tuple[np.ndarray, float]:
-    """Give what rows weigh such that all sums are exact, and the unit: whole numbers of `unit`, or multiples of a grid, and none (0).
+def counted(mass: np.ndarray, unit: float) -> tuple[np.ndarray, float, bool]:
+    """Give what rows weigh such that all sums are exact, its unit, and whether they are whole numbers of it: of `unit`, or else on a grid.
 
     >>> counted(np.array([3.0, 1.0]) * 0.1, 0.1)
-    (array([3., 1.]), 0.1)
+    (array([3., 1.]), 0.1, True)
     """
     times = np.rint(mass / unit)
     if (times * unit == mass).all() and times.sum() < 2.0**52:
-        return times, unit
-    return on_grid(mass, all_count=True), 0.0
+        return times, unit, True
+    near = near_one(mass)
+    return on_grid(mass * near, all_count=True), 1.0 / near, False
 
 
 def grow_drawn(
@@ -92,8 +93,8 @@ def grow_drawn(
 
     Where rows of two classes weigh whole numbers of a `unit`, they are counted, and two counts are added at once.
     """
-    n, (exact, unit) = len(rows), counted(mass, unit)
-    whole = drawn.classes == 2 and unit > 0 and exact.sum() < 1 << 31
+    n, (exact, unit, is_counted) = len(rows), counted(mass, unit)
+    whole = drawn.classes == 2 and is_counted and exact.sum() < 1 << 31
     keys, everything = rows.astype(np.uint64) << ROW, NONE
     # What counted rows do not need is None, and so nothing is compiled for it.
     weight = near = sums = None
@@ -104,7 +105,7 @@ def grow_drawn(
         weight, near = np.empty((drawn.codes.shape[1], 2)), np.empty((n, 2))
         weight[rows, 0], weight[rows, 1] = exact, mass
         sums = np.zeros((MISSING + 1, max(drawn.classes, 2)))
-    rules = rules._replace(gain=rules.gain / (unit or 1.0), weight=rules.weight / (unit or 1.0))
+    rules = rules._replace(gain=rules.gain / unit, weight=rules.weight / unit)
     most = 2 * max(n // rules.leaf, 1) - 1
     room = DrawnTree.room(min(most, (2 << rules.depth) - 1) if rules.depth < 62 else most, drawn.classes)
     leaf = np.empty(drawn.codes.shape[1] if drawn.classes == 1 else 0, dtype=np.intp)
@@ -167,8 +168,7 @@ def grow_bins(
     whole, left = np.empty(classes), np.empty(classes)
     while waiting > 0:
         waiting -= 1
-        start, stop, level, lot = firsts[waiting], lasts[waiting], levels[waiting], lots[waiting]
-        all_ = both[waiting]
+        start, stop, level, lot, all_ = firsts[waiting], lasts[waiting], levels[waiting], lots[waiting], both[waiting]
         node, count = count, count + 1
         if parents[waiting] >= 0:
             right[parents[waiting]] = node
@@ -197,8 +197,7 @@ def grow_bins(
                         codes[j], keys, near, classes, start, stop, *room_of_bins, edges[j], mix(own ^ RIGHT)
                     )
                 found, where, side, before, gone_here = best_bin(
-                    *(pairs, sums, counts, bits, kind, classes, stop - start, whole, total),
-                    *(leaf, leaf_weight, left),
+                    *(pairs, sums, counts, bits, kind, classes, stop - start, whole, total, leaf, leaf_weight, left)
                 )
                 if where >= 0 and (found > score or (found == score and j < chosen)):
                     score, chosen, place, missing, heavy, gone = found, j, where, side, before, gone_here

@@ -199,7 +199,7 @@ class Forest(Estimator):
         mean, times = next(means(self._left_out(problem), len(problem.y), [len(self.trees_)]))
         there = times > 0
         warn_of_unjudged(self, int((~there).sum()))
-        return self._score_of(problem, mean[there], there) if there.any() else np.nan
+        return self._score_of(problem, mean[there], there) if there.any() else 0.0
 
     def _left_out(self, problem: TreeProblem) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         codes = problem.codes(self.bins_)

@@ -14,6 +14,7 @@ from qed.trees.forests.adding import between
 from qed.trees.forests.growing import counted
 from qed.trees.forests.lots import columns_of, lots_of_nodes
 from qed.trees.forests.walking import leaves_of, places_of
+from qed.trees.growing import Rules
 from qed.trees.impurity import ENTROPY, purities
 from qed.trees.nodes import Nodes
 from qed.trees.problem import TreeProblem
@@ -26,8 +27,15 @@ class Walked:
     def __init__(
         self, nodes: Nodes, codes: np.ndarray, bins: Bins, rows: np.ndarray, mass: np.ndarray, unit: float
     ) -> None:
-        self.nodes, self.codes, self.bins, self.rows, self.mass, self.unit = nodes, codes, bins, rows, mass, unit
+        self.nodes, self.codes, self.bins, self.rows, self.total = nodes, codes, bins, rows, float(mass.sum())
+        # As trees are grown: sums are exact, and no product of them vanishes.
+        self.mass, self.unit, _ = counted(mass, unit)
         self.place, self.leaf = places_of(nodes, bins), leaves_of(nodes, bins, codes, rows)
+
+    def rules(self, problem: TreeProblem) -> Rules:
+        """Give the rules, which speak of all rows, in units of the weights of those that were drawn."""
+        rules, share = problem.rules, self.total / problem.total
+        return rules._replace(gain=rules.gain * share / self.unit, weight=rules.weight * share / self.unit)
 
     @cached_property
     def _in_order(self) -> tuple[np.ndarray, np.ndarray]:
@@ -55,9 +63,8 @@ class Walked:
         wrong = int(
             (asking & (self.place == MISSING)).sum() + (~asking & ~quiet).sum() + (nodes.n_node_samples < 1).sum()
         )
-        exact, _ = counted(self.mass, self.unit)
         for node, members, left in self.ways(1, budget):
-            code, mass = self.codes[nodes.feature[node], self.rows[members]], exact[members]
+            code, mass = self.codes[nodes.feature[node], self.rows[members]], self.mass[members]
             lost = code == MISSING
             goes = (code <= self.place[node]) & ~lost | lost & nodes.missing_go_to_left[node]
             wrong += int(not np.array_equal(goes, left))
@@ -84,7 +91,8 @@ def check_drawn(walked: Walked, problem: TreeProblem, lot: np.uint64, budget: in
 
 def unasked(walked: Walked, problem: TreeProblem, budget: int) -> int:
     """Count leaves that all columns are looked at for, and that the rules would have split."""
-    found, rules, depth = 0, problem.rules, np.zeros(walked.nodes.node_count, dtype=np.intp)
+    found, depth = 0, np.zeros(walked.nodes.node_count, dtype=np.intp)
+    rules = walked.rules(problem)
     for level, numbers in enumerate(walked.nodes.levels):
         depth[numbers] = level
     could = walked.nodes.is_leaf & (walked.nodes.n_node_samples >= rules.split) & (depth < rules.depth)
@@ -105,9 +113,8 @@ class _Node:
 
     def __init__(self, walked: Walked, problem: TreeProblem, members: np.ndarray) -> None:
         self.codes, self.edges, self.rows = walked.codes, walked.bins.edges, walked.rows[members]
-        self.kind, self.rules, self.mass, targets = problem.kind, problem.rules, walked.mass[members], problem.targets
-        # The rules speak of all rows.
-        self.least = problem.rules.weight * walked.mass.sum() / problem.total
+        self.kind, self.rules, self.mass = problem.kind, walked.rules(problem), walked.mass[members]
+        targets = problem.targets
         if targets.classes == 1:
             number = targets.number[self.rows]
             self.is_mixed = bool(number.min() < number.max())
@@ -146,7 +153,7 @@ class _Node:
         mass, number = before[-2], before[-1]
         rest = self.mass.sum() - mass
         allowed = (number >= self.rules.leaf) & (len(code) - number >= self.rules.leaf)
-        allowed &= (mass >= self.least) & (rest >= self.least)
+        allowed &= (mass >= self.rules.weight) & (rest >= self.rules.weight)
         if not allowed.any():
             return -np.inf
         whole = self.each.sum(axis=1, keepdims=True)

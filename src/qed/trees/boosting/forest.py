@@ -18,8 +18,8 @@ from qed.base.attributes import booleans, floats, integers
 from qed.base.compile import interpreted, is_ready, kernel
 from qed.base.errors import InputError
 from qed.base.saving.known import savable
+from qed.trees.boosting.passing import Passes, add_few, add_passed, passes_of
 from qed.trees.nodes import LEAF, NO_LEVEL, Nodes
-from qed.trees.passing import Passes, add_few, add_passed, passes_of
 
 # Rows times trees below which a walk is not worth compiling, and rows times questions below which answers at once are not.
 FEW, FEW_ANSWERS = 1 << 11, 1 << 21

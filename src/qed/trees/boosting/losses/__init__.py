@@ -1,0 +1,1 @@
+"""What boosting lowers, measured at scores and along a line from them."""
