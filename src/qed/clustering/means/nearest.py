@@ -100,12 +100,18 @@ class Search:
         return squares(self.centers, self.centers)
 
     @cached_property
+    def _moves(self) -> np.ndarray:
+        """How far the centres moved since the last pass."""
+        if self.before is None:
+            return np.full(len(self.centers), np.inf)
+        return np.asarray(np.sqrt(((self.centers - self.before) ** 2).sum(axis=1)))
+
+    @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """In the frame: half the distance from each centre to the next, and how far the others moved since the last pass."""
         if self.before is None:
             return np.zeros(len(self.centers)), np.full(len(self.centers), np.inf)
-        moves = np.sqrt(((self.centers - self.before) ** 2).sum(axis=1))
-        half, drift = _half_gaps(self._between), _largest_of_others(moves)
+        half, drift = _half_gaps(self._between), _largest_of_others(self._moves)
         return half * (self.frame.scale * (1 - SLACK)), drift * (self.frame.scale * (1 + SLACK))
 
     @cached_property
@@ -116,8 +122,8 @@ class Search:
     @cached_property
     def about(self) -> tuple[np.ndarray, ...]:
         """The neighbours of each centre."""
-        found = Neighborhood.of(self._between)
-        return found.order, found.counts, found.edges, found.first
+        found = Neighborhood.of(self._between, self._moves)
+        return found.order, found.counts, found.edges, found.first, found.drift
 
     def room(self) -> tuple[np.ndarray, ...]:
         """Give kernels what they work in, for as many rows as they take at a time: arrays that a kernel makes have to be compiled too."""

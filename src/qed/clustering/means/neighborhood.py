@@ -33,7 +33,7 @@ ALIKE = np.iinfo(np.int64).max
 class Neighborhood:
     """For each centre all of them in the order of their rings.
 
-    >>> found = Neighborhood.of(np.array([[0.0, 9.0, 1.0], [9.0, 0.0, 4.0], [1.0, 4.0, 0.0]]))
+    >>> found = Neighborhood.of(np.array([[0.0, 9.0, 1.0], [9.0, 0.0, 4.0], [1.0, 4.0, 0.0]]), np.zeros(3))
     >>> found.order[:, :3]
     array([[0, 2, 1],
            [1, 2, 0],
@@ -46,37 +46,49 @@ class Neighborhood:
     counts: np.ndarray  # (k, RINGS + 1), int32: how many lie in the rings before each
     edges: np.ndarray  # (k, RINGS + 1): all others are at least so far
     first: np.ndarray  # (k,), int64: the leading bits of the first ring
+    drift: np.ndarray  # (k, RINGS + 1): how far others in the rings before each have moved at most
 
     @classmethod
-    def of(cls, between: np.ndarray) -> Neighborhood:
-        """Sort centres by their squared distances from each other."""
+    def of(cls, between: np.ndarray, moves: np.ndarray) -> Neighborhood:
+        """Sort centres by their squared distances from each other, and say how far those of the rings moved."""
         k = len(between)
-        bits = between.view(np.int64) >> BITS
-        # Of no other that is apart, the first ring is any.
-        first = np.where(between > 0, bits, ALIKE).min(axis=1)
-        first[first == ALIKE] = 0
-        rings = np.clip(bits - first[:, None], 0, RINGS - 1).astype(np.uint8)
         order, counts = np.full((k, padded(k)), k, np.int32), np.zeros((k, RINGS + 1), np.int32)
-        into_rings(rings, order, counts)
+        first, drift = np.zeros(k, np.int64), np.zeros((k, RINGS + 1))
+        into_rings(between.view(np.int64), moves, order, counts, first, drift)
         edges = np.sqrt((first[:, None] + np.arange(RINGS + 1) << BITS).view(np.float64))
         # Rings of squares beyond all numbers are empty.
         edges[np.isnan(edges)] = edges[:, -1] = np.inf
-        return cls(order, counts, edges, first)
+        return cls(order, counts, edges, first, drift)
 
 
 @kernel
-def into_rings(rings: np.ndarray, order: np.ndarray, counts: np.ndarray) -> None:
-    """Sort the centres of each line by their rings, and count how many are in the rings before each."""
-    for a in range(len(rings)):
-        ring, count = rings[a], counts[a]
-        for c in range(len(ring)):
-            count[ring[c] + 1] += 1
-        for r in range(1, len(count)):
+def into_rings(
+    bits: np.ndarray, moves: np.ndarray, order: np.ndarray, counts: np.ndarray, first: np.ndarray, drift: np.ndarray
+) -> None:
+    """Sort the centres of each line by their rings, count how many are in those before each, and find the farthest move there."""
+    k = len(bits)
+    rings = np.empty(k, np.int64)
+    for a in range(k):
+        line, count, far = bits[a], counts[a], drift[a]
+        least = ALIKE
+        for c in range(k):
+            # Of no other that is apart, the first ring is any.
+            if line[c] > 0 and line[c] < least:
+                least = line[c]
+        least = least >> BITS if least < ALIKE else 0
+        first[a] = least
+        for c in range(k):
+            rings[c] = min(max((line[c] >> BITS) - least, 0), RINGS - 1)
+            count[rings[c] + 1] += 1
+            if c != a and moves[c] > far[rings[c] + 1]:
+                far[rings[c] + 1] = moves[c]
+        for r in range(1, RINGS + 1):
             count[r] += count[r - 1]
-        for c in range(len(ring)):
-            order[a, count[ring[c]]] = c
-            count[ring[c]] += 1
-        for r in range(len(count) - 1, 0, -1):
+            far[r] = max(far[r], far[r - 1])
+        for c in range(k):
+            order[a, count[rings[c]]] = c
+            count[rings[c]] += 1
+        for r in range(RINGS, 0, -1):
             count[r] = count[r - 1]
         count[0] = 0
 
@@ -96,20 +108,23 @@ def settle_about(
     totals: np.ndarray,
 ) -> None:
     """Settle dense rows that have labels, and add them up; `bits` are those of the squared distances in `told`."""
-    order, counts, edges, first = near
-    centers, scale, half, drift = ready[0], ready[7], ready[8], ready[9]
+    order, counts, edges, first, drift = near
+    centers, scale, half = ready[0], ready[7], ready[8]
     labels, lower, square = told
     waiting, ring, begin, rows = sort
     k, count, larger = len(centers), 0, (scale * (1.0 + SLACK)) ** 2
     for i in range(len(X)):
         own = labels[i]
         square[i] = apart(X[i], centers[own])
-        lower[i] = max(0.0, (lower[i] - drift[own]) * (1.0 - SLACK))
+        # Rings are eight for each doubling: two doublings on is twice the distance, and two rings more are beyond all doubt.
+        here = (bits[i] >> BITS) + 2 * IN_OCTAVE + 2 - first[own]
+        here = min(max(here, 1), RINGS) if square[i] < np.inf else RINGS
+        near_by = (lower[i] - drift[own, here] * scale * (1.0 + SLACK)) * (1.0 - SLACK)
+        far_off = edges[own, here] * scale * (1.0 - SLACK) - np.sqrt(square[i]) * scale * (1.0 + SLACK)
+        lower[i] = max(0.0, min(near_by, far_off) * (1.0 - SLACK))
         bound = max(lower[i], half[own])
         if not square[i] * larger < bound * bound:
-            # Rings are eight for each doubling: two doublings on is twice the distance, and two rings more are beyond all doubt.
-            here = (bits[i] >> BITS) + 2 * IN_OCTAVE + 2 - first[own]
-            ring[i] = min(max(here, 1), RINGS) if square[i] < np.inf else RINGS
+            ring[i] = here
             waiting[count] = i
             count += 1
     in_groups(waiting, count, labels, ring, begin, rows, k)
@@ -118,7 +133,18 @@ def settle_about(
         while start < begin[a + 1]:
             stop = min(start + room[1].shape[1], begin[a + 1])
             last = ring[rows[stop - 1]]
-            meet(X, rows[start:stop], ready, order[a], counts[a, last], edges[a, last] * scale, True, stay, told, room)
+            meet(
+                X,
+                rows[start:stop],
+                ready,
+                order[a],
+                counts[a, last],
+                edges[a, last] * scale * (1.0 - SLACK),
+                True,
+                stay,
+                told,
+                room,
+            )
             start = stop
     add_rows(X, weight, centers, 0, len(X), told, sums, totals)
 
