@@ -18,7 +18,7 @@ from qed.base.numbers import EPS
 from qed.base.sources.block import Block, is_sparse
 from qed.base.sources.rows import Rows
 from qed.clustering.means.distances import FEW, few_squares, nearest_of, stored
-from qed.clustering.means.nearest import NO_WEIGHT, Frame, Search, settle_dense
+from qed.clustering.means.nearest import NO_WEIGHT, Frame, Search
 
 # The most that rows may remember between passes, in bytes.
 MOST_MEMORY = 1 << 29
@@ -210,8 +210,7 @@ def _added(
     weight = NO_WEIGHT if block.weight is None else block.weight
     square, sums, totals = np.empty(len(block)), np.zeros(centers.shape), np.zeros((2, k))
     if not is_sparse(X) and len(block) * centers.size > FEW:
-        told = (labels, lower, square)
-        settle_dense(np.ascontiguousarray(X), weight, search.dense, known, stay, told, search.room(), sums, totals)
+        search.settle_and_add(X, weight, (labels, lower, square), known, stay, sums, totals)
         return sums, totals
     search.settle(X, labels, lower, square, known, stay)
     if is_sparse(X):

@@ -24,15 +24,12 @@ from numba.extending import intrinsic
 
 from qed.base.compile import kernel
 from qed.linalg.registers.vectors import (
-    NARROW,
-    WIDE,
-    WIDEST,
     everywhere,
-    has_wide,
     has_widest,
     integer,
     multiplied,
     on_arm,
+    register_bytes,
     target,
     vector_at,
 )
@@ -48,16 +45,10 @@ def tile_rows() -> int:
     return 8 if has_widest(features) or on_arm(triple) else 6
 
 
-def _bytes(triple: str, features: str) -> int:
-    if has_widest(features):
-        return WIDEST
-    return WIDE if has_wide(triple, features) and not on_arm(triple) else NARROW
-
-
 def tile_columns(dtype: np.dtype) -> int:
     """Say how many columns a tile has."""
     triple, _, features = target()
-    return ACROSS * _bytes(triple, features) // np.dtype(dtype).itemsize
+    return ACROSS * register_bytes(triple, features) // np.dtype(dtype).itemsize
 
 
 def _vector(context: BaseContext, array: types.Array) -> tuple[ir.VectorType, int]:
@@ -65,7 +56,7 @@ def _vector(context: BaseContext, array: types.Array) -> tuple[ir.VectorType, in
     triple, _, features = target()
     item = context.get_value_type(array.dtype)
     size = context.get_abi_sizeof(item)
-    return ir.VectorType(item, _bytes(triple, features) // size), size
+    return ir.VectorType(item, register_bytes(triple, features) // size), size
 
 
 class _Loop:

@@ -36,6 +36,13 @@ def has_wide(triple: str, features: str) -> bool:
     return has_widest(features) or {"+avx2", "+fma"} <= set(features.split(",")) or on_arm(triple)
 
 
+def register_bytes(triple: str, features: str) -> int:
+    """Say how many bytes a register holds that multiplies and adds at once."""
+    if has_widest(features):
+        return WIDEST
+    return WIDE if has_wide(triple, features) and not on_arm(triple) else NARROW
+
+
 def beats_blas() -> bool:
     """Say whether a kernel in vectors is worth its compilation: not where registers are narrow or can not multiply and add at once."""
     triple, _, features = target()

@@ -1,0 +1,184 @@
+r"""Kernels that settle dense rows: the nearest centre of each, by bounds, by scores in single precision, or by differences.
+
+Rows that their bounds do not keep are brought into the frame, as many as fill the registers, and meet the centres there
+(:mod:`qed.linalg.registers.lead`). What the scores do not prove is decided by differences.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from qed.base.compile import kernel
+from qed.clustering.means.distances import apart
+from qed.linalg.registers.lead import lead
+
+# A chunk of so many values stays in the cache while it is gone through twice.
+CHUNK_VALUES, CHUNK_ROWS = 1 << 14, 64
+# Bounds are kept in single precision; a bound from below is made smaller, and one from above larger, by this share.
+SLACK = 2.0**-20
+# Beyond this, relative to the data, scores in single precision say nothing.
+FARTHEST = 2.0**40
+TINY = 1e-36
+
+# What kernels are given of the centres, and what they tell of every row: its label, a bound below its distance from others, its square.
+Ready = tuple[Any, ...]
+Told = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@kernel
+def settle_dense(
+    X: np.ndarray,
+    weight: np.ndarray,
+    ready: Ready,
+    known: bool,
+    stay: bool,
+    told: Told,
+    room: tuple[np.ndarray, ...],
+    sums: np.ndarray,
+    totals: np.ndarray,
+) -> None:
+    """Settle dense rows and, where `totals` has a place for each cluster, add them up: chunk after chunk."""
+    step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
+    for start in range(0, len(X), step):
+        here = slice(start, min(start + step, len(X)))
+        settle_chunk(X[here], ready, known, stay, (told[0][here], told[1][here], told[2][here]), room)
+        if totals.shape[1] > 0:
+            add_rows(X, weight, ready[0], here.start, here.stop, told, sums, totals)
+
+
+@kernel(within=True)
+def add_rows(
+    X: np.ndarray,
+    weight: np.ndarray,
+    centers: np.ndarray,
+    start: int,
+    stop: int,
+    told: Told,
+    sums: np.ndarray,
+    totals: np.ndarray,
+) -> None:
+    """Add rows to their clusters, one after another."""
+    labels, square = told[0], told[2]
+    for i in range(start, stop):
+        w = weight[i] if len(weight) > 0 else 1.0
+        if w == 0.0:
+            continue
+        c = labels[i]
+        totals[0, c] += w
+        totals[1, c] += w * square[i]
+        x, center, total = X[i], centers[c], sums[c]
+        for j in range(len(x)):
+            total[j] += w * (x[j] - center[j])
+
+
+@kernel(within=True)
+def settle_chunk(
+    X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told, room: tuple[np.ndarray, ...]
+) -> None:
+    """Settle some dense rows: those that their bounds do not keep meet all centres."""
+    centers, order, scale, half, drift = ready[0], ready[3], ready[7], ready[8], ready[9]
+    labels, lower, square = told
+    waiting, count, larger = room[0], 0, (scale * (1.0 + SLACK)) ** 2
+    for i in range(len(X)):
+        stays = False
+        if known:
+            own = labels[i]
+            square[i] = apart(X[i], centers[own])
+            lower[i] = max(0.0, (lower[i] - drift[own]) * (1.0 - SLACK))
+            bound = max(lower[i], half[own])
+            stays = square[i] * larger < bound * bound
+        if not stays:
+            waiting[count] = i
+            count += 1
+        if count == len(waiting) or (count > 0 and i + 1 == len(X)):
+            meet(X, waiting[:count], ready, order, len(order), np.inf, known, stay, told, room)
+            count = 0
+
+
+@kernel(within=True)
+def meet(
+    X: np.ndarray,
+    rows: np.ndarray,
+    ready: Ready,
+    order: np.ndarray,
+    count: int,
+    beyond: float,
+    known: bool,
+    stay: bool,
+    told: Told,
+    room: tuple[np.ndarray, ...],
+) -> None:
+    """Settle as many rows as fill the registers, or fewer, among the first `count` centres in `order`.
+
+    All others are farther from each row than `beyond`, in the frame, less the row's distance from its centre.
+    """
+    small, lowered, shift, scale = ready[1], ready[2], ready[6], ready[7]
+    batch, length, best, second, found = room[1], room[2], room[3], room[4], room[5]
+    pack(X, rows, shift, scale, batch, length)
+    lead(batch, small, lowered, order, count, best, second, found)
+    decide(X, ready, rows, order[:count], beyond, (length, best, second, found), known, stay, told)
+
+
+@kernel(within=True, fastmath={"reassoc", "nsz", "contract"})
+def pack(
+    X: np.ndarray, rows: np.ndarray, shift: np.ndarray, scale: float, batch: np.ndarray, length: np.ndarray
+) -> None:
+    """Copy some rows into the columns of the frame, and give their squared lengths there."""
+    for q in range(len(rows)):
+        x = X[rows[q]]
+        for j in range(len(x)):
+            batch[j, q] = (x[j] - shift[j]) * scale
+    for q in range(len(length)):
+        length[q] = np.float32(0.0)
+    for j in range(len(batch)):
+        column = batch[j]
+        for q in range(len(length)):
+            length[q] += column[q] * column[q]
+
+
+@kernel(within=True)
+def decide(
+    X: np.ndarray,
+    ready: Ready,
+    rows: np.ndarray,
+    order: np.ndarray,
+    beyond: float,
+    scored: tuple[np.ndarray, ...],
+    known: bool,
+    stay: bool,
+    told: Told,
+) -> None:
+    """Take the nearest centre from the scores where they prove it, else from distances by differences."""
+    centers, size, error, scale = ready[0], ready[4], ready[5], ready[7]
+    labels, lower, square = told
+    length, best, second, found = scored
+    for q in range(len(rows)):
+        i, c = rows[q], found[q]
+        # Before the row has another label, since it is that one's distance which the others are beyond.
+        rest = beyond - np.sqrt(square[i]) * scale * (1.0 + SLACK) if beyond < np.inf else np.inf
+        doubt = error * (2.0 * size[c] + length[q]) + TINY
+        if length[q] < FARTHEST * FARTHEST and float(second[q]) - float(best[q]) > doubt:
+            if not known or labels[i] != c:
+                square[i] = apart(X[i], centers[c])
+            labels[i] = c
+            away = np.sqrt(max(0.0, 2.0 * float(second[q]) + (1.0 - 2.0 * error) * length[q] - TINY))
+        else:
+            own = labels[i] if stay else -1
+            nearest, next_one = np.inf, np.inf
+            c = max(own, 0)
+            # Its own comes before all others, in the same loop: a call in one place is compiled once.
+            for turn in range(-1 if own >= 0 else 0, len(order)):
+                other = own if turn < 0 else order[turn]
+                if other >= len(centers) or (turn >= 0 and other == own):
+                    continue
+                gap = apart(X[i], centers[other])
+                if gap < nearest or (gap == nearest and c != own and other < c):
+                    next_one = min(next_one, nearest)
+                    nearest, c = gap, other
+                elif gap < next_one:
+                    next_one = gap
+            labels[i], square[i] = c, nearest
+            away = np.sqrt(next_one) * scale
+        lower[i] = max(0.0, min(away, rest)) * (1.0 - SLACK)
