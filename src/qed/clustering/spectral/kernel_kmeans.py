@@ -27,7 +27,7 @@ from qed.base.attributes import floats, integers, maybe
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
+from qed.base.models.parameters import Parameter, choice, integer, number, numbers, random_state
 from qed.base.models.proof import restated
 from qed.base.models.roles import Clusterer
 from qed.base.numbers import ratio
@@ -120,7 +120,7 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_clusters": integer(1, kind="model"),
         **WIDTH_PARAMETERS,
-        "init": anything("'k-means++', 'random' or an array of labels", "optimization"),
+        "init": choice("k-means++", "random") | numbers(),
         "n_init": integer(1) | choice("auto"),
         "max_iter": integer(1),
         "tol": number(0),
@@ -185,10 +185,6 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
         """Give the labels to begin with, of shape (restarts, n); rows to begin clusters with are drawn step by step."""
         if not isinstance(self.init, str):
             return _checked_labels(self.init, problem)[None]
-        if self.init not in ("k-means++", "random"):
-            raise ParameterError(
-                f"KernelKMeans: init must be 'k-means++', 'random' or an array of labels, not {self.init!r}."
-            )
         seed = seed_of(self.random_state) if start is None else start.seed
         tries = 10 if self.n_init == "auto" else self.n_init
         drawn: list[list[int]] = [[] for _ in range(tries)] if start is None else start.drawn.tolist()
