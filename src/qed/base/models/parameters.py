@@ -46,7 +46,7 @@ def _advice(rule: Parameter, value: object) -> str:
     if given > LARGEST or 0 < given < LEAST:
         infinite = isinstance(value, (float, np.floating)) and math.isinf(value)
         return "" if infinite else f" No number may be above {LARGEST:g}, or nearer to 0 than {LEAST:g}."
-    return "" if isinstance(value, PLAIN) or not given > 0 else " Write it as a float."
+    return "" if not given > 0 or (isinstance(value, PLAIN) and given < MOST) else " Write it as a float."
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def number(
     def accepts(value: Any) -> bool:
         given = _float(value)
         plain = isinstance(value, PLAIN) and (given == 0 or LEAST <= abs(given) <= LARGEST)
+        plain &= not isinstance(value, int) or abs(given) < MOST
         return plain and (given > low if above else given >= low) and given <= high
 
     return Parameter(wanted, accepts, kind)

@@ -114,7 +114,10 @@ LOGISTIC = {
     "dual": way(boolean(), False, "the way is chosen by the data, and the certificate says how good it was"),
     "intercept_scaling": way(number(0, above=True), 1, "the intercept is not penalised"),
     "multi_class": way(
-        Parameter("'multinomial', one model of all classes", lambda v: v in ("auto", "multinomial", "deprecated")),
+        Parameter(
+            "'multinomial', one model of all classes",
+            lambda v: isinstance(v, str) and v in ("auto", "multinomial", "deprecated"),
+        ),
         "auto",
     ),
     "solver": one_of("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),

@@ -28,12 +28,12 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, choice, integer, number, numbers, random_state
-from qed.base.models.proof import restated
+from qed.base.models.proof import restated, restated_weights
 from qed.base.models.roles import Clusterer
 from qed.base.numbers import ratio
 from qed.base.random import Seed, seed_of
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.block import Block, copied, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.rows import Rows
 from qed.clustering.spectral.features import FeatureSpace, draw
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, WithWidth, from_middle
@@ -295,19 +295,17 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
         size = float(np.abs(problem.diagonal).max(initial=0.0))
         wanted = labels.copy()
         self._label_absent(problem, wanted)
-        apart = self.X_fit_ != problem.block.X
-        others = apart.nnz if is_sparse(apart) else int((apart & ~np.isnan(problem.block.X)).sum())
         return [
             restated("gamma_", self.gamma_, problem.gamma),
             restated("weights_", self.weights_, weight),
             restated(
                 "norms_", self.norms_, np.where(weight > 0, lengths[0], 0.0), scale=1e-6 * size + np.abs(self.norms_)
             ),
-            restated("weight_fit_", getattr(self, "weight_fit_", None), problem.block.weight),
+            restated_weights(getattr(self, "weight_fit_", None), problem.block.weight, len(problem.block)),
             Claim(
                 "labels_ of rows without weight are those of new rows (others)", float((wanted != labels).sum()), 0.0
             ),
-            Claim("X_fit_ are the rows of the table (others)", float(others), 0.0),
+            Claim("X_fit_ are the rows of the table (others)", values_apart(self.X_fit_, problem.block.X), 0.0),
         ]
 
 

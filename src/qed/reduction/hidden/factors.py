@@ -152,6 +152,8 @@ class FactorAnalysis(HiddenNormal, Iterative):
     def _steps(self, problem: FactorProblem, start: Step | None = None) -> Iterator[Step]:
         noise = self._start(problem) if start is None else start.noise
         now = Profile(problem.R, noise, problem.k)
+        if start is not None:
+            now = now.following(self.noise_floor)
         while True:
             yield Step(now.cost + problem.level, gap=now.gap(self.noise_floor), noise=now.noise)
             now = now.following(self.noise_floor)
