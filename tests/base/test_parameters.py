@@ -1,5 +1,7 @@
 """Rules for parameters: what they accept and what they say."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,10 @@ from qed.base.random import generator, seed_of
 @pytest.mark.parametrize(
     ("rule", "good", "bad"),
     [
-        (number(0), [0, 0.5, np.float32(2)], [-1, np.nan, np.inf, "1", None, True]),
-        (number(0, above=True), [1e-300], [0]),
+        (number(0), [0, 0.5, np.float32(2)], [-1, np.nan, np.inf, "1", None, True, 10**400, Fraction(1, 2), 1e-310]),
+        (number(0, above=True), [1e-300], [0, 5e-324]),
         (number(0, 1), [0, 1], [1.1]),
-        (integer(1), [1, np.int64(3)], [0, 1.0, True]),
+        (integer(1), [1, np.int64(3)], [0, 1.0, True, 2**63]),
         (choice("a", 2), ["a", 2], ["b", 2.0, True]),
         (boolean(), [True, np.bool_(False)], [0, 1, None]),
         (number(0) | choice(None), [1.0, None], ["x"]),

@@ -2,15 +2,19 @@
 
 import copy
 import inspect
+import warnings
 from functools import cache
 
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.utils import get_tags
 
 import qed
 from qed.base.errors import SavingError
+from qed.base.running.steps import Reason
 from tests.conformance.specimens import estimators, specimen, table, target_for
+from tests.conformance.test_same_answer import learned
 
 NAMES = sorted(estimators())
 X, NUMBER, LABEL = table(n=120)
@@ -132,3 +136,73 @@ def test_a_fitted_model_keeps_nothing_that_is_not_public_and_saved(name, tmp_pat
     if name == "NonlinearLeastSquares":
         loaded.set_params(function=specimen(name).function)
     assert qed.certify(loaded, X, target_for(loaded, NUMBER, LABEL))
+
+
+def other_form(model, X):
+    """Give the same rows in another form: sparse where the model takes that, and with weights of one."""
+    weight = {"sample_weight": np.ones(len(X))} if "sample_weight" in inspect.signature(model.fit).parameters else {}
+    return scipy.sparse.csr_array(X) if get_tags(model).input_tags.sparse else X, weight
+
+
+# Similarities of dense rows are taken about their mean, of sparse ones as they are, so its offset is another number.
+OTHER_ORIGIN = {"KernelPCA"}
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - OTHER_ORIGIN))
+def test_what_was_learned_from_one_form_of_the_rows_is_certified_from_another(name):
+    model = fitted_once(name)
+    y = target_for(model, NUMBER, LABEL)
+    Z, weight = other_form(model, X)
+    again = qed.certify(model, Z, y, **weight)
+    assert again, f"{again}"
+    other = specimen(name).fit(Z, y, **weight)
+    again = qed.certify(other, X, y)
+    assert bool(again) == bool(other.certificate_), f"{again}"
+
+
+# What they make of a row has to be finite, whatever its weight.
+ROW_BY_ROW = {"FeatureMap", "PolynomialFeatures"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if takes_weights(name) and name not in ROW_BY_ROW])
+def test_rows_of_weight_zero_may_hold_anything(name):
+    model = specimen(name)
+    y = target_for(model, NUMBER, LABEL)
+    odd = np.repeat([[-7.0], [1e300], [np.nan]], 4, axis=1)
+    Z, weight = np.vstack([odd, X, odd[1:]]), np.repeat([0.0, 1.0, 0.0], [3, len(X), 2])
+    target = None if y is None else np.r_[y[:3], y, y[:2]]
+    found = specimen(name).fit(Z, target, sample_weight=weight)
+    np.testing.assert_allclose(outputs(found, X), outputs(fitted_once(name), X), rtol=1e-6, atol=1e-7)
+    assert qed.certify(found, Z, target, sample_weight=weight)
+
+
+LEARN_AND_FORGET = [name for name in NAMES if name != "MinMaxScaler" and hasattr(specimen(name), "forget")]
+
+
+@pytest.mark.parametrize("name", LEARN_AND_FORGET)
+def test_a_single_row_is_learned_and_forgotten_again(name):
+    model = fitted(name)
+    y = target_for(model, NUMBER, LABEL)
+    row = [X[:1], y[:1]] if model.target else [X[:1]]
+    again = model.partial_fit(*row).forget(*row)
+    # Of sums of n terms to which one was added n u is lost, and equations in X'X answer with the square of the condition.
+    np.testing.assert_allclose(outputs(again, X), outputs(fitted_once(name), X), rtol=1e-7, atol=1e-8)
+
+
+STEPPED = [name for name in NAMES if hasattr(specimen(name), "resume") and "max_iter" in specimen(name).get_params()]
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_a_fit_that_ended_early_goes_on_to_the_same_bits(name):
+    whole = fitted_once(name)
+    y = target_for(whole, NUMBER, LABEL)
+    early = specimen(name).set_params(max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        early.fit(X, y)
+    if early.ending_.reason is not Reason.MAX_ITER:
+        return
+    found, wanted = learned(early.set_params(max_iter=specimen(name).max_iter).resume(X, y)), learned(whole)
+    assert found.keys() == wanted.keys()
+    for place in wanted:
+        np.testing.assert_array_equal(found[place], wanted[place], err_msg=place)

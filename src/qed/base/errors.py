@@ -13,6 +13,9 @@ from sklearn.exceptions import FitFailedWarning as SklearnFitFailedWarning
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.exceptions import UndefinedMetricWarning as SklearnUndefinedMetricWarning
 
+# Longer than this no value is shown in a sentence.
+WORDS = 200
+
 
 class QedError(Exception):
     """Whatever qed raises on purpose."""
@@ -88,11 +91,15 @@ class NoEffectWarning(UserWarning):
 
 class _EnoughMemory(AbstractContextManager[None]):
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if not isinstance(error, MemoryError) or isinstance(error, NoMemoryError):
+        if isinstance(error, NoMemoryError) or not isinstance(error, (MemoryError, ValueError)):
             return
         asked = (
             str(error).removeprefix("Unable to allocate ").replace(" for an array", " were asked for, for an array", 1)
         )
+        if isinstance(error, ValueError):
+            if not asked.startswith(("Maximum allowed dimension", "array is too big")):
+                return
+            asked = ""
         raise NoMemoryError(
             f"There is not enough memory: {asked or 'more was asked for than there is'}. Give fewer rows or columns at a time, use "
             "float32, or read the rows from files, which are never all in memory."
@@ -122,3 +129,18 @@ def level_of_user() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("qed."):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def shown(value: object) -> str:
+    """Give a value as it stands in a sentence: as it is written in Python, in one line and not without end.
+
+    Examples
+    --------
+    >>> shown("x"), len(shown("x" * 10**6))
+    ("'x'", 203)
+    """
+    try:
+        words = " ".join(repr(value).split())
+    except ValueError:  # whole numbers of thousands of digits are not written out
+        words = f"a {type(value).__name__} of thousands of digits"
+    return words if len(words) <= WORDS else f"{words[:WORDS]}..."

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.errors import ParameterError
+from qed.base.errors import ParameterError, shown
 
 Seed = int | np.integer | np.random.Generator | np.random.RandomState | None
 
@@ -30,7 +30,7 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
         return int(random_state)
     raise ParameterError(
-        f"random_state must be None, a non-negative integer or a NumPy generator, not {random_state!r}."
+        f"random_state must be None, a non-negative integer or a NumPy generator, not {shown(random_state)}."
     )
 
 

@@ -257,7 +257,7 @@ class Summary:
         """
         weight = float(self.weight.max(initial=0.0))
         target = None if target is None else within_range(target / max(weight, 1e-300))
-        return Fingerprint(self.count, weight, self.mean, within_range(self.variance), target)
+        return Fingerprint(self.count, weight, within_range(self.mean), within_range(self.variance), target)
 
     @property
     def loss(self) -> float:

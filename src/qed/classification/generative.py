@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
-from qed.base.errors import ParameterError, level_of_user
+from qed.base.errors import ParameterError, level_of_user, shown
 from qed.base.models.checks import refuse_amounts
 from qed.base.models.labels import refuse_one_class
 from qed.base.models.problem import StatisticProblem
@@ -50,10 +50,11 @@ class Generative(OnePassClassifier):
             weights = np.ones(len(seen.classes)) if equal else seen.weights
             return weights / weights.sum()
         name, priors = type(self).__name__, np.asarray(given, dtype=np.float64)
+        asked = "class_prior" if "class_prior" in self.parameters else "priors"
         if priors.shape != seen.classes.shape or (priors < 0).any() or not priors.sum() > 0:
             raise ParameterError(
-                f"{name}: priors must be one number >= 0 for each of the {len(seen.classes)} classes "
-                f"{seen.classes.tolist()}, not {given!r}."
+                f"{name}: {asked} must be one number >= 0 for each of the {len(seen.classes)} classes "
+                f"{seen.classes.tolist()}, not {shown(given)}."
             )
         if abs(priors.sum() - 1) > 1e-5:
             message = f"{name}: the priors sum to {priors.sum():g}, not 1; they are divided by it."

@@ -138,7 +138,7 @@ class Polynomial(Kernel):
         d, gamma = self.degree, self._factor(X.shape[1])
         parts = []
         for k, (values, counts) in enumerate(monomials(X, d)):
-            factor = math.comb(d, k) * self.coef0 ** (d - k) * gamma**k
+            factor = math.comb(d, k) * np.float64(self.coef0) ** (d - k) * np.float64(gamma) ** k
             if factor > 0:
                 parts.append(values * np.sqrt(factor * counts))
         return np.hstack(parts)

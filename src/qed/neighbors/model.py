@@ -16,9 +16,10 @@ from qed.base.certificate import Claim
 from qed.base.errors import InputError, KindError
 from qed.base.models.estimator import Estimator
 from qed.base.models.parameters import Parameter, choice, integer
+from qed.base.models.proof import restated_weights
 from qed.base.models.ways import way
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.block import Block, copied, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.open import rows
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.kernel import Kernel
@@ -336,13 +337,9 @@ class Neighbors(Estimator):
         return float((found.size <= nearest.size[:, -1:]).mean())
 
     def _other_values(self, problem: KeptProblem) -> float:
-        kept, given = self.X_fit_, problem.block.X
-        if kept.shape != given.shape or is_sparse(kept) != is_sparse(given):
-            return float("inf")
-        there = slice(None) if problem.present is None else problem.present
-        other = (kept[there] != given[there]).sum()
-        weights = getattr(self, "weight_fit_", np.ones(0)), np.ones(0) if problem.weight is None else problem.weight
-        return float(other) + float(not np.array_equal(*weights))
+        other = values_apart(self.X_fit_, problem.block.X, problem.present)
+        same = restated_weights(getattr(self, "weight_fit_", None), problem.weight, self.X_fit_.shape[0])
+        return other + float(not same.holds)
 
     def _misplaced(self, problem: KeptProblem) -> float:
         tree, X = getattr(self, "tree_", None), self._prepared(problem.there)

@@ -24,11 +24,11 @@ from qed.base.attributes import floats, maybe
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, InputError, NotAvailableError, NotFittedError
 from qed.base.models.parameters import Parameter, boolean, choice, integer, number
-from qed.base.models.proof import restated
+from qed.base.models.proof import restated, restated_weights
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Transformer
 from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY
-from qed.base.sources.block import Block, copied, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.rows import Rows
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, WithWidth, from_middle
 from qed.kernels.gram.sums import combined
@@ -310,13 +310,11 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
 
     def _restate(self, problem: SimilarRows) -> list[Claim]:
         absent = np.setdiff1d(np.arange(len(problem.block)), problem.present)
-        apart = self.X_fit_ != problem.block.X
-        others = apart.nnz if is_sparse(apart) else int((apart & ~np.isnan(problem.block.X)).sum())
         offset, size = self._offset(problem), float(np.abs(problem.offset_of_rows).max(initial=0.0))
         reach = np.abs(self._coefficients()).sum(axis=0)
         claims = [
             restated("gamma_", self.gamma_, problem.gamma),
-            restated("weight_fit_", getattr(self, "weight_fit_", None), problem.block.weight),
+            restated_weights(getattr(self, "weight_fit_", None), problem.block.weight, len(problem.block)),
             # The parts of an offset may cancel: it is as right as they are.
             restated(
                 "offset_",
@@ -329,7 +327,7 @@ class KernelPCA(WithWidth, ClassNamePrefixFeaturesOutMixin, Transformer):  # typ
                 float(np.abs(self.eigenvectors_[absent]).sum()),
                 0.0,
             ),
-            Claim("X_fit_ are the rows of the table (others)", float(others), 0.0),
+            Claim("X_fit_ are the rows of the table (others)", values_apart(self.X_fit_, problem.block.X), 0.0),
             self._claim_of_number(problem),
         ]
         if self.fit_inverse_transform:

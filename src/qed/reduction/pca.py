@@ -130,6 +130,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
     }
     sparse: ClassVar[bool] = True
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
+    least_weight: ClassVar[float] = 1.0
     parameters: ClassVar = {
         "n_components": integer(1, kind="model") | number(0, 1, above=True) | choice(None, "mle"),
         "whiten": boolean(),
@@ -167,13 +168,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, NormalRows, Filling, OnePass):  # typ
 
     def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> SpreadProblem:
         return SpreadProblem(self, rows, statistic, target_ndim=target_ndim)
-
-    def _check_statistic(self, problem: StatisticProblem) -> None:
-        seen = problem.statistic
-        if not seen.weight > 1:
-            raise DegenerateError(
-                f"PCA needs rows that weigh more than one together, but n_samples = {seen.count}. Give more rows."
-            )
 
     def _most(self, problem: SpreadProblem) -> int:
         return min(problem.statistic.count, problem.spread.width)

@@ -66,8 +66,7 @@ class ByClass:
         statistic : callable
             Takes a `Block` and makes a statistic of it: a value that knows ``+``, such as ``Moments.of``.
         """
-        if block.weight is not None and not block.weight.all():
-            block = block.take(block.weight > 0)
+        block = block.present
         counts = Counts.of(block)
         labels = counts.values()
         if None in labels:

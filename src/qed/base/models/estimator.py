@@ -26,6 +26,7 @@ from qed.base.attributes import Attributes, having, maybe, names, of, size
 from qed.base.certificate import Certificate, Claim
 from qed.base.engine import fitting
 from qed.base.errors import (
+    DegenerateError,
     InputError,
     NotAvailableError,
     NotFittedError,
@@ -225,10 +226,13 @@ class OnePass(Estimator):
     statistic_parameters : tuple of str or None
         The parameters that the statistic depends on; None stands for all of them. Candidates of a search that agree in these share
         the one pass that collects it.
+    least_weight : float
+        What all rows together have to weigh more than; rows that are added or taken away may weigh less.
     """
 
     passes: ClassVar[str] = "one"
     statistic_parameters: ClassVar[tuple[str, ...] | None] = None
+    least_weight: ClassVar[float] = 0.0
     attributes: ClassVar[Attributes] = {
         "statistic_": having("fingerprint", "is_finite"),
         "fingerprint_": of(Fingerprint, mean="features"),
@@ -251,6 +255,11 @@ class OnePass(Estimator):
 
     def _settle(self, problem: StatisticProblem) -> None:
         self._check_statistic(problem)
+        if self.least_weight and not problem.statistic.weight > self.least_weight:
+            raise DegenerateError(
+                f"{type(self).__name__} needs rows that weigh more than {self.least_weight:g} together, but n_samples = "
+                f"{problem.statistic.count}. Give more rows."
+            )
         self.statistic_ = problem.statistic
         super()._settle(problem)
 

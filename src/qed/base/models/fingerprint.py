@@ -155,8 +155,7 @@ def target_sums(block: Block) -> np.ndarray:
     >>> target_sums(Block(np.array([[1.0, 5.0], [2.0, 6.0]]), np.array([3.0, 4.0])))
     array([ 7., 25., 11., 39.])
     """
-    if block.weight is not None and not block.weight.all():
-        block = block.take(block.weight > 0)
+    block = block.present
     y = np.asarray(block.y)
     if y.dtype.kind not in "biuf":
         number = label_numbers(y.ravel().tolist())

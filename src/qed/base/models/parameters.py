@@ -17,9 +17,36 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from qed.base.errors import ParameterError
+from qed.base.errors import ParameterError, shown
 
 Value = TypeVar("Value")
+# Beyond these sizes sums and quotients of a few parameters and numbers of rows overflow, or vanish.
+LEAST, LARGEST = 1e-300, 1e300
+# What NumPy works out with: not fractions, nor other numbers of objects.
+PLAIN = (int, float, np.integer, np.floating)
+# Whole numbers from this on do not fit into 64 bits.
+MOST = 2**63
+
+
+def _float(value: object) -> float:
+    """Give a number as a float; NaN for what is none, infinity beyond the range of floats."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf  # of whichever sign: it is refused
+
+
+def _advice(rule: Parameter, value: object) -> str:
+    """Say what else to do about a number that was refused for its type or its size."""
+    given = abs(_float(value))
+    if isinstance(value, Integral) and given >= MOST and rule.accepts(1) and not rule.accepts(1.5):
+        return f" No whole number may be {MOST} or more."
+    if given > LARGEST or 0 < given < LEAST:
+        infinite = isinstance(value, (float, np.floating)) and math.isinf(value)
+        return "" if infinite else f" No number may be above {LARGEST:g}, or nearer to 0 than {LEAST:g}."
+    return "" if not given > 0 or (isinstance(value, PLAIN) and given < MOST) else " Write it as a float."
 
 
 @dataclass(frozen=True)
@@ -43,7 +70,7 @@ class Parameter:
     def checked(self, name: str, value: Value) -> Value:
         """Give a value that is right, or say under its name what was wanted."""
         if not self.accepts(value):
-            raise ParameterError(f"{name} must be {self.wanted}, not {value!r}.")
+            raise ParameterError(f"{name} must be {self.wanted}, not {shown(value)}.{_advice(self, value)}")
         return value
 
     def __or__(self, other: Parameter) -> Parameter:
@@ -59,6 +86,8 @@ def number(
 ) -> Parameter:
     """Accept a finite number from `low` to `high`; with ``above=True`` it must be larger than `low`.
 
+    What is so large, or so near to zero, that nothing can be worked out with it is refused.
+
     >>> number(0).accepts(0.5), number(0, above=True).accepts(0)
     (True, False)
     """
@@ -69,19 +98,19 @@ def number(
         wanted += f"{' and' if low > -math.inf else ''} <= {high:g}"
 
     def accepts(value: Any) -> bool:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
-            return False
-        given = float(value)
-        return (given > low if above else given >= low) and given <= high
+        given = _float(value)
+        plain = isinstance(value, PLAIN) and (given == 0 or LEAST <= abs(given) <= LARGEST)
+        plain &= not isinstance(value, int) or abs(given) < MOST
+        return plain and (given > low if above else given >= low) and given <= high
 
     return Parameter(wanted, accepts, kind)
 
 
 def integer(low: int = 0, *, kind: str = "optimization") -> Parameter:
-    """Accept a whole number of at least `low`."""
+    """Accept a whole number of at least `low`, which 64 bits can hold."""
 
     def accepts(value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and int(value) >= low
+        return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and low <= int(value) < MOST
 
     return Parameter(f"a whole number >= {low}", accepts, kind)
 
@@ -103,23 +132,33 @@ def boolean(*, kind: str = "model") -> Parameter:
 
 def array(kind: str = "model") -> Parameter:
     """Accept an array, a list or a frame; its content is checked where it is used."""
-    return Parameter("an array", lambda value: hasattr(value, "__array__") or isinstance(value, (list, tuple)), kind)
+
+    def accepts(value: Any) -> bool:
+        return getattr(value, "ndim", 1) > 0 and (hasattr(value, "__array__") or isinstance(value, (list, tuple)))
+
+    return Parameter("an array", accepts, kind)
 
 
-def numbers(kind: str = "optimization") -> Parameter:
-    """Accept an array or a list of finite numbers.
+def infinity() -> Parameter:
+    """Accept infinity, where it means that there is no limit."""
+    return Parameter("infinity", lambda value: isinstance(value, (float, np.floating)) and bool(value == math.inf))
+
+
+def numbers(kind: str = "optimization", *, finite: bool = True) -> Parameter:
+    """Accept an array or a list of numbers, at least one; without `finite`, what else they have to be is checked where they are used.
 
     Examples
     --------
-    >>> numbers().accepts([0.5, 2]), numbers().accepts(["x"])
-    (True, False)
+    >>> numbers().accepts([0.5, 2]), numbers().accepts(["x"]), numbers().accepts([]), numbers().accepts([math.nan])
+    (True, False, False, False)
     """
 
     def accepts(value: Any) -> bool:
         if not array().accepts(value):
             return False
         try:
-            return bool(np.isfinite(np.asarray(value, dtype=np.float64)).all())
+            found = np.asarray(value, dtype=np.float64)
+            return bool(found.size and (not finite or np.isfinite(found).all()))
         except (TypeError, ValueError, OverflowError):
             return False
 
@@ -175,5 +214,7 @@ def check_parameters(model: Any, rules: Mapping[str, Parameter]) -> None:
         if name in usual and value is usual[name]:
             continue
         if not rule.accepts(value):
-            raise ParameterError(f"{type(model).__name__}: {name} must be {rule.wanted}, not {value!r}.")
+            raise ParameterError(
+                f"{type(model).__name__}: {name} must be {rule.wanted}, not {shown(value)}.{_advice(rule, value)}"
+            )
         rule.notice(type(model).__name__, name, value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 from qed.base.models.checks import overflowed, refuse_missing
@@ -44,6 +45,11 @@ class TableProblem(Problem):
 
     def __init__(self, rows: Rows, seen: Any = None, *, source: Source = "data") -> None:
         self.rows, self.seen, self.source, self.target_ndim = rows, seen, source, rows.target_ndim
+
+
+def emptied(rows: Rows) -> Rows:
+    """Give rows of which those without weight hold zeros, for what multiplies values by weights."""
+    return rows.through(attrgetter("emptied")) if rows.has_weight else rows
 
 
 class RowsProblem(Problem):

@@ -132,6 +132,15 @@ def whole(p: int, rank: object, *values: object) -> list[Claim]:
     return [Claim("fitted numbers are finite and in range", np.inf, 0.0)]
 
 
+def restated_weights(kept: np.ndarray | None, given: np.ndarray | None, n: int) -> Claim:
+    """Claim that the weights a model has kept are those of the n rows; none are as good as ones.
+
+    >>> restated_weights(np.ones(2), None, 2).holds, restated_weights(np.array([1.0, 2.0]), None, 2).holds
+    (True, False)
+    """
+    return restated("weight_fit_", *(np.ones(n) if one is None else one for one in (kept, given)))
+
+
 def restated(
     name: str, value: ArrayLike | None, wanted: ArrayLike | None, *, scale: ArrayLike | None = None, slack: float = 1e-9
 ) -> Claim:

@@ -17,7 +17,7 @@ from functools import wraps
 from numbers import Integral
 from typing import Protocol, TypeVar, cast
 
-from qed.base.errors import NoEffectWarning, ParameterError, level_of_user
+from qed.base.errors import NoEffectWarning, ParameterError, level_of_user, shown
 from qed.base.models.parameters import Parameter, anything, array, boolean, choice, integer, number
 from qed.base.random import seed_of
 
@@ -46,7 +46,7 @@ class Way(Parameter):
         same = type(value) is type(self.default) and value == self.default
         if self.instead and not same and (owner, name) not in _said:
             _said.add((owner, name))
-            message = f"{owner} makes no use of {name}={value!r}: {self.instead}. (This is said once.)"
+            message = f"{owner} makes no use of {name}={shown(value)}: {self.instead}. (This is said once.)"
             warnings.warn(message, NoEffectWarning, stacklevel=level_of_user())
 
 
@@ -114,7 +114,10 @@ LOGISTIC = {
     "dual": way(boolean(), False, "the way is chosen by the data, and the certificate says how good it was"),
     "intercept_scaling": way(number(0, above=True), 1, "the intercept is not penalised"),
     "multi_class": way(
-        Parameter("'multinomial', one model of all classes", lambda v: v in ("auto", "multinomial", "deprecated")),
+        Parameter(
+            "'multinomial', one model of all classes",
+            lambda v: isinstance(v, str) and v in ("auto", "multinomial", "deprecated"),
+        ),
         "auto",
     ),
     "solver": one_of("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
@@ -214,7 +217,7 @@ def _function(function: Callable[..., object], ways: dict[str, Way]) -> Callable
         for name, one in ways.items():
             value = given.pop(name, one.default)
             if not one.accepts(value):
-                raise ParameterError(f"{function.__name__}: {name} must be {one.wanted}, not {value!r}.")
+                raise ParameterError(f"{function.__name__}: {name} must be {one.wanted}, not {shown(value)}.")
             one.notice(function.__name__, name, value)
         return function(*args, **given)
 

@@ -75,6 +75,26 @@ def copied(X: Any) -> Any:
     return X.copy()
 
 
+def values_apart(kept: Any, given: Any, counted: Any = None) -> float:
+    """Count the values in which rows that a model has kept differ from given ones, of which either may be sparse; missing ones are alike.
+
+    With `counted`, which rows are compared; tables of different shapes are infinitely far apart.
+
+    >>> values_apart(np.array([[1.0, 0.0, np.nan]]), np.array([[1.0, 2.0, np.nan]]))
+    1.0
+    """
+    if kept.shape != given.shape:
+        return float("inf")
+    if counted is not None:
+        kept, given = kept[counted], given[counted]
+    if is_sparse(kept) or is_sparse(given):
+        from scipy.sparse import csr_array
+
+        other: Any = csr_array(kept) != csr_array(given)
+        return float(other.nnz)
+    return float(np.count_nonzero((kept != given) & ((kept == kept) | (given == given))))
+
+
 class Sliced(ABC):
     """A matrix of which only some rows at a time can be had, by a slice or an array of their numbers."""
 
@@ -121,6 +141,25 @@ class Block:
     def weights(self) -> np.ndarray:
         """The weight of each row: ones where there are none."""
         return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def present(self) -> Block:
+        """The rows that have any weight: a row of weight zero is as good as absent, whatever stands in it."""
+        return self if self.weight is None or self.weight.all() else self.take(self.weight > 0)
+
+    @property
+    def emptied(self) -> Block:
+        """The same number of rows, of which those without weight hold zeros: whatever stood in them times zero is zero then."""
+        if self.weight is None or self.weight.all():
+            return self
+        X, y, gone = self.X.copy(), self.y, np.asarray(self.weight) == 0
+        if is_sparse(X):
+            X.data[np.repeat(gone, np.diff(X.indptr))] = 0
+        else:
+            X[gone] = 0
+        if y is not None and y.dtype.kind == "f":
+            y = np.where(gone if y.ndim == 1 else gone[:, None], y.dtype.type(0), y)
+        return Block(X, y, self.weight, self.start)
 
     def take(self, chosen: np.ndarray) -> Block:
         """Give the rows of a boolean mask or of an index array."""

@@ -67,7 +67,7 @@ def strength_and_share(C: float | None, l1_ratio: float | None, penalty: str | N
 def tolerance(model: Settings) -> float:
     """Give the relative distance from the minimum that a fit has to prove: the square of what coefficients may be off."""
     share = strength_and_share(model.C, model.l1_ratio, model.penalty)[1]
-    return max(model.tol**2, LEAST_GAP) if share > 0 else model.tol**2
+    return max(model.tol * model.tol, LEAST_GAP) if share > 0 else model.tol * model.tol
 
 
 class ClassProblem(RowsProblem):

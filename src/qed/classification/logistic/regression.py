@@ -25,7 +25,7 @@ from qed.base.attributes import floats, nothing, text
 from qed.base.certificate import Claim
 from qed.base.errors import NotAvailableError
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, boolean, choice, integer, number
+from qed.base.models.parameters import Parameter, boolean, choice, infinity, integer, number
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import LOGISTIC, takes
 from qed.base.running.steps import Halt, Reason, Rule, Step
@@ -111,7 +111,7 @@ class LogisticRegression(LinearClassifier, SoftmaxClassifier, Iterative):
         "solver_": text(),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "C": number(0, above=True) | choice(None) | Parameter("infinity", lambda value: value == np.inf),
+        "C": number(0, above=True) | choice(None) | infinity(),
         "l1_ratio": number(0, 1) | choice(None),
         "penalty": choice("deprecated", "l2", "l1", "elasticnet", None),
         "fit_intercept": boolean(),

@@ -131,7 +131,7 @@ class CategoricalNB(Generative):
 
     def _statistic(self, block: Block) -> ByClass:
         refuse_negative(self, block)
-        X = np.asarray(block.X)
+        X = np.asarray(block.present.X)
         if X.size and MOST_LEVELS <= X.max() < np.inf:
             raise InputError(
                 f"CategoricalNB takes numbers of levels, but column {int(X.max(axis=0).argmax())} holds {X.max():g}: such a column is no "

@@ -105,7 +105,11 @@ def refuse_negative(model: object, block: Block) -> None:
     if stored.size == 0 or not stored.min() < 0:
         return
     rows, columns = (block.X < 0).nonzero()
+    used = np.flatnonzero(block.weights[rows] > 0)
+    if not len(used):
+        return
+    row, column = int(rows[used[0]]), int(columns[used[0]])
     raise InputError(
-        f"Negative values in data passed to {type(model).__name__}: row {block.start + int(rows[0])}, column {int(columns[0])}. "
+        f"Negative values in data passed to {type(model).__name__}: row {block.start + row}, column {column}. "
         "Counts and frequencies are never below zero; use qed.GaussianNB for other numbers."
     )

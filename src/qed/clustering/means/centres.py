@@ -16,7 +16,7 @@ from qed.base.attributes import Attributes, floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, anything, choice, integer, random_state
+from qed.base.models.parameters import Parameter, choice, integer, numbers, random_state
 from qed.base.models.roles import Clusterer, Transformer
 from qed.base.numbers import ratio
 from qed.base.random import Seed, generator, seed_of
@@ -37,7 +37,9 @@ class AroundCentres(Clusterer, Transformer, Iterative):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_clusters": integer(1, kind="model"),
-        "init": anything("'k-means++', 'random', 'random-domain', an array or a callable", "optimization"),
+        "init": choice("k-means++", "random", "random-domain")
+        | numbers(finite=False)
+        | Parameter("a function of rows, number of clusters and random_state", callable),
         "n_init": integer(1) | choice("auto"),
         "random_state": random_state(),
     }
@@ -71,10 +73,6 @@ class AroundCentres(Clusterer, Transformer, Iterative):
                     best = int(cost.argmin())
                     centers = filled_up(runs[best], k)
                     yield Step(cost[best], centers=centers, best=best, drawn=runs, seed=seed, prepares=True)
-        else:
-            raise ParameterError(
-                f"{type(self).__name__}: init must be 'k-means++', 'random', 'random-domain', an array or a callable, not {self.init!r}."
-            )
         distinct = min(len(np.unique(centers, axis=0)) for centers in runs)
         if distinct < k:
             warnings.warn(

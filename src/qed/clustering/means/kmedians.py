@@ -234,6 +234,7 @@ class Sides:
         (k, p), X = centers.shape, np.asarray(block.X)
         labels, away = nearest_by_city(X, centers)
         w, below, above = block.weights, np.zeros((k, p)), np.zeros((k, p))
+        away = np.where(w > 0, away, 0.0)  # rows of weight zero may hold anything
         for j in range(p):
             column, own = X[:, j], centers[labels, j]
             below[:, j] = np.bincount(labels, w * (column < own), k)

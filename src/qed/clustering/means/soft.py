@@ -275,6 +275,7 @@ class Shares:
 
     @classmethod
     def of(cls, block: Block, centers: np.ndarray, beta: float, shift: np.ndarray) -> Shares:
+        block = block.present
         (k, p), X, weight = centers.shape, block.X, block.weights
         sums, mass, cost, energy = np.zeros((k, p)), np.zeros(k), np.zeros(k), 0.0
         step = max(64, CHUNK // max(k, p))

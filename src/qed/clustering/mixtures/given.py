@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from qed.base.errors import ParameterError
+from qed.base.errors import ParameterError, shown
 from qed.clustering.mixtures.shapes import shape_of, spread_like
 
 
@@ -12,8 +12,8 @@ def _array(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Give numbers of a shape."""
     try:
         found = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"GaussianMixture: {name} must be numbers of shape {shape}, not {given!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"GaussianMixture: {name} must be numbers of shape {shape}, not {shown(given)}.") from None
     if found.shape != shape:
         raise ParameterError(
             f"GaussianMixture: the parameter '{name}' should have the shape of {shape}, but got {found.shape}."
@@ -55,7 +55,5 @@ def checked_covariance(name: str, given: Any, kind: str, k: int, p: int) -> np.n
     if given is None:
         return None
     if np.ndim(given) == 0 and name == "covariance":
-        if isinstance(given, bool) or not np.isfinite(given) or not given > 0:
-            raise ParameterError(f"GaussianMixture: covariance must be a number above 0 or an array, not {given!r}.")
         return spread_like(float(given), kind, k, p)
     return _array(name, given, shape_of(kind, k, p))

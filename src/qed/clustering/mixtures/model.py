@@ -26,7 +26,7 @@ from qed.base.attributes import booleans, floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, anything, boolean, choice, integer, number, random_state
+from qed.base.models.parameters import Parameter, boolean, choice, integer, number, numbers, random_state
 from qed.base.models.proof import restated
 from qed.base.models.ways import PROGRESS, takes, way
 from qed.base.numbers import EPS
@@ -159,12 +159,12 @@ class GaussianMixture(MixtureDensity, Iterative):
         "max_iter": integer(0),
         "n_init": integer(1),
         "init_params": choice(*WAYS),
-        "weights_init": anything("None or an array", "optimization"),
-        "means_init": anything("None or an array", "optimization"),
-        "precisions_init": anything("None or an array", "optimization"),
+        "weights_init": numbers(finite=False) | choice(None),
+        "means_init": numbers(finite=False) | choice(None),
+        "precisions_init": numbers(finite=False) | choice(None),
         "random_state": random_state(),
         "algorithm": choice("em", "hard", *METHODS),
-        "covariance": anything("None, a variance or an array"),
+        "covariance": number(0, above=True, kind="model") | numbers("model", finite=False) | choice(None),
         "equal_weights": boolean(),
         "covariance_floor": number(0, kind="model"),
     }

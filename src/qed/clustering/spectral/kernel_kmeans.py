@@ -27,13 +27,13 @@ from qed.base.attributes import floats, integers, maybe
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateWarning, ParameterError, level_of_user
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, anything, choice, integer, number, random_state
-from qed.base.models.proof import restated
+from qed.base.models.parameters import Parameter, choice, integer, number, numbers, random_state
+from qed.base.models.proof import restated, restated_weights
 from qed.base.models.roles import Clusterer
 from qed.base.numbers import ratio
 from qed.base.random import Seed, seed_of
 from qed.base.running.steps import Rule, Step
-from qed.base.sources.block import Block, copied, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.rows import Rows
 from qed.clustering.spectral.features import FeatureSpace, draw
 from qed.kernels.gram.compared import WIDTH_PARAMETERS, WithWidth, from_middle
@@ -120,7 +120,7 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "n_clusters": integer(1, kind="model"),
         **WIDTH_PARAMETERS,
-        "init": anything("'k-means++', 'random' or an array of labels", "optimization"),
+        "init": choice("k-means++", "random") | numbers(),
         "n_init": integer(1) | choice("auto"),
         "max_iter": integer(1),
         "tol": number(0),
@@ -185,10 +185,6 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
         """Give the labels to begin with, of shape (restarts, n); rows to begin clusters with are drawn step by step."""
         if not isinstance(self.init, str):
             return _checked_labels(self.init, problem)[None]
-        if self.init not in ("k-means++", "random"):
-            raise ParameterError(
-                f"KernelKMeans: init must be 'k-means++', 'random' or an array of labels, not {self.init!r}."
-            )
         seed = seed_of(self.random_state) if start is None else start.seed
         tries = 10 if self.n_init == "auto" else self.n_init
         drawn: list[list[int]] = [[] for _ in range(tries)] if start is None else start.drawn.tolist()
@@ -299,19 +295,17 @@ class KernelKMeans(WithWidth, Clusterer, Iterative):
         size = float(np.abs(problem.diagonal).max(initial=0.0))
         wanted = labels.copy()
         self._label_absent(problem, wanted)
-        apart = self.X_fit_ != problem.block.X
-        others = apart.nnz if is_sparse(apart) else int((apart & ~np.isnan(problem.block.X)).sum())
         return [
             restated("gamma_", self.gamma_, problem.gamma),
             restated("weights_", self.weights_, weight),
             restated(
                 "norms_", self.norms_, np.where(weight > 0, lengths[0], 0.0), scale=1e-6 * size + np.abs(self.norms_)
             ),
-            restated("weight_fit_", getattr(self, "weight_fit_", None), problem.block.weight),
+            restated_weights(getattr(self, "weight_fit_", None), problem.block.weight, len(problem.block)),
             Claim(
                 "labels_ of rows without weight are those of new rows (others)", float((wanted != labels).sum()), 0.0
             ),
-            Claim("X_fit_ are the rows of the table (others)", float(others), 0.0),
+            Claim("X_fit_ are the rows of the table (others)", values_apart(self.X_fit_, problem.block.X), 0.0),
         ]
 
 

@@ -31,7 +31,7 @@ from qed.base.models.roles import Clusterer
 from qed.base.models.ways import CLOSED, one_of, takes, way
 from qed.base.numbers import EPS, TINY, ratio
 from qed.base.random import Seed, seed_of
-from qed.base.sources.block import Block, copied, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.rows import Rows
 from qed.clustering.means.kmeans import KMeans
 from qed.clustering.spectral.affinity import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, GraphProblem, kernel_of
@@ -378,8 +378,8 @@ class SpectralClustering(Clusterer):
             restated("n_parts_", self.n_parts_, graph.n_parts),
         ]
         if not self._is_given:
-            other = float(abs(self.X_fit_ - problem.block.X).max())
-            claims.append(Claim("X_fit_ are the rows of the table (difference)", other, 0.0))
+            others = values_apart(self.X_fit_, problem.block.X)
+            claims.append(Claim("X_fit_ are the rows of the table (others)", others, 0.0))
         return claims
 
 

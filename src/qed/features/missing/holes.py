@@ -81,8 +81,7 @@ def count_holes(block: Block) -> np.ndarray:
     >>> count_holes(Block(np.array([[1.0, np.nan], [2.0, 3.0]])))
     array([0, 1, 2])
     """
-    if block.weight is not None:
-        block = block.take(block.weight > 0)
+    block = block.present
     if hasattr(block.X, "num_rows"):
         return np.array([*(column.null_count for column in block.X.columns), len(block)])
     if is_sparse(block.X):

@@ -41,7 +41,15 @@ from qed.stats.median import weighted_median
 DEFAULTS = {"number": 0, "text": "missing_value", "nothing": "missing_value"}
 
 
-_SINGLE = Parameter("a single value", lambda value: np.ndim(value) == 0, "model")
+def _is_single(value: Any) -> bool:
+    """Say whether a column could hold a value."""
+    try:
+        return not isinstance(value, np.ndarray) and (is_missing(value) or pa.scalar(_plain(value)) is not None)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return False
+
+
+_SINGLE = Parameter("a single number, text or missing value", _is_single, "model")
 
 
 @takes("copy")

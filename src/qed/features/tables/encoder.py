@@ -242,7 +242,7 @@ class ColumnEncoder(TableTransformer):
         names = [str(name) for name in getattr(self, "feature_names_in_", schema.names)]
         lists = {"number": self.numeric, "levels": self.categorical, "date": self.dates, "text": self.text}
         columns, orders = ways_of_orders(self.ordered, names, rows.n_features)
-        lists["number"] = [*(lists["number"] or ()), *columns]
+        lists["number"] = [*(() if self.numeric is None else self.numeric), *columns]
         return Reading.of(schema, asked_kinds(names, rows.n_features, **lists, drop=self.drop), orders)
 
     def _solve(self, problem: TableProblem) -> None:

@@ -170,8 +170,7 @@ class Inspection:
 
     @classmethod
     def of(cls, block: Block, reading: Reading, names: tuple[str, ...]) -> Inspection:
-        if block.weight is not None:
-            block = block.take(block.weight > 0)
+        block = block.present
         places = reading.places("levels")
         return cls(
             float(len(block) if block.weight is None else block.weight.sum()),

@@ -161,6 +161,10 @@ class OneHotEncoder(TableTransformer):
             )
         found = []
         for j, given in enumerate(self.categories):
+            if np.ndim(given) != 1:
+                raise ParameterError(
+                    f"OneHotEncoder: categories of column {self._named(j)} must be a list of levels, not {given!r}."
+                )
             known = array_of(keys(value.item() if isinstance(value, np.generic) else value for value in given))
             if not len(known) or len(set(keys(known))) < len(known):
                 raise ParameterError(f"OneHotEncoder: categories of column {self._named(j)} must be different levels.")
@@ -197,7 +201,7 @@ class OneHotEncoder(TableTransformer):
             return np.array(
                 [int(one.places.argmin()) if every or len(one) == 2 else None for one in slots], dtype=object
             )
-        if len(self.drop) != self.n_features_in_:
+        if np.ndim(self.drop) != 1 or len(self.drop) != self.n_features_in_:
             raise ParameterError(
                 f"OneHotEncoder: drop names {len(self.drop)} levels, but X has {self.n_features_in_} columns: give one for each."
             )
@@ -338,8 +342,7 @@ class OneHotEncoder(TableTransformer):
 
     def _mistakes(self, block: Block) -> np.ndarray:
         """Count wrong ones, and values that are not read back as what they are (or, where they share a column, as that)."""
-        if block.weight is not None:
-            block = block.take(block.weight > 0)
+        block = block.present
         slot, wrong = read_ones(self._change(block), self._starts())
         unread = 0
         for j, slots in enumerate(self._slots()):

@@ -1,6 +1,6 @@
 """What an encoder is told of the order of categories: columns, each with its values from the least to the greatest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from qed.base.models.parameters import Parameter
@@ -12,10 +12,14 @@ def _are_orders(value: Any) -> bool:
     pairs = value.items() if isinstance(value, Mapping) else value
     if pairs is None:
         return True
-    if isinstance(pairs, str) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+    if not _is_list(pairs) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         return False
     orders = [order for _, order in pairs]
-    return all(not isinstance(order, str) and 1 < len(set(order)) == len(order) for order in orders)
+    return all(_is_list(order) and 1 < len(set(map(str, order))) == len(order) for order in orders)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "ndim", 1) == 1
 
 
 ORDERS = Parameter("columns with their values in order, or None", _are_orders, "model")

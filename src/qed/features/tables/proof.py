@@ -130,8 +130,7 @@ class _Matrix:
 
 def _wrong_values(block: Block, encoder: Any, starts: np.ndarray) -> np.ndarray:
     """Count what is missing in the matrix and not so in the table, or the other way round; and levels without their single place."""
-    if block.weight is not None:
-        block = block.take(block.weight > 0)
+    block = block.present
     matrix, spoilt, wrong = encoder._change(block), 0, 0
     for column, start, stop in zip(encoder.columns_, starts, starts[1:]):
         part = _dense(matrix, start, stop)

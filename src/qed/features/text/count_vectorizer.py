@@ -218,8 +218,7 @@ class CountVectorizer(Cutting):
         return texts_of(column_of(block.X, 0), "documents", block.start)
 
     def _counts(self, block: Block) -> TermCounts:
-        if block.weight is not None:
-            block = block.take(block.weight > 0)
+        block = block.present
         places = self._given()
         terms, counts = self._cutter().count(self._texts(block), places)
         return TermCounts.of(terms if places is None else places, counts, block.weight)

@@ -68,7 +68,7 @@ class Weighing(Transformer):
         return claims
 
     def _uneven(self, block: Block, unit: float) -> Worst:
-        matrix = self._change(block)
+        matrix = self._change(block.present)
         stored = np.diff(matrix.indptr)
         length = row_norms(matrix, self.norm or "l2")[stored > 0]
         return Worst(float(np.abs(length - 1.0).max(initial=0.0)), unit * float(stored.max(initial=0) + 8))

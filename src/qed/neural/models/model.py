@@ -52,7 +52,7 @@ MLP_WAYS = {
 
 def _sizes(value: object) -> bool:
     parts = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
-    return all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 1 for size in parts)
+    return np.ndim(np.asarray(parts, dtype=object)) == 1 and all(map(integer(1).accepts, parts))
 
 
 class MultiLayer(Iterative):

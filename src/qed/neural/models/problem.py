@@ -13,7 +13,7 @@ import numpy as np
 
 from qed.base.errors import InputError
 from qed.base.models.labels import coded, learn_classes, marked
-from qed.base.models.problem import RowsProblem
+from qed.base.models.problem import RowsProblem, emptied
 from qed.base.random import generator
 from qed.base.sources.block import Block, is_sparse, join_blocks
 from qed.base.sources.rows import ArrayRows, Rows, kept
@@ -45,7 +45,7 @@ class NetworkProblem(RowsProblem):
     seen: tuple[float, Array, float, Array] | None = None
 
     def __init__(self, rows: Rows, model: Fitted, classes: Array | None = None) -> None:
-        name, shape = type(model).__name__, rows.target_shape
+        name, shape, rows = type(model).__name__, rows.target_shape, emptied(rows)
         self.several = model.target == "label" and len(shape) == 1
         if self.several:
             self.classes = np.arange(shape[0])

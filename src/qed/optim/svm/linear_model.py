@@ -18,7 +18,7 @@ from qed.base.certificate import Claim
 from qed.base.models.checks import overflowed
 from qed.base.models.estimator import Iterative
 from qed.base.models.parameters import Parameter, boolean, integer, number
-from qed.base.models.problem import RowsProblem
+from qed.base.models.problem import RowsProblem, emptied
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import one_of, way
 from qed.base.numbers import EPS, TINY
@@ -73,13 +73,14 @@ class LinearMachineProblem(RowsProblem):
     linear: LinearProblem
 
     def __init__(self, rows: Rows, model: LinearMachine) -> None:
-        super().__init__(rows, model)
+        super().__init__(emptied(rows), model)
         if not np.isfinite(self.summary.deviation).all():
             raise overflowed(model)
         self._bounds: dict[int, Solved | None] = {}
 
     def made(self, model: LinearMachine, rows: Rows, hinge: Hinge, factors: np.ndarray, outputs: int) -> LinearProblem:
         """Make the problem of rows with numbers or class numbers as their target."""
+        rows = emptied(rows)
         p = rows.n_features
         middle = np.asarray(self.summary.mean) if model.fit_intercept and not rows.is_sparse else np.zeros(p)
         spread = np.asarray(self.summary.variance, dtype=np.float64)

@@ -22,7 +22,7 @@ from qed.base.attributes import Attributes, floats, integers
 from qed.base.certificate import MOST_ROUNDING, Claim
 from qed.base.errors import DegenerateError, NotAvailableError
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import Parameter, choice, integer, number
+from qed.base.models.parameters import Parameter, choice, infinity, integer, number
 from qed.base.models.proof import restated
 from qed.base.models.searching import Answer, Question
 from qed.base.models.ways import way
@@ -47,7 +47,7 @@ TOUCHING = 64 * EPS
 IDLE, LESS = 12, 0.5
 
 MACHINE_PARAMETERS: Mapping[str, Parameter] = {
-    "C": number(0, above=True) | Parameter("infinity", lambda value: value == math.inf),
+    "C": number(0, above=True) | infinity(),
     **WIDTH_PARAMETERS,
     "tol": number(0),
     "cache_size": number(0, above=True),

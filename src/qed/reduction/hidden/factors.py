@@ -21,7 +21,7 @@ from qed.base.attributes import floats, integers
 from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, ParameterError
 from qed.base.models.estimator import Iterative
-from qed.base.models.parameters import anything, choice, integer, number
+from qed.base.models.parameters import choice, integer, number, numbers
 from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated
 from qed.base.models.ways import CLOSED, one_of, takes, way
@@ -104,7 +104,7 @@ class FactorAnalysis(HiddenNormal, Iterative):
         "n_components": integer(1, kind="model") | choice(None),
         "tol": number(0),
         "max_iter": integer(1),
-        "noise_variance_init": anything("None or an array", "optimization"),
+        "noise_variance_init": numbers(finite=False) | choice(None),
         "noise_floor": number(0, 1, above=True, kind="model"),
         "rotation": choice(None, *ROTATIONS, kind="model"),
     }
@@ -152,6 +152,8 @@ class FactorAnalysis(HiddenNormal, Iterative):
     def _steps(self, problem: FactorProblem, start: Step | None = None) -> Iterator[Step]:
         noise = self._start(problem) if start is None else start.noise
         now = Profile(problem.R, noise, problem.k)
+        if start is not None:
+            now = now.following(self.noise_floor)
         while True:
             yield Step(now.cost + problem.level, gap=now.gap(self.noise_floor), noise=now.noise)
             now = now.following(self.noise_floor)

@@ -21,7 +21,6 @@ from qed.base.certificate import Claim
 from qed.base.errors import DegenerateError, ParameterError
 from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import choice, integer, number
-from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated, whole
 from qed.base.numbers import TINY
 from qed.base.sources.block import Block
@@ -92,6 +91,7 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
         "n_samples_": size("rows"),
     }
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
+    least_weight: ClassVar[float] = 1.0
     parameters: ClassVar = {
         "n_components": integer(1, kind="model") | number(0, 1, above=True),
         "noise_variance": number(0, above=True, kind="model") | choice(None),
@@ -112,12 +112,6 @@ class ProbabilisticPCA(HiddenNormal, OnePass):
 
     def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> SpreadProblem:
         return SpreadProblem(self, rows, statistic, target_ndim=target_ndim)
-
-    def _check_statistic(self, problem: StatisticProblem) -> None:
-        if not problem.statistic.weight > 1:
-            raise DegenerateError(
-                f"ProbabilisticPCA needs rows that weigh more than one together, but n_samples = {problem.statistic.count}. Give more rows."
-            )
 
     def _most(self) -> int:
         return int(self.n_features_in_) - (self.noise_variance is None)

@@ -25,7 +25,6 @@ from qed.base.certificate import ALIKE, MOST_ROUNDING, Claim
 from qed.base.errors import DegenerateError, DegenerateWarning, InputError, ParameterError, level_of_user
 from qed.base.models.estimator import OnePass
 from qed.base.models.parameters import boolean, choice, integer, number
-from qed.base.models.problem import StatisticProblem
 from qed.base.models.proof import restated, whole
 from qed.base.models.roles import ClassNamePrefixFeaturesOutMixin, Regressor, Transformer
 from qed.base.models.ways import CLOSED, UNTOUCHED, takes, way
@@ -126,6 +125,7 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
     no_inference: ClassVar[str] = "its coefficients go through pairs of directions that were chosen by the data"
     sparse: ClassVar[bool] = True
     statistic_parameters: ClassVar[tuple[str, ...]] = ()
+    least_weight: ClassVar[float] = 1.0
     target: ClassVar[str | None] = "number"
     parameters: ClassVar = {
         "n_components": integer(1, kind="model") | choice(None),
@@ -158,12 +158,6 @@ class CCA(ClassNamePrefixFeaturesOutMixin, Transformer, Regressor, OnePass):  # 
 
     def _known(self, rows: Rows | None, statistic: Any, target_ndim: int = 1) -> CanonicalProblem:
         return CanonicalProblem(self, rows, statistic, target_ndim=target_ndim)
-
-    def _check_statistic(self, problem: StatisticProblem) -> None:
-        if not problem.statistic.weight > 1:
-            raise DegenerateError(
-                f"CCA needs rows that weigh more than one together, but n_samples = {problem.statistic.count}. Give more rows."
-            )
 
     def _pairs_wanted(self, found: Canonical) -> int:
         seen = found.moments

@@ -26,6 +26,7 @@ from qed.base.models.proof import remembered_claim, whole
 from qed.base.models.roles import Regressor
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.affine import affine
 from qed.linalg.normal import Solution
 from qed.linalg.root import factor_rounding
 from qed.optim.least_squares.evidence import accuracy_claim, first_errors, least_squares_claims
@@ -150,8 +151,7 @@ class GeneralizedLeastSquares(Regressor):
         return Whitening(self.covariance, n, "covariance")
 
     def _predict(self, block: Block) -> np.ndarray:
-        coef = self.coef_.astype(block.X.dtype, copy=False)
-        return np.asarray(block.X @ coef + np.asarray(self.intercept_, dtype=block.X.dtype))
+        return affine(block.X, self.coef_, self.intercept_)
 
     def _prove(self, problem: MetricProblem) -> list[Claim]:
         coef, centered = np.asarray(self.coef_, dtype=np.float64)[:, None], self.fit_intercept

@@ -16,7 +16,7 @@ from qed.base.certificate import Claim
 from qed.base.models.checks import is_finite, overflowed, refuse_missing
 from qed.base.models.problem import RowsProblem
 from qed.base.models.roles import Regressor
-from qed.base.sources.block import Block, copied, is_sparse
+from qed.base.sources.block import Block, copied, is_sparse, values_apart
 from qed.base.sources.rows import ArrayRows, Rows
 from qed.kernels.inputs import as_double
 from qed.kernels.similarity import WithKernel
@@ -97,11 +97,8 @@ class KernelModel(WithKernel, Regressor):
         super()._settle(problem)
 
     def _restate(self, problem: KernelProblem) -> list[Claim]:
-        says = "X_fit_ are the rows (difference)"
-        if self.X_fit_.shape != problem.given.shape or is_sparse(self.X_fit_) != is_sparse(problem.given):
-            return [Claim(says, np.inf, 0.0)]
-        counted = slice(None) if problem.present is None else np.flatnonzero(problem.present)
-        return [Claim(says, float(abs(as_double(self.X_fit_[counted]) - as_double(problem.given[counted])).max()), 0.0)]
+        counted = None if problem.present is None else np.flatnonzero(problem.present)
+        return [Claim("X_fit_ are the rows (others)", values_apart(self.X_fit_, problem.given, counted), 0.0)]
 
     def _similar(self, X: Any, right: np.ndarray) -> np.ndarray:
         """Multiply the similarities of `X` and the rows fitted by `right`, of shape (n, q), which is zero for rows left out."""

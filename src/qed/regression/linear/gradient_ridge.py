@@ -233,6 +233,7 @@ def _target(block: Block) -> np.ndarray:
 
 
 def _sum_target(block: Block) -> _Sums:
+    block = block.present
     weight = block.weights
     return _Sums((weight.sum(), weight @ _target(block)))
 
@@ -243,16 +244,19 @@ def _times(block: Block, center: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _correlate(block: Block, center: np.ndarray, target_center: np.ndarray) -> _Sums:
+    block = block.present
     weight, y = block.weights[:, None], _target(block) - target_center
     return _Sums((_times(block, center, weight * y), (weight * y**2).sum(axis=0), np.abs(y).sum(axis=0)))
 
 
 def _gram_times(block: Block, center: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    block = block.present
     image = np.asarray(block.X @ direction, dtype=np.float64) - center @ direction
     return _times(block, center, block.weights[:, None] * image)
 
 
 def _residual_sums(block: Block, center: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> _Sums:
+    block = block.present
     weight = block.weights[:, None]
     residual = _target(block) - np.asarray(block.X @ coef, dtype=np.float64) - intercept
     weighted = weight * residual

@@ -13,6 +13,7 @@ from qed.base.models.roles import Regressor
 from qed.base.models.searching import Answer, Question
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.affine import affine
 from qed.optim.least_squares.evidence import Evidence, about_zero
 from qed.optim.least_squares.left_out_planes import LeftOutPlanes, left_out_planes
 from qed.optim.least_squares.problem import LeastSquaresProblem, LinearProblem
@@ -82,9 +83,7 @@ class LinearPredictor(Regressor):
         return found
 
     def _predict(self, block: Block) -> np.ndarray:
-        found = np.asarray(block.X @ self.coef_.T.astype(block.X.dtype, copy=False))
-        found += np.asarray(self.intercept_, dtype=block.X.dtype)
-        return found
+        return affine(block.X, self.coef_.T, self.intercept_)
 
 
 class LinearModel(LinearPredictor, OnePass):

@@ -19,6 +19,7 @@ from qed.base.models.ways import takes
 from qed.base.running.steps import Step
 from qed.base.sources.block import Block
 from qed.base.sources.rows import Rows
+from qed.linalg.affine import affine
 from qed.optim.svm.linear import Hinge
 from qed.optim.svm.linear_model import LINEAR_PARAMETERS, LINEAR_WAYS, LinearMachine, LinearMachineProblem
 
@@ -112,4 +113,4 @@ class LinearSVR(Regressor, LinearMachine):
         return {"predict": np.asarray(rows.map(self._predict))}
 
     def _predict(self, block: Block) -> np.ndarray:
-        return np.asarray(block.X @ self.coef_.astype(block.X.dtype, copy=False)) + block.X.dtype.type(self.intercept_)
+        return affine(block.X, self.coef_, self.intercept_)

@@ -103,7 +103,9 @@ class TableModel(Estimator):
         "target_name_": text() | nothing(),
     }
     parameters: ClassVar[dict[str, Parameter]] = {
-        "model": anything("an estimator of qed"),
+        "model": Parameter(
+            "an estimator of qed", lambda value: hasattr(value, "fit") and not isinstance(value, type), "model"
+        ),
         "encoder": anything("None or a transformer of qed"),
         "degree": integer(1, kind="model"),
         "scale": boolean() | choice(None, kind="model"),

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from qed.base.errors import ParameterError
-from qed.base.models.parameters import Parameter, anything, integer, random_state
+from qed.base.models.parameters import Parameter, integer, random_state
 from qed.base.models.ways import also_called, takes
 from qed.base.random import Seed, generator, seed_of
 from qed.selection.searching.candidates import Grid, candidates_of
@@ -107,7 +107,9 @@ class RandomSearch(Search):
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **{name: rule for name, rule in Search.parameters.items() if name != "grid"},
-        "distributions": anything("a dict of lists or distributions"),
+        "distributions": Parameter(
+            "a dict, or a list of dicts", lambda value: isinstance(value, (Mapping, list, tuple))
+        ),
         "n_iter": integer(1),
         "random_state": random_state(),
     }

@@ -246,7 +246,7 @@ def check_cv(cv: Splitting = None, y: Any = None, classifier: bool = False) -> S
     if isinstance(cv, (int, np.integer)):
         one_column = y is not None and np.ndim(y) == 1
         return (StratifiedKFold if classifier and one_column else KFold)(int(cv), shuffle=False)
-    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+    if isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise ParameterError(
             f"cv must be a number of folds, a splitter or an iterable of (train, test) row numbers, not {cv!r}."
         )

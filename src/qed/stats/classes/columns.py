@@ -95,8 +95,7 @@ def _marks(values: np.ndarray, above: float) -> np.ndarray:
 
 def _coded(block: Block) -> tuple[Block, list[Hashable], np.ndarray, np.ndarray]:
     """Leave out rows without weight; give the labels of the others, in order, the number of each row's, and how many rows each has."""
-    if block.weight is not None and not block.weight.all():
-        block = block.take(block.weight > 0)
+    block = block.present
     labels, codes, count = labelled(np.asarray(block.y))
     if None in labels:
         raise InputError("The target has missing labels: drop those rows.")

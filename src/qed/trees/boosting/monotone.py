@@ -56,7 +56,12 @@ def directions_of(asked: Any, rows: Rows, is_categorical: np.ndarray | None) -> 
     if isinstance(asked, Mapping):
         lost = [name for name in asked if not names or name not in names]
         if names is None or lost:
-            raise InputError(f"monotonic_cst names {lost[0]!r}, but there is no column of that name.")
+            why = (
+                f"names {lost[0]!r}, but there is no column of that name"
+                if lost
+                else "is a dict, but no column has a name"
+            )
+            raise InputError(f"monotonic_cst {why}.")
         for name, direction in asked.items():
             found[names.index(name)] = direction
     elif len(asked) != p:
