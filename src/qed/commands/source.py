@@ -98,6 +98,8 @@ def _whole(paths: list[Any], dialect: Dialect, target: str | None) -> tuple[pa.T
                 raise
             texts.append(error.column)
             continue
+        # What reading took beside the table itself is free for others.
+        pa.default_memory_pool().release_unused()
         return table, list(dict.fromkeys(words for reader in readers for words in reader.says())), gone, not texts
 
 

@@ -57,7 +57,9 @@ class Dialect:
         sep = None if sep is None else WORDS.get(sep.lower(), sep)
         decimal = None if decimal is None else {"comma": ",", "point": "."}.get(decimal.lower(), decimal)
         if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
-            raise ParameterError(f"Columns are separated by a single letter, neither a quote nor a line break, not by {sep!r}.")
+            raise ParameterError(
+                f"Columns are separated by a single letter, neither a quote nor a line break, not by {sep!r}."
+            )
         if decimal not in (None, ",", "."):
             raise ParameterError(f"The decimal mark is a point or a comma, not {decimal!r}.")
         if sep is not None and sep == decimal:

@@ -40,7 +40,9 @@ def lacks_one(path: str, dialect: Dialect, words: str) -> list[str]:
     # Blanks are read as tabs.
     line, sep = ("\t".join(CELL.findall(line)), "\t") if dialect.sep == " " else (line, dialect.sep)
     one = csv.read_csv(
-        pa.BufferReader(f"{line}\n".encode()), csv.ReadOptions(autogenerate_column_names=True), csv.ParseOptions(delimiter=sep)
+        pa.BufferReader(f"{line}\n".encode()),
+        csv.ReadOptions(autogenerate_column_names=True),
+        csv.ParseOptions(delimiter=sep),
     )
     return ["", *(str(column[0]) for column in one.columns)]
 
