@@ -147,3 +147,68 @@ def test_a_target_in_words_of_money_is_a_number(tmp_path):
     found = read(str(path), "price")
     assert found.y.tolist() == [1000.0 + k for k in range(40)] and found.n_lost == 1
     assert found.says == ("price is written as text like 1,234.5, and read as numbers",)
+
+
+def test_columns_without_a_name_are_called_by_their_place(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",, size ,y\n" + "".join(f"{k * k % 7},{k}.5,{k},{k}\n" for k in range(9)))
+    found = read(str(path), "y")
+    assert found.table.column_names == ["unnamed 1", "unnamed 2", "size"] and not found.says
+    path.write_text('"new\nline", y\n' + "".join(f"{k},{k}\n" for k in range(9)))
+    assert read(str(path), "y").table.column_names == ["new\nline"]
+
+
+@pytest.mark.parametrize("text", [",a,y\n0,5,1\n1,7,2\n2,6,3\n", '"a","y"\n"1",5,1\n"2",7,2\n"3",6,3\n'])
+def test_an_index_without_a_name_is_left_out_and_said(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    found = read(str(path), "y")
+    assert found.table.column_names == ["a"] and found.y.tolist() == [1, 2, 3]
+    assert found.says == ("the first column has no name and numbers the rows: it is left out",)
+    path.write_text(text.replace(",", " ").lstrip(" "))
+    assert qed.rows(path).feature_names == ("a", "y")
+
+
+def test_names_of_rows_that_have_no_name_above_them_are_a_column(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text('"a b" "y"\n"my car" 5 1\n"his" 7 2\n"hers" 6 3\n')
+    assert table_of(path).to_pydict() == {"unnamed 1": ["my car", "his", "hers"], "a b": [5, 7, 6], "y": [1, 2, 3]}
+
+
+def test_json_as_people_have_it(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": {"b": 1, "c": {"d": 2}}, "l": [1], "y": 3}\n' * 3)
+    assert set(table_of(path).column_names) == {"a.b", "a.c.d", "l", "y"}
+    path.write_text('{"a": 1, "y": 1}\n{"a": "none", "y": 2}\n')
+    assert table_of(path).to_pydict() == {"a": ["1", "none"], "y": [1, 2]}
+    path.write_text(f'[{{"a": {10**30}}}, {{"a": 2}}]')
+    assert table_of(path).to_pydict() == {"a": [str(10**30), "2"]}
+    for bad in ("[" * 100_000, "3", "[1, 2]", '{"a": 1}\nx', "[{}]"):
+        path.write_text(bad)
+        with pytest.raises(QedError):
+            qed.rows(path)
+
+
+def test_lists_in_a_table_are_left_out(few):
+    table = pa.table({"l": [[k] for k in range(40)], "a": np.arange(40) % 7 + np.arange(40) / 100})
+    found = qed.compare(table, np.arange(40) % 7 + 0.5 * np.arange(40))
+    assert "nested" in found.columns.left_out[0].says and found.columns.used == ["a"]
+
+
+def test_a_column_that_is_text_in_one_of_several_files_is_text(tmp_path):
+    for name, cell in (("a.csv", "7"), ("b.csv", "about 7")):
+        (tmp_path / name).write_text("a,y\n" + f"{cell},1\n2,2\n3,3\n")
+    found = read([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], "y")
+    assert found.table.column("a").to_pylist() == ["7", "2", "3", "about 7", "2", "3"]
+
+
+def test_more_letters_and_marks(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(TEXT.encode("utf-32"))
+    assert read(str(path), "preis").table.column_names == ["größe"]
+    for sep in ('"', "\n"):
+        with pytest.raises(ParameterError, match="neither a quote"):
+            Dialect.of(sep=sep)
+    path.write_text("y\n1\n2\n")
+    with pytest.raises(QedError, match="but the target 'y' is there"):
+        read(str(path), "y")

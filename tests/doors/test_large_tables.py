@@ -9,13 +9,13 @@ import qed
 from qed.base.errors import ParameterError
 from qed.base.sources.rows import ArrayRows
 from qed.commands import source
-from qed.selection.comparing import run
+from qed.selection.comparing import run, sharing
 
 
 @pytest.fixture
 def small_is_large(monkeypatch):
-    for name, value in {"MANY_ROWS": 100, "MANY_CELLS": 400, "SHOWN_ROWS": 150}.items():
-        monkeypatch.setattr(run, name, value)
+    for name, value in {"MANY_ROWS": 100, "MANY_CELLS": 400, "HELD_CELLS": 400, "SHOWN_ROWS": 150}.items():
+        monkeypatch.setattr(sharing, name, value)
 
 
 def table(n=400):
@@ -35,7 +35,7 @@ MODELS = ["Ridge", "LinearRegression", "decision tree"]
 def test_a_table_that_is_encoded_once_has_the_leaderboard_of_one_in_memory(small_is_large, monkeypatch):
     X, y = table()
     streamed = qed.compare(X, y, models=MODELS, cv=3)
-    monkeypatch.setattr(run, "MANY_ROWS", 10**6)
+    monkeypatch.setattr(sharing, "MANY_ROWS", 10**6)
     held = qed.compare(X, y, models=MODELS, cv=3)
     assert run.ONCE in streamed.says and run.ONCE not in held.says
     assert [one.name for one in streamed.entries] == [one.name for one in held.entries]

@@ -13,7 +13,7 @@ from qed.base.threads import interrupts
 from qed.base.threads.interrupts import moment
 from qed.report.data import Data
 from qed.report.page import render
-from qed.selection.comparing import budget, grouping, run
+from qed.selection.comparing import budget, grouping, run, sharing
 from qed.selection.comparing.budget import Clock, Forecast
 
 
@@ -33,7 +33,7 @@ class Time:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Iterator[Time]:
     made = Time()
-    for module in (interrupts, budget, run):
+    for module in (interrupts, budget, run, sharing):
         monkeypatch.setattr(module, "perf_counter", made)
     monkeypatch.setattr(grouping, "time", made)
     # Two threads would move it twice as fast.

@@ -196,7 +196,10 @@ def test_codes_stay_categories(cells):
 
 @pytest.mark.parametrize(
     "pattern",
-    ["%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%b %d %Y", "%b %d, %Y", "%d-%b-%Y", "%Y%m%d"],
+    [
+        *("%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%m/%d/%y", "%d.%m.%Y", "%b %d %Y", "%b %d, %Y", "%d-%b-%Y"),
+        *("%d-%b-%y", "%Y%m%d", "%B %d, %Y %H:%M", "%a, %d %b %Y %H:%M:%S +0000"),
+    ],
 )
 def test_dates_are_read_in_the_usual_ways(pattern):
     days = [date(2019, 12, 20) + timedelta(days=k) for k in range(N)]

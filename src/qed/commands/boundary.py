@@ -10,6 +10,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from time import perf_counter, process_time
 from typing import NoReturn
 
 import typer
@@ -17,6 +19,10 @@ import typer
 from qed.base.visible import visible
 
 WRONG_INPUT, OUR_FAULT, INTERRUPTED, NO_READER = 2, 70, 130, 141
+
+
+# When the process began, as ``perf_counter`` counts, where it is one of its own.
+began: ContextVar[float | None] = ContextVar("qed_began", default=None)
 
 
 class Stopped(BaseException):
@@ -28,6 +34,8 @@ def run(app: Callable[[], object]) -> None:
 
     Where interrupts are ignored, as in a script's background jobs, the command goes on: the key was meant for another process.
     """
+    # Until here the interpreter was at work.
+    began.set(perf_counter() - process_time())
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

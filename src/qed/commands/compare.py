@@ -16,6 +16,7 @@ from qed.base.saving.models import save
 from qed.base.sources.formats.dialect import Dialect
 from qed.base.sources.rows import ArrayRows
 from qed.base.threads.interrupts import done_by
+from qed.commands.boundary import began
 from qed.commands.source import read
 from qed.report.classes import ClassLine, classes_of
 from qed.report.clusters import clusters_dict
@@ -136,7 +137,7 @@ def compare(
     Without a target the rows are clustered. Report and best model are written where a path is given; `command` is what
     the report gives as the command that made it.
     """
-    clock = Clock(_seconds(budget))
+    clock = Clock(_seconds(budget), began.get())
     if no_target and target is not None:
         raise InputError(f"--no-target and --target {target} contradict each other: give one of them.")
     for path in (report, model):
@@ -180,11 +181,10 @@ def _seconds(budget: float | None) -> float:
     return budget if budget > 0 else float("inf")
 
 
-def _part_of(clock: Clock, report: str | None) -> float | None:
+def _part_of(clock: Clock, report: str | None) -> Clock:
     """Give what is left for the comparison when the data are read, and the best model is looked at closer, or in a report."""
-    if clock.seconds == float("inf"):
-        return None
-    return max(clock.left * (SHARE_OF_FITS if report is not None else SHARE_WITHOUT_REPORT), clock.seconds / 10)
+    share = SHARE_OF_FITS if report is not None else SHARE_WITHOUT_REPORT
+    return clock.part(max(clock.left * share, clock.seconds / 10))
 
 
 def _without_pictures(clock: Clock) -> Clock:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from qed.base.visible import visible
-from qed.commands.terminal import Screen, Words, certificate_table, class_table, leaderboard, print_json, table
+from qed.commands.terminal import (
+    Screen,
+    Words,
+    certificate_table,
+    class_table,
+    failures,
+    leaderboard,
+    print_json,
+    table,
+)
 from qed.report.classes import MOST_CLASSES
 from qed.report.clusters import choice_words, describe_clusters, path_words, verdict_words
 from qed.report.headline import headline, more_words
@@ -56,7 +65,7 @@ def write_comparison(found: Compared, *, json: bool, quiet: bool) -> None:
     if comparison.task == "clustering":
         screen.show("columns are encoded as numbers and scaled to mean zero and variance one, so that all count alike")
     screen.show(f"{comparison.n_folds} folds, seed {comparison.seed}; {words} ± standard error{better}{tie}\n")
-    screen.show(leaderboard(comparison), "")
+    screen.show(leaderboard(comparison), "", *failures(comparison))
     if comparison.task == "clustering":
         _write_clusters(screen, comparison)
     else:
@@ -83,7 +92,7 @@ def write_columns(screen: Screen, found: Compared) -> None:
     used = ", ".join(seen.used[:MOST_NAMES]) + (
         f" and {len(seen.used) - MOST_NAMES} more" if len(seen.used) > MOST_NAMES else ""
     )
-    screen.show(f"{'columns':<12}{len(seen.used)} used: {used}")
+    screen.show(f"{'columns':<12}{len(seen.used)} used: {' '.join(used.split())}")
     for title, findings in (("left out", seen.left_out), ("read as", seen.read), ("suspicious", seen.suspicious)):
         for place, one in enumerate(findings[:MOST_FINDINGS]):
             screen.show(f"{title if place == 0 else '':<12}{one.column}: {one.says}")

@@ -57,7 +57,8 @@ def read(
     if target in drop:
         raise InputError(f"{target!r} can not be both the target and dropped.")
     if not [name for name in table.column_names if name not in drop and name != target]:
-        raise InputError(f"No column of {called!r} is left to learn from: drop fewer.")
+        what = "is left to learn from: drop fewer" if drop else f"but the target {target!r} is there to learn from"
+        raise InputError(f"No column of {called!r} {what}.")
     if table.num_rows == 0 and not gone:
         raise InputError(f"{called!r} has no rows.")
     name = known or ("standard input" if called == "-" else os.path.basename(os.fspath(called)))
@@ -84,10 +85,10 @@ def _whole(paths: list[Any], dialect: Dialect, target: str | None) -> tuple[pa.T
     """
     texts: list[str] = []
     while True:
-        opened = open_files(paths if len(paths) > 1 else paths[0], dialect=dialect, texts=texts)
-        readers = getattr(opened, "readers", [])
         gone = None
         try:
+            opened = open_files(paths if len(paths) > 1 else paths[0], dialect=dialect, texts=texts)
+            readers = getattr(opened, "readers", [])
             if sum(_size(reader.path) for reader in readers) > LARGE:
                 table, gone = spilled(opened.table(), target)
             else:
@@ -97,6 +98,8 @@ def _whole(paths: list[Any], dialect: Dialect, target: str | None) -> tuple[pa.T
                 raise
             texts.append(error.column)
             continue
+        # What reading took beside the table itself is free for others.
+        pa.default_memory_pool().release_unused()
         return table, list(dict.fromkeys(words for reader in readers for words in reader.says())), gone, not texts
 
 

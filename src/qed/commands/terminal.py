@@ -24,6 +24,9 @@ from qed.report.words import (
     setting_words,
 )
 
+# How the reason begins for which a model takes no part, where nothing went wrong.
+LEFT_OUT = "left out"
+
 if TYPE_CHECKING:
     from qed.base.certificate import Certificate
     from qed.report.classes import ClassLine
@@ -83,7 +86,7 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
 
 
 def leaderboard(comparison: Comparison) -> Table:
-    """Make the leaderboard; models no worse than the best by more than its standard error have a mark."""
+    """Make the leaderboard of the models that were fitted; those no worse than the best by more than its standard error have a mark."""
     words, sign = score_words(comparison.scoring)
     decimals = decimals_for(comparison.best.standard_error)
     # Clusters are also judged by how far fits to other rows agree about them.
@@ -94,8 +97,6 @@ def leaderboard(comparison: Comparison) -> Table:
     ties = comparison.ties if len(comparison.ties) > 1 else []
     for rank, entry in enumerate(comparison.entries, start=1):
         if entry.failure:
-            blank = [""] * (len(stability) + len(others) + 2)
-            found.add_row(str(rank), Words(entry.name), "–", *blank, Words(f"failed: {entry.failure}", style="red"))
             continue
         proof = proof_words(entry.model.certificate_)
         found.add_row(
@@ -111,6 +112,17 @@ def leaderboard(comparison: Comparison) -> Table:
             style="bold" if rank == 1 else "",
         )
     return found
+
+
+def failures(comparison: Comparison) -> list[str | Text]:
+    """Say which models were left out, and which failed, and why."""
+    found: list[str | Text] = []
+    for entry in comparison.entries:
+        if entry.failure.startswith(LEFT_OUT):
+            found.append(f"{LEFT_OUT:<12}{entry.name}: {entry.failure.removeprefix(LEFT_OUT).lstrip(': ')}")
+        elif entry.failure:
+            found.append(Words(f"{'failed: ':<12}{entry.name}: {entry.failure}", style="red"))
+    return [*found, ""] if found else []
 
 
 def class_table(lines: list[ClassLine]) -> Table:

@@ -35,7 +35,8 @@ def confusion_matrix(counts: ArrayLike, classes: Sequence[object] | np.ndarray, 
     side = min(7.0, 2.6 + 0.5 * k)
     ax = axes(ax, side + 0.8, side)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
-    for row, column in np.argwhere(counts > 0):
+    # Of many classes most pairs never occur.
+    for row, column in np.argwhere(share > 0):
         place = (column - 0.5, row - 0.5)
         ax.add_patch(Rectangle(place, 1, 1, facecolor=ACCENT, alpha=float(share[row, column]), linewidth=0))
         if k <= MOST_WRITTEN:

@@ -25,8 +25,8 @@ from qed.selection.metrics.ranking import precision_recall_curve, roc_curve
 MOST_BARS = 15
 # Of more classes, curves would lie over one another.
 MOST_CURVES = 6
-# A matrix of more classes is no picture.
-MOST_CONFUSED = 30
+# Of more classes, the rarest share a line of the confusion matrix.
+MOST_CELLS = 30
 
 
 @dataclass(frozen=True)
@@ -129,20 +129,23 @@ def _answers(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[Picture]:
     yield Picture("Residuals", picture("residuals", "residuals against predictions", draw), words)
 
 
-def _confusion(y: np.ndarray, predicted: np.ndarray | None) -> Picture:
-    classes = np.unique(np.concatenate([np.asarray(y).astype(str), np.asarray(predicted).astype(str)]))
-    counts = confusion_matrix(np.asarray(y).astype(str), np.asarray(predicted).astype(str))
-    wrong, more = int(counts.sum() - np.trace(counts)), ""
-    if len(classes) > MOST_CONFUSED:
-        mixed = counts.sum(axis=0) + counts.sum(axis=1) - 2 * counts.diagonal()
-        shown = np.sort(np.argsort(-mixed, kind="stable")[:MOST_CONFUSED])
-        more = f" Of {len(classes)} classes these {MOST_CONFUSED} are taken for others, or others for them, most often."
-        classes, counts = classes[shown], counts[np.ix_(shown, shown)]
+def _confusion(y: np.ndarray, predicted: np.ndarray) -> Picture:
+    true, said = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
+    classes, frequency = np.unique(true, return_counts=True)
+    wrong, more = int((true != said).sum()), ""
+    if len(classes) > MOST_CELLS:
+        kept = np.sort(classes[np.argsort(-frequency, kind="stable")[: MOST_CELLS - 1]])
+        others = f"{len(classes) - len(kept)} others"
+        true, said = (np.where(np.isin(one, kept), one, others) for one in (true, said))
+        classes, more = np.append(kept, others), f" The {len(kept)} most frequent classes have lines of their own."
+    else:
+        classes = np.union1d(classes, said)
+    counts = confusion_matrix(true, said, labels=classes)
     draw = partial(plots.confusion_matrix, counts, classes)
     size = min(6.0, 3.0 + 0.3 * len(classes))
     svg = picture("confusion", "confusion matrix", draw, size * 1.25, size)
-    words = f"Rows are what is true, columns what was predicted by a model that has not seen the row: {wrong} of {len(y)} are wrong.{more}"
-    return Picture("Confusion matrix", svg, words)
+    words = f"Rows are what is true, columns what was predicted by a model that has not seen the row: {wrong} of {len(y)} are wrong."
+    return Picture("Confusion matrix", svg, words + more)
 
 
 def chances(comparison: Comparison) -> Iterator[Picture]:

@@ -32,6 +32,7 @@ from qed.report.reading import coverage_of, coverage_words, curve_words, freedom
 from qed.report.words import decimals_for, number, plus_minus, score_words, seconds_words, setting_words
 from qed.selection.comparing.budget import Clock
 from qed.selection.comparing.leaderboard import Comparison, Entry
+from qed.selection.comparing.run import ONCE
 
 MOST_COLUMNS, MOST_TYPICAL_COLUMNS, MOST_RULES = 100, 8, 16
 LONGEST_CELL = 40
@@ -132,6 +133,7 @@ def render(
         other_names=[score_words(name)[0] for name in comparison.others],
         lines=_lines(comparison),
         score_name=score_words(comparison.scoring)[0],
+        is_encoded_once=ONCE in comparison.says,
         lower_is_better=score_words(comparison.scoring)[1] < 0,
         pictures_of=figures(comparison, diagnosis, driven),
         no_curve=diagnosis.missing,
@@ -149,7 +151,7 @@ def render(
         if comparison.task == "clustering"
         else [],
         typical_columns=data.table.column_names[:MOST_TYPICAL_COLUMNS],
-        columns=describe_columns(table)[:MOST_COLUMNS],
+        columns=describe_columns(table.select(table.column_names[:MOST_COLUMNS])),
         n_more_columns=max(0, table.num_columns - MOST_COLUMNS),
         n_missing=sum(table.column(name).null_count for name in table.column_names),
         decisions=_decisions(comparison),

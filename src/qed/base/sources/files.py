@@ -33,7 +33,7 @@ from qed.base.sources.frames import check_lengths, read_target, read_weight
 from qed.base.sources.layout import Layout, did_you_mean, plan, refuse_twice
 from qed.base.sources.npy import open_npy
 from qed.base.sources.paths import find_files, suffix_of
-from qed.base.sources.readers import ArrowReader, CsvReader, ParquetReader, Reader, WholeReader
+from qed.base.sources.readers import ArrowReader, CsvReader, ParquetReader, Reader, UnlikeBeginningError, WholeReader
 from qed.base.sources.rows import Rows, kept
 from qed.base.sources.spill import cache_folder
 
@@ -127,9 +127,10 @@ def _common_type(name: str, known: pa.DataType, reader: Reader, first: Reader) -
         both = [pa.schema([(name, known)]), pa.schema([(name, found)])]
         return pa.unify_schemas(both, promote_options="permissive").field(name).type
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise InputError(
-            f"Column {name!r} is {known} in {first.path!r} but {found} in {reader.path!r}: the files must agree."
-        ) from None
+        words = f"Column {name!r} is {known} in {first.path!r} but {found} in {reader.path!r}: the files must agree."
+        # What is written as text in all of them can be read as text.
+        is_written = isinstance(reader, CsvReader) and isinstance(first, CsvReader)
+        raise (UnlikeBeginningError(words, name) if is_written else InputError(words)) from None
 
 
 def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:

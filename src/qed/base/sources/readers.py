@@ -6,8 +6,8 @@ comes out as one of our errors with the path in it.
 Parquet is read page by page through a small buffer for each column: Arrow's default fetches whole row groups ahead, and
 its datasets several of them, which for a file of one row group means all of it. The types of a ``.csv`` are those of
 its first megabytes. If the file goes on after them, whole numbers are read as floats, since a later row may have a
-fraction; a value that fits even less is an error. Columns that only number the rows (an index without a name, as pandas
-writes it) are left out.
+fraction; a value that fits even less is an error. An index, as pandas and R write it, a first column without a name that
+numbers the rows, is left out, which is said.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import types
 
 from qed.base.errors import InputError, SourceError
 from qed.base.sources.formats.dialect import Dialect, blanks_as_tabs
+from qed.base.sources.formats.header import called, lacks_one, numbers_rows
 from qed.base.sources.formats.whole import WHOLE
 from qed.base.sources.paths import suffix_of
 
@@ -157,18 +157,36 @@ class ArrowReader(Reader):
         return opened(pa.memory_map(self.path), options=options)
 
 
+class Beginning(NamedTuple):
+    """What the first megabytes of a file show."""
+
+    schema: pa.Schema
+    is_whole: bool  # whether there is no more
+    header: list[str] | None  # what the columns are called, where that is not what the first line has
+    is_index: bool  # whether the first column has no name and numbers the rows
+
+
 class CsvReader(Reader):
     """A ``.csv`` or ``.tsv`` file, possibly compressed, with the names of the columns in its first line."""
 
     knows_count = False
 
     @cached_property
-    def _sample(self) -> tuple[pa.Schema, bool]:
-        """The columns as they look in the first megabytes, and whether that is all of the file."""
+    def _sample(self) -> Beginning:
+        """The columns as they look in the first megabytes."""
         with reading(self.path):
-            found = self._open({}, SAMPLE_BYTES)
-            schema = pa.schema([(str(field.name), field.type) for field in found.schema])  # names may be no text at all
-            return schema, not _goes_on(found)
+            try:
+                written = [str(name) for name in self._open({}, SAMPLE_BYTES).schema.names]  # may be no text at all
+                names = called(written)
+            except pa.ArrowInvalid as error:
+                written, names = [], called(lacks_one(self.path, self.dialect, str(error)))
+                if not names:
+                    raise
+            found = self._open({}, SAMPLE_BYTES, header=None if names == written else names)
+            kinds = pa.schema([(str(field.name), field.type) for field in found.schema])
+            first, goes_on = _beginning(found)
+            is_index = names != written and names[0] not in written and numbers_rows(first)
+            return Beginning(kinds, not goes_on, None if names == written else names, is_index)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -177,33 +195,47 @@ class CsvReader(Reader):
             return self._asked.found(self.path)
 
     def says(self) -> list[str]:
-        return self.dialect.says(self._asked)
+        index = ["the first column has no name and numbers the rows: it is left out"] if self._sample.is_index else []
+        return [*self.dialect.says(self._asked), *index]
 
     @cached_property
     def schema(self) -> pa.Schema:
-        found, whole = self._sample
-        fields = [field for j, field in enumerate(found) if j > 0 or field.name]
-        kinds = [pa.string() if field.name in self._texts else _settled(field, whole, self.path) for field in fields]
+        found = self._sample
+        fields = list(found.schema)[found.is_index :]
+        kinds = [
+            pa.string() if field.name in self._texts else _settled(field, found.is_whole, self.path) for field in fields
+        ]
         return pa.schema([pa.field(field.name, kind) for field, kind in zip(fields, kinds)])
 
     def count(self) -> int:
         name = self.schema.names[0]
-        with reading(self.path, self._sample[0].names):
-            return sum(batch.num_rows for batch in self._open({name: pa.string()}, PIECE_BYTES, [name]))
+        header = self._sample.header
+        with reading(self.path, self._sample.schema.names):
+            return sum(batch.num_rows for batch in self._open({name: pa.string()}, PIECE_BYTES, [name], header))
 
     def _batches(self, schema: pa.Schema, size: int) -> Iterator[pa.RecordBatch]:
-        with reading(self.path, self._sample[0].names):
-            yield from self._open({field.name: field.type for field in schema}, PIECE_BYTES, schema.names)
+        kinds = {field.name: field.type for field in schema}
+        with reading(self.path, self._sample.schema.names):
+            yield from self._open(kinds, PIECE_BYTES, schema.names, self._sample.header)
 
-    def _open(self, kinds: dict[str, pa.DataType], size: int, names: Sequence[str] = ()) -> Any:
+    def _open(
+        self,
+        kinds: dict[str, pa.DataType],
+        size: int,
+        names: Sequence[str] = (),
+        header: Sequence[str] | None = None,
+    ) -> Any:
+        """Open the file; a `header` is read in the place of its first line."""
         from pyarrow import csv
+
+        called = {} if header is None else {"column_names": list(header), "skip_rows_after_names": 1}
 
         how = self.dialect
         blanks = how.sep == " "
         encoding = "utf8" if blanks or how.encoding is None else how.encoding
         return csv.open_csv(
             blanks_as_tabs(self.path, str(how.encoding)) if blanks else self.path,
-            csv.ReadOptions(use_threads=False, block_size=size, encoding=encoding),
+            csv.ReadOptions(use_threads=False, block_size=size, encoding=encoding, **called),
             csv.ParseOptions(delimiter="\t" if blanks else how.sep, newlines_in_values=True),
             csv.ConvertOptions(
                 column_types=kinds,
@@ -234,14 +266,15 @@ class WholeReader(Reader):
         yield from self._table.select(schema.names).replace_schema_metadata().to_batches(max_chunksize=size)
 
 
-def _goes_on(batches: pa.RecordBatchReader) -> bool:
-    """Say whether there is more than a first batch; what is in it may not fit the types of the first, which is settled later."""
+def _beginning(batches: pa.RecordBatchReader) -> tuple[pa.RecordBatch | None, bool]:
+    """Give the first batch, and say whether there are more; what is in them may not fit the types of the first, which is settled later."""
+    first = next(iter(batches), None)
     try:
-        return sum(1 for _ in islice(batches, 2)) > 1
+        return first, next(iter(batches), None) is not None
     except pa.ArrowInvalid as error:
         if "conversion error" not in str(error):
             raise
-        return True
+        return first, True
 
 
 def _without_index(schema: pa.Schema) -> pa.Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import add
 from typing import Any, ClassVar
 
@@ -81,12 +82,24 @@ class Reading:
         """Give the columns of some kinds."""
         return [j for j, kind in enumerate(self.kinds) if kind in kinds]
 
+    @cached_property
+    def _ranks(self) -> dict[int, int]:
+        """Where each column is among those of its kind; numbers and flags are of one."""
+        groups = (("number", "flag"), ("date",), ("levels",), ("text",), ("drop",), ("other",))
+        return {place: rank for group in groups for rank, place in enumerate(self.places(*group))}
+
+    @cached_property
+    def _n_numbers(self) -> int:
+        return len(self.places("number", "flag"))
+
+    def rank(self, place: int) -> int:
+        """Say which of the columns of its kind one is."""
+        return self._ranks[place]
+
     def first_amount(self, place: int) -> int:
         """Say where a number, or the first part of a date, is among the amounts."""
-        numbers = self.places("number", "flag")
-        return (
-            numbers.index(place) if place in numbers else len(numbers) + len(PARTS) * self.places("date").index(place)
-        )
+        rank = self.rank(place)
+        return self._n_numbers + len(PARTS) * rank if self.kinds[place] == "date" else rank
 
     def better(self, ways: Mapping[int, str], texts: Sequence[int] = ()) -> Reading:
         """Read some columns of text as what is written there, and others as free text."""

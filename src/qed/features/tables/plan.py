@@ -135,7 +135,7 @@ class Decider:
 
     def decide_levels(self, place: int, name: str) -> tuple[LevelColumn | None, str]:
         """Decide about a categorical column."""
-        k, asked = self.reading.places("levels").index(place), place in self.reading.asked
+        k, asked = self.reading.rank(place), place in self.reading.asked
         if k in self.inspection.levels.full:
             if asked:
                 raise InputError(
@@ -165,7 +165,7 @@ class Decider:
 
     def decide_text(self, place: int) -> tuple[TextColumn | None, str]:
         """Decide about a column of free text: its words in enough rows, the most frequent where there are too many."""
-        k = self.reading.places("text").index(place)
+        k = self.reading.rank(place)
         seen, holes = self.inspection.texts[k], self.inspection.empty[k]
         documents = {term: float(seen.documents[seen.places[term]]) for term in sorted(seen.places)}
         if self.wishes.sparse:

@@ -87,10 +87,13 @@ NAMED = (
     "%a, %d %b %Y",
     "%a %b %d %Y",
 )
+# As in letters and logs of the web.
+MAIL = "%a, %d %b %Y %H:%M:%S %z"
 TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 COMPACT = "%Y%m%d"
+FULL_YEAR = r"(^|\D)\d{4}(\D|$)"
 ISO = (pa.timestamp("us"), pa.timestamp("us", "UTC"))
-DATES = ("iso", COMPACT, *(day + time for day in DAYS for time in TIMES), *NAMED)
+DATES = ("iso", COMPACT, *(day + time for day in (*DAYS, *NAMED) for time in TIMES), MAIL)
 WAYS = ("truth", "point", "comma", *DATES)
 # What every number has, and every date.
 NUMERAL, DATED = re.compile(r"\d"), re.compile(r"\d[/.\-]\d|[A-Za-z]{3,}.*\d{2}|\d.*[A-Za-z]{3,}|^\s*\d{8}\s*$")
@@ -188,7 +191,9 @@ def moments_in(values: pa.Array, way: str) -> pa.Array:
 
 
 def _strptime(plain: pa.Array, way: str) -> pa.Array:
-    """Read dates by a pattern, also with a month in full where the pattern has its short name."""
+    """Read dates by a pattern, also with a month in full where the pattern has its short name; a year in full has four digits."""
+    if "%Y" in way and way != COMPACT:
+        plain = pc.if_else(pc.match_substring_regex(plain, FULL_YEAR), plain, pa.scalar(None, plain.type))
     found = pc.strptime(plain, way, "us", error_is_null=True)
     return found.cast(pa.timestamp("us"))
 

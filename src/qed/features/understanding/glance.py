@@ -85,7 +85,12 @@ class Glance:
 
     @cached_property
     def codes(self) -> np.ndarray:
-        """The number of each value among the different ones, in the rows that are looked at, with holes as one more."""
+        """The number of each value among the different ones, in the rows that are looked at, with holes as one more.
+
+        Lists and the like, which nothing is learned from, count as one.
+        """
+        if kind_of(self.type) == "other":
+            return np.zeros(len(self.rows), dtype=np.int64)
         coded = self.some.dictionary_encode()
         found = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
         return np.unique(found, return_inverse=True)[1]

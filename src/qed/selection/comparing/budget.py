@@ -29,14 +29,21 @@ LOADING = 1.0
 
 
 class Clock:
-    """The time that is left; `seconds` may be infinite.
+    """The time that is left of so many seconds, which may be infinite.
+
+    It runs since it was made, or since a time in the past. `words` says of what it is a part, where it is one.
 
     >>> Clock(np.inf).left
     inf
     """
 
-    def __init__(self, seconds: float) -> None:
-        self.began, self.seconds = perf_counter(), seconds
+    def __init__(self, seconds: float, began: float | None = None, words: str = "") -> None:
+        self.began, self.seconds = perf_counter() if began is None else began, seconds
+        self.words = words or f"a budget of {seconds:.3g} seconds"
+
+    def part(self, seconds: float) -> "Clock":
+        """Give a clock of fewer seconds, from now on, that calls itself as this one does."""
+        return Clock(seconds, words=self.words)
 
     @property
     def left(self) -> float:
@@ -47,11 +54,6 @@ class Clock:
     def end(self) -> float:
         """When it is up, as ``perf_counter`` counts."""
         return self.began + self.seconds
-
-    @property
-    def words(self) -> str:
-        """How many there are to be used, in words."""
-        return f"a budget of {self.seconds:.3g} seconds"
 
 
 @dataclass

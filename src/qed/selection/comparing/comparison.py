@@ -40,7 +40,7 @@ def compare(
     time: str | None = None,
     group: str | None = None,
     models: Sequence[str] = (),
-    budget: float | None = SECONDS,
+    budget: float | Clock | None = SECONDS,
     progress: Progress | None = None,
 ) -> Comparison:
     """Cross-validate every model for a task on a table, and fit each with its best setting.
@@ -48,7 +48,7 @@ def compare(
     Parameters
     ----------
     X : frame, Arrow table, array-like or Rows
-        The table. Columns may hold numbers, text, dates and missing values. A large one, of more than four million cells and 50 000 rows,
+        The table. Columns may hold numbers, text, dates and missing values. A large one, of more than a million cells and 50 000 rows,
         is encoded once, by what all rows say of the columns, and kept on disk; models that have to hold their rows learn from a sample.
     y : array-like, optional
         The target, without missing values; without one the rows are clustered.
@@ -97,7 +97,7 @@ def compare(
     >>> found.task, bool(found.best.model.certificate_)
     ('regression', True)
     """
-    clock = Clock(_seconds(budget))
+    clock = budget if isinstance(budget, Clock) else Clock(_seconds(budget))
     table, y = _opened(X, y)
     task, why = check_task(task, y, (table.target_names or ("y",))[0])
     table, folds, seen = prepared(table, y, task, cv, seed, Asked(use, drop, treat or {}, time, group))
@@ -114,7 +114,8 @@ def compare(
         )
     assert y is not None
     judged = judging(task, y, scoring, positive, complete=task == "regression" or folds.have_all_classes(y))
-    run = Run(task, table, y, folds, judged, reading, seed, tuple(models), out_of_bag, progress=tell, clock=clock)
+    asked: dict[str, Any] = {"models": tuple(models), "prefers_bags": out_of_bag, "seed": seed, "reading": reading}
+    run = Run(task=task, table=table, y=y, folds=folds, judged=judged, progress=tell, clock=clock, **asked)
     entries = run.leaderboard()
     says = (*judged.says, *folds.says, *run.says())
     found |= {"others": tuple(judged.others), "says": says, "columns": decided(seen, entries)}

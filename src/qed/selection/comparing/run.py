@@ -6,8 +6,7 @@ little. Then one pass over the encoded rows, which lie on disk, serves all folds
 in memory learns from a sample of them.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from statistics import median
@@ -21,14 +20,14 @@ from qed.base.models.searching import fit_known
 from qed.base.sources.rows import ArrayRows, Rows, kept
 from qed.features.maps.polynomial import monomial_count
 from qed.features.tables.encoder import ColumnEncoder
-from qed.selection.comparing.budget import PLANNED, PLANNED_LAST, Forecast, drawn, rows_for
-from qed.selection.comparing.contenders import WORDS, Contender, Encoding, chosen_of, contenders, is_baseline
+from qed.selection.comparing.budget import PLANNED_LAST
+from qed.selection.comparing.contenders import WORDS, Contender, Encoding, chosen_of, contenders
 from qed.selection.comparing.encoding import FoldEncoder, Known, inspect_folds
 from qed.selection.comparing.extending import MOST_ROUNDS, extended, extension, merged
 from qed.selection.comparing.folding import Folds
-from qed.selection.comparing.judging import Judging, scores_of
+from qed.selection.comparing.judging import scores_of
 from qed.selection.comparing.leaderboard import Entry
-from qed.selection.comparing.running import Running
+from qed.selection.comparing.sharing import SHOWN_ROWS, Sharing
 from qed.selection.comparing.table_model import told_of_levels
 from qed.selection.searching.candidates import fresh
 from qed.stats.parts import Part
@@ -40,46 +39,17 @@ OUT_OF_BAG = (
 ONCE = "the table is large: it is encoded once, by what all rows say of its columns (never of the target), and not anew for each fold"
 # A model that takes longer tries no more settings than it has, also where the best of them is at the end of its grid.
 LONG = 10.0
-# A fit to a fold may take so many times as long as was foreseen, or an equal part of the time that is left.
-TOO_LONG = 4.0
-# A table of more rows and cells is encoded once; of the encoded rows, what is held in memory has no more cells than that.
-MANY_ROWS, MANY_CELLS = 50_000, 4_000_000
-# So many rows show what kind of columns a large table has.
-SHOWN_ROWS = 20_000
-HOLDING = ("in memory", "as codes")
 
 
-@dataclass
-class Run(Running):
+@dataclass(kw_only=True)
+class Run(Sharing):
     """One comparison under way."""
 
-    task: str
-    table: ArrayRows
-    y: np.ndarray
-    folds: Folds
-    judged: Judging
     reading: Mapping[str, Any]
-    seed: int = 0
     models: tuple[str, ...] = ()
-    prefers_bags: bool = False
-    bagged: set[str] = field(default_factory=set)
     known: dict[str, Known] = field(default_factory=dict)
-    # Rows, columns and classes that each model sees, and which of them were left out for want of time.
-    shapes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    late: set[str] = field(default_factory=set)
-    forecast: Forecast = field(default_factory=lambda: Forecast(1))
-    # How long the fits to folds of models that are still to come take, by their counted work.
-    later: float = 0.0
     # Which grids were continued, in words, by the name of the model.
     longer: dict[str, str] = field(default_factory=dict)
-    # Which rows a model learns from and is judged by, where these are not all.
-    samples: dict[str, np.ndarray] = field(default_factory=dict)
-
-    @property
-    def once(self) -> bool:
-        """Whether the table is encoded once, and not for each fold."""
-        rows, columns = self.table.X.shape
-        return bool(rows > MANY_ROWS and rows * columns > MANY_CELLS)
 
     def says(self) -> tuple[str, ...]:
         """Say what was done otherwise than usual because of the size of the table or the budget."""
@@ -101,6 +71,7 @@ class Run(Running):
             waiting = [one for rest in groups[place + 1 :] for one in self._still(rest)]
             waiting += [one for rest in groups[place:] for one in rest if one.name in self.bagged]
             self.later = sum(self.forecast.ahead(one.name) for one in waiting)
+            self.later += self.encoding * (len(groups) - 1 - place) * (1 if self.once else self.folds.count + 1)
             if self.once:
                 entries += self._entries_once(group, encoder)
             else:
@@ -126,15 +97,12 @@ class Run(Running):
                 (found[one.name],) = self._entries([one], self._scores([one], encoder), encoder)
         return list(found.values())
 
-    def _full(self, one: Contender) -> float:
-        """Count how long all fits of a model take, if to all rows."""
-        return (one.n_fits * self.folds.count + 1) * one.model._seconds_on(*self.shapes[one.name])
-
     def _groups(self) -> list[list[Contender]]:
         """Give the models that take part, those together that see the same columns."""
         with self.caught("encoding"):
             encoder = self._encoder(ColumnEncoder(**self.reading))
-            X = encoder.shown(SHOWN_ROWS) if self.once else encoder.matrix(encoder.fitted(None))
+            is_long = self.table.X.num_rows > SHOWN_ROWS
+            X = encoder.shown(SHOWN_ROWS) if is_long else encoder.matrix(encoder.fitted(None))
             wordy = self._encoder(ColumnEncoder(**{**WORDS, **self.reading})).fitted(None).sparse_output_
         self.notes.clear()
         n, n_classes = len(self.y), len(set(self.y.tolist())) if self.task == "classification" else 1
@@ -148,45 +116,6 @@ class Run(Running):
             self.shapes |= {one.name: (n, monomial_count(width, one.degree) - 1, n_classes) for one in group}
         self._share_time(found)
         return list(groups.values())
-
-    def _share_time(self, found: list[Contender]) -> None:
-        """Give each model its part of the time, the cheapest first: no more than an equal one of what is left, or as much as it needs."""
-        expected = {one.name: self._full(one) for one in found}
-        self.forecast = Forecast(self.folds.count, expected)
-        left = max(PLANNED * self.clock.left, 0.0)
-        for place, one in enumerate(sorted(found, key=lambda one: expected[one.name])):
-            self._make_room(one, left / (len(found) - place))
-            left -= expected[one.name] if one.name not in self.failures else 0.0
-
-    def _make_room(self, one: Contender, part: float) -> None:
-        """Leave out a model that can not be judged, or whose fits would take too long; one that needs no folds is judged without."""
-        expected, shape = self.forecast.expected, self.shapes[one.name]
-        (n, columns, n_classes), fits, seconds = shape, one.n_fits * self.folds.count + 1, self._full(one)
-        expected[one.name] = seconds
-        self.samples.pop(one.name, None)
-        has_bags = hasattr(one.model, "_search_out_of_bag") and not self.folds.forward and not self.once
-        if has_bags and (self.prefers_bags or seconds > part >= seconds * (one.n_fits + 1) / fits):
-            self.bagged.add(one.name)
-            expected[one.name] = seconds * (one.n_fits + 1) / fits
-            return
-        if self.judged.scorer.asks(one.model) is None:
-            words = f"left out: {self.judged.name} judges {self.judged.scorer.response}, which it does not have"
-            self.failures[one.name] = words
-            return
-        rows = rows_for(one.model, shape, fits, part)
-        if self.once and one.model.passes in HOLDING:
-            rows = min(rows, max(SHOWN_ROWS, MANY_CELLS // columns))
-        if rows == 0:
-            work = (
-                f"{fits} fits to {n:,} rows, {columns:,} columns and {n_classes:,} classes could take {_long(seconds)}"
-            )
-            self.failures[one.name] = f"left out: {work}, and few rows too long for {self.clock.words}"
-            self.late.add(one.name)
-        elif rows < n:
-            self.samples[one.name] = drawn(
-                rows, self.folds.number, self.y if self.task == "classification" else None, self.seed
-            )
-            expected[one.name] = fits * one.model._seconds_on(rows, columns, n_classes)
 
     def _encoder(self, encoder: ColumnEncoder) -> FoldEncoder:
         """Prepare an encoding; encoders that read the columns as the same share one look at the table."""
@@ -202,17 +131,24 @@ class Run(Running):
         n_folds = self.folds.count
         shape = len(self.judged.scorers), self.folds.count
         scores = {one.name: np.full((shape[0], len(one.candidates), shape[1]), np.nan) for one in group}
+        Z, fitted = None, None
         for fold, (train, test) in enumerate(self.folds.pairs()):
-            # What the last fold saw goes before the next is made: there is never more than one beside the table that is encoded.
-            Z = None
-            with self.caught("encoding"):
-                _, *rest = group[0].table_model()._unfitted()
-                fitted = encoder.fitted(fold)
-                Z = encoder.encode(fitted, rest, fold)
+            self._leave_out_what_takes_too_long(group, fold)
+            if all(one.name in self.failures or one.name in self.bagged for one in group):
+                break
+            # Whoever only guesses does so whatever the rows hold.
+            if fitted is None or self._still(group):
+                # What the last fold saw goes before the next is made: there is never more than one beside the table that is encoded.
+                Z, began = None, perf_counter()
+                with self.caught("encoding"):
+                    _, *rest = group[0].table_model()._unfitted()
+                    fitted = encoder.fitted(fold)
+                    Z = encoder.encode(fitted, rest, fold)
+                self.encoding = perf_counter() - began
             # What is cheap comes first, so that a slow fit can not take its time from it.
             for one in self._cheapest_first(group):
                 self.report(f"{one.name}, fold {fold + 1} of {n_folds}")
-                self._leave_out_what_takes_too_long(group, fold)
+                self._leave_out_what_takes_too_long(group, fold, ahead=self.folds.count - fold)
                 if one.name in self.failures or one.name in self.bagged:
                     continue
                 with self._timed(one, group):
@@ -222,45 +158,6 @@ class Run(Running):
                     found = scores_of(model, one.grid, Z, self.y, [pair], self.judged)
                     scores[one.name][:, :, fold] = found[:, :, 0]
         return scores
-
-    @contextmanager
-    def _timed(self, one: Contender, group: list[Contender]) -> Iterator[None]:
-        """Do as `caught` does, for as long as what takes less time can still be done, and note how long it took."""
-        known, others = self.forecast, self._still(group)
-        own = known.ahead(one.name)
-        rest = sum(known.ahead(other.name) for other in others if other is not one and known.ahead(other.name) <= own)
-        # What takes far longer than was counted is not to take the time of what was counted to take more.
-        most = max(TOO_LONG * own / (known.folds + 1), self._left / max(len(others), 1))
-        began = perf_counter()
-        end = min(self.end_for(one), began + min(self._left - rest, most)) if one in others else np.inf
-        with self.caught(one.name, end):
-            yield
-        known.note(one.name, perf_counter() - began)
-
-    @property
-    def _left(self) -> float:
-        """The time that is left for the models that see the same columns."""
-        left = self.clock.left
-        return left - min(self.later, left / 2) if left < np.inf else np.inf
-
-    def _still(self, group: list[Contender]) -> list[Contender]:
-        """Give the models that are still to be fitted to folds, but for those that guess; what is judged out of bag has none."""
-        gone = {*self.failures, *self.bagged}
-        return [one for one in group if one.name not in gone and not is_baseline(type(one.model))]
-
-    def _leave_out_what_takes_too_long(self, group: list[Contender], done: int) -> None:
-        """Leave out the dearest models, until the fits that are left can end in time."""
-        still = self._still(group)
-        while still:
-            ahead = {one.name: self.forecast.ahead(one.name) for one in still}
-            if sum(ahead.values()) <= self._left:
-                return
-            dear = max(still, key=lambda one: ahead[one.name])
-            still.remove(dear)
-            first = f" after {done} of {self.folds.count} folds" if done else ""
-            words = f"left out{first}: {_long(ahead[dear.name])} more do not fit into the budget"
-            self.failures[dear.name] = f"{words}, {self.clock.words}"
-            self.late.add(dear.name)
 
     def _lengthened(
         self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder
@@ -296,14 +193,6 @@ class Run(Running):
                 )
         return list(whole.values()), scores
 
-    def _further(self, further: dict[str, tuple[str, Contender, Contender]]) -> Forecast:
-        """Say how long further settings take, by what those took that were tried."""
-        found = Forecast(self.folds.count)
-        for name, (_, part, longer) in further.items():
-            tried = len(longer.candidates) - len(part.candidates)
-            found.expected[name] = sum(self.forecast.spent.get(name, [])) * len(part.candidates) / max(tried, 1)
-        return found
-
     def _entries(self, group: list[Contender], scores: dict[str, np.ndarray], encoder: FoldEncoder) -> list[Entry]:
         """Fit models that see the same columns to all rows, each with its best setting; the rows are encoded once."""
         encoder.forget()
@@ -311,12 +200,11 @@ class Run(Running):
         found = {one.name: self._entry(one, scores[one.name], *whole) for one in self._cheapest_first(group)}
         return [found[one.name] for one in group]
 
-    def _cheapest_first(self, group: list[Contender]) -> list[Contender]:
-        return sorted(group, key=lambda one: self.forecast.ahead(one.name))
-
     def _whole(self, group: list[Contender], encoder: FoldEncoder) -> tuple[list[Transformer], Rows, float]:
-        """Encode all rows as some models see them, and say how long that took."""
+        """Encode all rows as some models see them, and say how long that took; nothing where none of them takes part any more."""
         began = perf_counter()
+        if all(one.name in self.failures for one in group):
+            return [], self.table, 0.0
         with self.caught("encoding"):
             changes, rows = group[0].table_model()._encode(self.table, encoder.fitted(None), keep=not self.once)
             encoded = kept(rows, on_disk=True) if self.once else rows.cached()
@@ -383,10 +271,6 @@ def _taken(table: ArrayRows, mask: np.ndarray) -> ArrayRows:
     """Give some rows of a table."""
     X, names = table.X.filter(mask), table.feature_names
     return ArrayRows(X, None if table.y is None else table.y[mask], None, names, target_names=table.target_names)
-
-
-def _long(seconds: float) -> str:
-    return f"{seconds / 60:,.0f} minutes" if seconds >= 90 else f"{seconds:,.0f} seconds"
 
 
 def _ends(values: list[Any]) -> str:

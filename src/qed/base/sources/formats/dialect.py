@@ -17,9 +17,18 @@ from qed.base.errors import InputError, ParameterError
 
 HEAD, MOST_SCANNED, PIECE = 1 << 20, 1 << 28, 1 << 22
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
-MARKS = ((codecs.BOM_UTF8, "utf8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+# The mark of UTF-32 begins like that of UTF-16.
+MARKS = (
+    (codecs.BOM_UTF8, "utf8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "blank": " ", "bar": "|", "pipe": "|"}
 QUOTED = re.compile(r'"(?:[^"]|"")*"')
+# A cell of columns that are separated by blanks.
+CELL = re.compile(r'"(?:[^"]|"")*"|\S+')
 COMMA, POINT = re.compile(r"^\s*[-+]?\d+,\d+\s*$"), re.compile(r"^\s*[-+]?\d+\.\d+\s*$")
 
 
@@ -47,8 +56,10 @@ class Dialect:
                 ) from None
         sep = None if sep is None else WORDS.get(sep.lower(), sep)
         decimal = None if decimal is None else {"comma": ",", "point": "."}.get(decimal.lower(), decimal)
-        if sep is not None and len(sep) != 1:
-            raise ParameterError(f"Columns are separated by a single letter, not by {sep!r}.")
+        if sep is not None and (len(sep) != 1 or sep in '"\r\n'):
+            raise ParameterError(
+                f"Columns are separated by a single letter, neither a quote nor a line break, not by {sep!r}."
+            )
         if decimal not in (None, ",", "."):
             raise ParameterError(f"The decimal mark is a point or a comma, not {decimal!r}.")
         if sep is not None and sep == decimal:
@@ -122,8 +133,11 @@ def _separator(lines: list[str]) -> str:
     best = max(counts, key=lambda mark: (counts[mark], sum(line.count(mark) == counts[mark] for line in bare)))
     if counts[best]:
         return best
-    blanks = [len(line.split()) for line in bare]
-    return " " if len(blanks) > 1 and blanks[0] > 1 and len(set(blanks)) == 1 else ","
+    head, *below = [len(CELL.findall(line)) for line in lines[:20]]
+    # The names of rows may have none above them, as R writes them; they differ.
+    names = {CELL.findall(line)[0] for line in lines[1:20]}
+    fits = len(set(below)) == 1 and (below[0] == head or (below[0] == head + 1 and len(names) == len(below)))
+    return " " if head > 1 and fits else ","
 
 
 def _decimal(lines: list[str], sep: str) -> str:
@@ -139,7 +153,7 @@ def blanks_as_tabs(path: str, encoding: str) -> Any:
     """Open a file of columns that are separated by runs of blanks, as one with tabs between them."""
     with pa.input_stream(path) as stream:
         text = stream.read().decode("utf-8" if encoding == "utf8" else encoding, errors="replace").lstrip("\ufeff")
-    lines = ["\t".join(line.split()) for line in text.splitlines() if line.strip()]
+    lines = ["\t".join(CELL.findall(line)) for line in text.splitlines() if line.strip()]
     if not lines:
         raise InputError(f"{path!r} is empty: the first line names its columns.")
     return pa.BufferReader("\n".join(lines).encode())
