@@ -23,8 +23,9 @@ print(X.shape)
 # The direction of the largest spread
 # -----------------------------------
 #
-# First move the cloud to the origin: subtract the mean of each column. Then look for a direction :math:`v`, a vector of
-# length one, along which the rows vary most:
+# First move the cloud to the origin: subtract the mean of each column. (The means are kept: new rows lose the same.) The
+# *shadow* of a row on a direction :math:`v`, a vector of length one, has the length :math:`x^\top v = \|x\| \cos\theta`. Look
+# for the direction along which these vary most:
 #
 # .. math:: v_1 = \arg\max_{\|v\| = 1} \; \|Xv\|^2 = \arg\max_{\|v\| = 1} \; v^\top X^\top X\, v .
 #
@@ -33,9 +34,10 @@ print(X.shape)
 #
 # .. math:: v^\top X^\top X v = z^\top \Lambda z = \sum_k \lambda_k z_k^2 \le \lambda_1 ,
 #
-# because the :math:`z_k^2` add up to one. Equality holds for the first eigenvector. So :math:`v_1` is the eigenvector
-# of the largest eigenvalue. The next direction, orthogonal to the first, is the next eigenvector, and so on. These are
-# the *principal components*.
+# because the :math:`z_k^2` add up to one. Equality holds for the first eigenvector. So :math:`v_1` is the eigenvector of
+# the largest eigenvalue. The next direction, orthogonal to the first, is the next eigenvector, and so on. These are the
+# *principal components*. The scores :math:`XV` along them are uncorrelated, and have the variances :math:`\lambda_k/n`.
+# (The sign of a direction is free; where two eigenvalues are equal, so is the choice of the pair.)
 
 plane = qed.PCA(2).fit(X)
 scores = plane.transform(X)

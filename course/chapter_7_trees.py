@@ -24,7 +24,9 @@ print(X.shape, dict(zip(*(part.tolist() for part in np.unique(y, return_counts=T
 # ----------------------
 #
 # A *decision tree* asks about one column: is it above a threshold? The answer leads to the left or to the right, where
-# the next question waits. A leaf answers with the majority of its training rows.
+# the next question waits. A leaf answers with the majority of its training rows. So the leaves are boxes that fill the space.
+# Only the order of values counts: to take the logarithm of a column changes nothing. (A column of words may have a branch for
+# each of its values, or one for a set of them.)
 
 small = qed.DecisionTreeClassifier(criterion="entropy", max_depth=2).fit(X_train, y_train)
 qed.plot_tree(small, feature_names=cells.features, missing=False)
@@ -43,8 +45,9 @@ print(f"right on rows held out: {small.score(X_test, y_test):.1%}")
 #
 # .. math:: H - \left(\tfrac{n_L}{n} H_L + \tfrac{n_R}{n} H_R\right) .
 #
-# The *Gini impurity* :math:`\sum_k p_k (1 - p_k)` does the same without logarithms: it is the chance of a wrong label
-# when labels are drawn by lot.
+# The *Gini impurity* :math:`\sum_k p_k (1 - p_k)` does the same without logarithms: it is the chance of a wrong label when
+# labels are drawn by lot. The gain is never negative. It is zero if both sides have the shares of the node: from 20 mails
+# and 10 spam to (12, 6) and (8, 4) nothing is learned.
 #
 # Why not simply count errors? Take a node with 40 rows of each class. One question leads to (30, 10) and (10, 30),
 # another to (20, 40) and (20, 0). Both leave 20 errors. But the second has one side that is finished. Entropy and Gini
@@ -75,14 +78,17 @@ plt.show()
 
 # %%
 # To find the best question, sort the rows by a column and sweep the threshold from one row to the next, keeping counts.
-# That is :math:`O(n)` for a sorted column, and all thresholds are tried. To find the best *tree* is NP-hard. So trees
+# That is :math:`O(n)` for a sorted column, and all thresholds are tried: between two equal values there is none, so a column
+# with :math:`m` values has :math:`m - 1` questions. To find the best *tree* is NP-hard. So trees
 # are grown greedily: the best question here, then the best on each side.
 #
 # When to stop
 # ------------
 #
-# Grown to the end, a tree makes no error on its own rows: it has learned them by heart. *Pruning* cuts it back. With a
-# price :math:`\alpha` for every leaf, minimise
+# Grown to the end, a tree makes no error on its own rows (unless equal rows have different labels): it has learned them by
+# heart. One can stop before: at a depth, at a node that is pure enough or small, or where no question gains enough. Or one
+# grows it to the end and asks rows that were held out which branches to take away. *Pruning* cuts it back. With a price
+# :math:`\alpha` for every leaf, minimise
 #
 # .. math:: R(T) + \alpha\, |T| .
 #
@@ -97,6 +103,19 @@ print(search.how_)
 for name, tree in (("grown", grown), ("pruned", pruned)):
     scores = tree.score(X_train, y_train), tree.score(X_test, y_test)
     print(f"{name}: {tree.get_n_leaves()} leaves, right on its rows {scores[0]:.1%}, on others {scores[1]:.1%}")
+useful = np.argsort(grown.feature_importances_)[::-1][:3]
+print("what took most of the impurity away:", [cells.features[i] for i in useful])
+
+# %%
+# A tree can predict numbers, too. Then a question is worth what the sum of squared errors falls by, and a leaf answers with the
+# mean of its rows, or with a line of its own (``leaf="linear"``). With enough leaves it comes near every continuous function: a
+# staircase of width :math:`h` is wrong by at most half of what the function can change over :math:`h`.
+
+wave = np.linspace(0, 1, 200)[:, None]
+heights = np.sin(2 * np.pi * wave[:, 0])
+for leaves in (4, 16, 64):
+    stairs = qed.DecisionTreeRegressor(max_leaf_nodes=leaves).fit(wave, heights)
+    print(f"{leaves:>2} leaves miss a sine by at most {np.abs(stairs.predict(wave) - heights).max():.3f}")
 
 # %%
 # The proof, and what its certificate checks
@@ -157,21 +176,26 @@ plt.show()
 # ---------------------------
 #
 # Averaging lowers variance. *Boosting* lowers bias: it adds weak members, each made for what those before it got wrong.
-# *AdaBoost* gives every row a weight. With labels -1 and 1, in round :math:`m`:
+# Matching pursuit in chapter 2 did so with columns: it took the best one, and went on with what was left. *AdaBoost* gives
+# every row a weight. With labels -1 and 1, in round :math:`m`:
 #
 # 1. fit a member :math:`G_m`, for example a tree of one question, to the weighted rows; let :math:`e_m` be the weight
 #    of its errors;
 # 2. its say is :math:`\alpha_m = \tfrac12 \ln \frac{1 - e_m}{e_m}`;
 # 3. multiply the weights of rows that were wrong by :math:`e^{\alpha_m}`, of the others by :math:`e^{-\alpha_m}`.
 #
-# The answer is the sign of :math:`F = \sum_m \alpha_m G_m`. Where does the formula come from? From the *exponential
-# loss* :math:`\sum_i e^{-y_i F(x_i)}`. The weights are this loss, row by row. To add :math:`\alpha G` costs
+# (Some write :math:`\alpha_m` twice as large and leave the rows that were right alone. Scaled to a sum of one, the weights
+# are the same. A member that knows no weights can be given rows drawn with them.) With :math:`e_m = 0.25`, :math:`\alpha_m`
+# is 0.549; with :math:`\frac12` it is 0, and with 0 it is infinite: then the member alone is the answer. The answer is the
+# sign of :math:`F = \sum_m \alpha_m G_m`. Where does the formula come from? From the *exponential loss*
+# :math:`\sum_i e^{-y_i F(x_i)}`. The weights are this loss, row by row. To add :math:`\alpha G` costs
 # :math:`(1 - e) e^{-\alpha} + e\, e^{\alpha}` for each unit of weight. Set the derivative to zero, and out comes
 # :math:`\alpha_m`. At this point the cost is :math:`Z_m = 2\sqrt{e_m (1 - e_m)}`, which is below 1 unless
 # :math:`e_m = \tfrac12`.
 #
 # The exponential loss is above the count of errors. So the share of training errors is at most :math:`\prod_m Z_m`: *a
-# theorem with a number in it*.
+# theorem with a number in it*. If every :math:`e_m \le \frac12 - \gamma` the product is at most :math:`e^{-2\gamma^2 M}`,
+# and so after :math:`M \ge \ln(2n)/(2\gamma^2)` rounds no training row is wrong.
 
 stumps = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0).fit(
     X_train, y_train
@@ -199,13 +223,25 @@ print(qed.certify(stumps, X_train, y_train))
 # percent. On other tables it goes on falling long after the last training row is right, because the *margins* still
 # grow. Only rows held out can tell.
 #
-# *Gradient boosting* is the same idea for any loss. The slopes of the loss with respect to the predictions say where to
-# go; a tree is fitted to them, and its leaves take a step. With squared errors the slopes are the residuals; with the
-# exponential loss it is AdaBoost.
+# *Gradient boosting* is the same idea for any loss. The slopes of the loss with respect to the predictions say where to go;
+# a tree is fitted to them, and its leaves take a step, as long as a line search says. With squared errors the slopes are
+# the residuals; with the exponential loss it is AdaBoost. And members of any kind can be joined by one more model, a
+# logistic regression on their answers for rows held out: *stacking*.
 
 boosted = qed.GradientBoostingClassifier(max_iter=60, max_depth=2, min_samples_leaf=5).fit(X_train, y_train)
-for name, model in (("pruned tree", pruned), ("forest", forest), ("AdaBoost", stumps), ("gradient boosting", boosted)):
-    print(f"{name:<18}{model.score(X_test, y_test):.1%}")
+single = qed.DecisionTreeClassifier(max_depth=3)
+stacked = qed.StackingClassifier([("tree", single), ("clouds", qed.GaussianNB())], qed.LogisticRegression()).fit(
+    X_train, y_train
+)
+models = {
+    "pruned tree": pruned,
+    "forest": forest,
+    "AdaBoost": stumps,
+    "gradient boosting": boosted,
+    "a tree and clouds, stacked": stacked,
+}
+for name, model in models.items():
+    print(f"{name:<27}{model.score(X_test, y_test):.1%}")
 
 # %%
 # Stepping through it
