@@ -272,7 +272,8 @@ for name, kind, settings in (
     print(f"{name:<16} threshold {before:.4f}, and {after:.4f} with one more row far on the right side")
 
 # %%
-# Rows that lie around each other need no kernel if one knows the features: with squares and products a circle is a plane. And any score :math:`g_w(x)`, that of a network too, can stand in the place of the line.
+# Rows that lie around each other need no kernel if one knows the features: with squares and products a circle is a plane.
+# And any score :math:`g_w(x)`, that of a network too, can stand in the place of the line.
 #
 # Neighbours
 # ----------
