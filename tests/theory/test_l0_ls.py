@@ -21,7 +21,7 @@ def error(X, y, chosen):
 
 
 def test_the_number_of_non_zeros_is_no_norm_and_not_convex():
-    """Theory: halfway between two sparse vectors there are more non-zeros than on average, and ||2w||_0 = ||w||_0, so the best subset does not depend on units."""
+    """Halfway between two sparse vectors there are more non-zeros than on average; ||2w||_0 = ||w||_0: the best subset knows no units."""
 
     def count(w):
         return float(np.count_nonzero(np.abs(w) > 1e-12))
