@@ -234,7 +234,7 @@ FAULTS = [
         "optim/solvers/stochastic.py",
         "place * self.batch : (place + 1) * self.batch",
         "place : place + self.batch",
-        "test_minibatch.py",
+        "test_epoch.py",
     ),
     Fault(
         "optim/duality/constrained.py",

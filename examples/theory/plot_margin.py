@@ -12,6 +12,9 @@ on the margin; and C inside of it. The certificate says how far the objective is
 the multipliers give.
 """
 
+import textwrap
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -64,8 +67,11 @@ print(f"{len(model.support_)} of {len(y)} rows; coefficients differ by {np.abs(f
 # A kernel bends the line. The narrower the Gaussian, the closer the boundary follows single rows, until every row holds an island of its
 # own; the last fit warns of that.
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.9), layout="constrained", sharey=True)
-for axes, gamma in zip(panels, [0.05, 0.5, 10.0]):
-    model = qed.SVC(gamma=gamma, C=10.0).fit(X, y)
-    draw(axes, model, f"gamma = {gamma:g}: {len(model.support_)} rows")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for axes, gamma in zip(panels, [0.05, 0.5, 10.0]):
+        model = qed.SVC(gamma=gamma, C=10.0).fit(X, y)
+        draw(axes, model, f"gamma = {gamma:g}: {len(model.support_)} rows")
+print(*(textwrap.fill(str(one.message), 88) for one in caught), sep="\n")
 panels[0].set_ylabel("x₂")
 plt.show()
