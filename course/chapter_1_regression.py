@@ -60,16 +60,21 @@ print("by hand:", w.round(4))
 print("by qed: ", np.round([model.intercept_, *model.coef_], 4))
 
 # %%
-# For one column the equations come down to a slope,
-# :math:`\hat w_1 = \sum_i (x_i - \bar x)(y_i - \bar y) / \sum_i (x_i - \bar x)^2`, and a line through the means.
-#
 # Both agree. `qed.LinearRegression` does not invert anything. It folds the rows into a small statistic, looks at how
 # far it can trust the normal equations, and takes a QR factor where digits would be lost.
+#
+# For one column the equations come down to a slope,
+# :math:`\hat w_1 = \sum_i (x_i - \bar x)(y_i - \bar y) / \sum_i (x_i - \bar x)^2`, and a line through the means.
 
 at = np.linspace(300, 5000, 50)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
 left.plot(income, food, ".", alpha=0.5)
-left.plot(at, model.predict(at), color="C1", label=f"food = {model.intercept_:.0f} + {model.coef_[0]:.2f} income")
+left.plot(
+    at,
+    model.predict(at),
+    color="C1",
+    label=f"food = {model.intercept_:.0f} + {model.coef_[0]:.2f} income",
+)
 left.set(xlabel="income (francs a year)", ylabel="food (francs a year)", title="235 households")
 left.legend()
 qed.plots.residuals(food, model.predict(income), right)
@@ -176,15 +181,24 @@ shaken = [employed + random.normal(0, 100, len(employed)) for _ in range(30)]
 plain = np.array([qed.LinearRegression().fit(series, y).coef_ for y in shaken])
 ridge = np.array([qed.Ridge(0.1).fit(series, y).coef_ for y in shaken])
 
-figure, panels = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained", width_ratios=[1.4, 1, 1])
+figure, panels = plt.subplots(
+    1, 3, figsize=(12, 3.9), layout="constrained", width_ratios=[1.4, 1, 1]
+)
 lines = panels[0].semilogx(path.alphas, path.coef)
-panels[0].set(xlabel="penalty", ylabel="coefficient (thousand people)", title="All penalties from one decomposition")
+panels[0].set(
+    xlabel="penalty",
+    ylabel="coefficient (thousand people)",
+    title="All penalties from one decomposition",
+)
 panels[0].legend(lines, longley.features, fontsize=8)
 for panel, found, name in zip(panels[1:], (plain, ridge), ("least squares", "ridge, penalty 0.1")):
     panel.plot(found.T, ".", color="C0", alpha=0.5)
     panel.set(title=name, ylim=(plain.min() * 1.1, plain.max() * 1.1), xlabel="coefficient number")
 plt.show()
-print("condition number of the columns:", round(qed.LinearRegression().fit(series, employed).condition_, 1))
+print(
+    "condition number of the columns:",
+    round(qed.LinearRegression().fit(series, employed).condition_, 1),
+)
 print("spread of the coefficients, least squares:", plain.std(axis=0).round())
 print("                                    ridge:", ridge.std(axis=0).round())
 
@@ -212,14 +226,16 @@ print([qed.monomial_count(10, degree) for degree in (1, 2, 3, 6)])
 # These are five features, and a target that is 1 for every point. `qed.fit_conic` solves it and says what it found: an
 # ellipse if :math:`w_3^2 < 4 w_1 w_2`, and something else otherwise. (The 1 on the right leaves out conics through the origin.)
 
-orbit = qed.data.synthetic.ellipse(60, semi_axes=(3, 1.2), center=(1, -0.5), angle=0.5, noise=0.08, random_state=1)
+orbit = qed.data.synthetic.ellipse(
+    60, semi_axes=(3, 1.2), center=(1, -0.5), angle=0.5, noise=0.08, random_state=1
+)
 conic = qed.fit_conic(orbit)
 across, up = np.meshgrid(np.linspace(-3, 5, 200), np.linspace(-3, 2.5, 200))
 levels = conic.distance(np.column_stack([across.ravel(), up.ravel()])).reshape(across.shape)
 figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
 axes.plot(*orbit.T, ".", color="C1")
 axes.contour(across, up, levels, levels=[0], colors="C0")
-axes.set(aspect="equal", title=f"Least squares finds an {conic.kind}")
+axes.set(aspect="equal", xlabel="x₁", ylabel="x₂", title=f"Least squares finds an {conic.kind}")
 plt.show()
 print(conic)
 
@@ -244,14 +260,25 @@ folds = qed.KFold(10, shuffle=True, random_state=0)
 kept_out, on_the_rows = [], []
 for degree in range(1, 6):
     columns = features[:, :degree]
-    found = qed.cross_validate(qed.LinearRegression(), columns, food, cv=folds, scoring="neg_mean_squared_error")
+    found = qed.cross_validate(
+        qed.LinearRegression(), columns, food, cv=folds, scoring="neg_mean_squared_error"
+    )
     kept_out.append(np.sqrt(-found["test_score"].mean()))
-    on_the_rows.append(qed.root_mean_squared_error(food, qed.LinearRegression().fit(columns, food).predict(columns)))
+    on_the_rows.append(
+        qed.root_mean_squared_error(
+            food, qed.LinearRegression().fit(columns, food).predict(columns)
+        )
+    )
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
 left.plot(range(1, 6), on_the_rows, "o-", label="rows of the fit")
 left.semilogy(range(1, 6), kept_out, "s--", label="rows held out")
-left.set(xlabel="degree", xticks=range(1, 6), ylabel="root mean squared error (francs)", title="Which curve?")
+left.set(
+    xlabel="degree",
+    xticks=range(1, 6),
+    ylabel="root mean squared error (francs)",
+    title="Which curve?",
+)
 left.legend()
 right.plot(income, food, ".", color="grey", alpha=0.4)
 for degree, style in ((1, "-"), (3, "--"), (5, ":")):
@@ -271,11 +298,13 @@ print("held out:", np.round(kept_out, 1))
 # of least squares to :math:`\|y\|^2`.)
 
 scaled = qed.StandardScaler().fit_transform(features)
-search = qed.Search(qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error").fit(
-    scaled, food
-)
+search = qed.Search(
+    qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error"
+).fit(scaled, food)
 print(search.how_)
-print(f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_score_):.1f} francs")
+print(
+    f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_score_):.1f} francs"
+)
 
 # %%
 # Where an error comes from
@@ -284,7 +313,7 @@ print(f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_
 # A fitted model is not the truth, for four reasons. No function could know the noise (the *oracle* has this error, too).
 # The best of the *class* is not the oracle: *approximation*. What is best on the sample is not best on all:
 # *generalisation*. And what a program finds is not the best on the sample: *optimisation*. A larger class makes the first
-# of these smaller and the second larger. In a world that we can draw from they can be told apart:
+# of these smaller, and in the end the second larger. In a world that we can draw from they can be told apart:
 
 
 def draw(count, lots):
@@ -297,7 +326,10 @@ class Powers:
     """Least squares on powers up to a degree."""
 
     def __init__(self, degree):
-        self.map, self.line = qed.PolynomialFeatures(degree, include_bias=False), qed.LinearRegression()
+        self.map, self.line = (
+            qed.PolynomialFeatures(degree, include_bias=False),
+            qed.LinearRegression(),
+        )
 
     def fit(self, X, y):
         self.line.fit(self.map.fit_transform(X), y)
@@ -308,8 +340,13 @@ class Powers:
 
 
 for degree in (1, 3, 9):
-    parts = qed.risk_parts(Powers(degree), draw, lambda x: np.sin(3 * x[:, 0]), 60, population=20_000, random_state=0)
-    print(f"degree {degree}: oracle {parts.oracle:.3f}, approximation {parts.approximation:.3f}, ", end="")
+    parts = qed.risk_parts(
+        Powers(degree), draw, lambda x: np.sin(3 * x[:, 0]), 60, population=20_000, random_state=0
+    )
+    print(
+        f"degree {degree}: oracle {parts.oracle:.3f}, approximation {parts.approximation:.3f}, ",
+        end="",
+    )
     print(f"generalisation {parts.generalisation:.3f}")
 
 # %%
@@ -330,7 +367,9 @@ for degree in (1, 3, 9):
 
 walk = qed.steps(qed.GradientRidge(alpha=0.1), series, employed)
 for step, _ in zip(walk, range(8)):
-    print(f"step {step.number}: objective {step.objective:.6g}, at most {step.gap:.1e} above the minimum (relative)")
+    print(
+        f"step {step.number}: objective {step.objective:.6g}, at most {step.gap:.1e} above the minimum (relative)"
+    )
 
 # %%
 # Where the texts slip

@@ -30,7 +30,14 @@ income, food = qed.data.load("engel").Xy()
 # more.
 
 coin = qed.stats.Beta(2, 2).posterior([1, 1, 1, 1, 0, 1, 1, 1])
-print("most likely", qed.stats.Bernoulli.fit([1, 1, 1, 1, 0, 1, 1, 1]).p, "most probable", coin.mode, "mean", coin.mean)
+print(
+    "most likely",
+    qed.stats.Bernoulli.fit([1, 1, 1, 1, 0, 1, 1, 1]).p,
+    "most probable",
+    coin.mode,
+    "mean",
+    coin.mean,
+)
 
 # %%
 # A belief can also be a list. Numbers come evenly from 0 to :math:`\Theta`, and :math:`\Theta` is 1 (which you believe
@@ -89,12 +96,20 @@ median = qed.LeastAbsoluteDeviations().fit(income, food)
 at = np.linspace(300, 5000, 50)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
 left.plot(income, food, ".", color="grey", alpha=0.5)
-for model, name, style in ((plain, "even Gaussian", "-"), (uneven, "uneven Gaussian", "--"), (median, "Laplace", ":")):
+for model, name, style in (
+    (plain, "even Gaussian", "-"),
+    (uneven, "uneven Gaussian", "--"),
+    (median, "Laplace", ":"),
+):
     left.plot(at, model.predict(at), style, label=f"{name}: slope {model.coef_[0]:.3f}")
 left.set(xlabel="income (francs a year)", ylabel="food", title="Three kinds of noise, three lines")
 left.legend()
 right.plot(income, (food - uneven.predict(income)) / income[:, 0], ".", alpha=0.5)
-right.set(xlabel="income (francs a year)", ylabel="residual / income", title="Divided by income, the spread is even")
+right.set(
+    xlabel="income (francs a year)",
+    ylabel="residual / income",
+    title="Divided by income, the spread is even",
+)
 plt.show()
 print(uneven.inference_)
 
@@ -307,7 +322,9 @@ print(qed.kernels.check_mercer(lambda x, z: -np.linalg.norm(x - z), grid[::10]))
 logs = np.log(income)
 logs = (logs - logs.mean()) / logs.std()
 share = food / income[:, 0]
-path = qed.kernel_ridge_path(logs, share - share.mean(), np.logspace(-4, 3, 40), kernel="rbf", gamma=1.0)
+path = qed.kernel_ridge_path(
+    logs, share - share.mean(), np.logspace(-4, 3, 40), kernel="rbf", gamma=1.0
+)
 curve = qed.KernelRidge(path.best, kernel="rbf", gamma=1.0).fit(logs, share - share.mean())
 where = np.linspace(logs.min(), logs.max(), 100)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.7), layout="constrained")
@@ -319,7 +336,9 @@ left.legend()
 right.plot(logs, share, ".", color="grey", alpha=0.4)
 right.plot(where, curve.predict(where) + share.mean(), color="C1")
 right.set(
-    xlabel="log income, standardised", ylabel="share of income spent on food", title="Engel's law: the share falls"
+    xlabel="log income, standardised",
+    ylabel="share of income spent on food",
+    title="Engel's law: the share falls",
 )
 plt.show()
 
@@ -348,7 +367,9 @@ plt.show()
 
 lasso = qed.Lasso(alpha=2.0).fit(body, progression)
 lassos = qed.lasso_path(body, progression, eps=1e-3)
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.2, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.2, 1]
+)
 lines = left.semilogx(lassos.alphas, lassos.coef)
 left.set(xlabel="penalty", ylabel="coefficient", title="Columns come in one after the other")
 for line, style in zip(lines, 8 * ["-"] + 2 * ["--"]):
@@ -400,10 +421,15 @@ print(qed.certify(lasso, body, progression))
 
 random = np.random.default_rng(1)
 exact = random.standard_normal(3000)
-seen, answer = exact + 0.6 * random.standard_normal(3000), 2 * exact + 0.6 * random.standard_normal(3000)
+seen, answer = (
+    exact + 0.6 * random.standard_normal(3000),
+    2 * exact + 0.6 * random.standard_normal(3000),
+)
 ordinary = qed.LinearRegression().fit(seen[:, None], answer)
 total = qed.TotalLeastSquares().fit(seen[:, None], answer)
-print(f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares {total.coef_[0]:.2f}")
+print(
+    f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares {total.coef_[0]:.2f}"
+)
 
 # %%
 # Stepping through it
@@ -419,7 +445,9 @@ print(f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares 
 walk = qed.steps(qed.OrthogonalMatchingPursuit(n_nonzero_coefs=6), body, progression)
 for step in walk:
     picked = [patients.features[int(k)] for k in np.ravel(step.picks)]
-    print(f"step {step.number}: mean squared error {step.objective / len(progression):.0f} with {picked}")
+    print(
+        f"step {step.number}: mean squared error {step.objective / len(progression):.0f} with {picked}"
+    )
     if len(picked) == 6:
         break
 
@@ -498,7 +526,9 @@ highest = np.abs(body.T @ progression).max() / len(progression)
 above = qed.Lasso(alpha=highest * 1.001).fit(body, progression)
 below = qed.Lasso(alpha=highest * 0.999).fit(body, progression)
 assert not above.coef_.any() and np.count_nonzero(below.coef_) == 1
-print(f"alpha_max = {highest:.3f}; the first column in is {patients.features[int(np.argmax(np.abs(below.coef_)))]!r}")
+print(
+    f"alpha_max = {highest:.3f}; the first column in is {patients.features[int(np.argmax(np.abs(below.coef_)))]!r}"
+)
 
 # %%
 # .. end-solution::

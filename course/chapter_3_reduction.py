@@ -41,12 +41,20 @@ print(X.shape)
 
 plane = qed.PCA(2).fit(X)
 scores = plane.transform(X)
-figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 4.6), layout="constrained", width_ratios=[1.5, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11.5, 4.6), layout="constrained", width_ratios=[1.5, 1]
+)
 for k in range(10):
     rows = scores[digit == k]
     left.plot(*rows.T, ".", markersize=3, color=plt.get_cmap("tab10")(k))
-    left.text(*np.median(rows, axis=0), str(k), fontsize=16, weight="bold", ha="center", va="center")
-left.set(xlabel="first component", ylabel="second component", title="1797 digits in the plane of largest spread")
+    left.text(
+        *np.median(rows, axis=0), str(k), fontsize=16, weight="bold", ha="center", va="center"
+    )
+left.set(
+    xlabel="first component",
+    ylabel="second component",
+    title="1797 digits in the plane of largest spread",
+)
 right.imshow(np.hstack([part.reshape(8, 8) for part in plane.components_]), cmap="RdBu")
 right.axvline(7.5, color="black", linewidth=1)
 right.set(title="The two directions, as pictures", xticks=[], yticks=[])
@@ -93,7 +101,11 @@ figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
 axes.plot(np.arange(1, 61), np.cumsum(full.explained_variance_ratio_), ".-")
 axes.axhline(0.9, color="grey", linestyle="--", linewidth=1)
 axes.axvline(most.n_components_, color="grey", linestyle="--", linewidth=1)
-axes.set(xlabel="directions", ylabel="share of the variance kept", title=f"{most.n_components_} directions keep 90 %")
+axes.set(
+    xlabel="directions",
+    ylabel="share of the variance kept",
+    title=f"{most.n_components_} directions keep 90 %",
+)
 plt.show()
 
 # %%
@@ -109,7 +121,10 @@ plt.show()
 on_a_line = np.array([[-7.0, -14.0], [2.5, 5.0], [0.5, 1.0], [0.0, 0.0]])
 print("(1, 2) times", project_on_line(on_a_line, [1.0, 2.0])[0], "are 6 numbers in the place of 8")
 print(
-    "100 x 100 of rank 3:", qed.reduction.stored(100, 100, 3), "numbers in the place of", qed.reduction.stored(100, 100)
+    "100 x 100 of rank 3:",
+    qed.reduction.stored(100, 100, 3),
+    "numbers in the place of",
+    qed.reduction.stored(100, 100),
 )
 centred = X - X.mean(axis=0)
 squares = np.linalg.svd(centred, compute_uv=False) ** 2
@@ -125,12 +140,17 @@ for k in (2, 20):
 # pictures of 64 pixels need no table of 64 by 64, and pictures of a million pixels none of a million squared.
 
 rounds = np.array([direction for direction, _, _ in qed.reduction.deflation(X, 2)])
-print("deflation finds the same plane:", np.allclose(np.abs(rounds @ plane.components_.T), np.eye(2), atol=1e-8))
+print(
+    "deflation finds the same plane:",
+    np.allclose(np.abs(rounds @ plane.components_.T), np.eye(2), atol=1e-8),
+)
 rows = X[:30] - X[:30].mean(axis=0)
 values, beta = np.linalg.eigh(rows @ rows.T)
 first = rows.T @ beta[:, -1] / np.sqrt(values[-1])
 print(
-    "from products of rows:", f"{abs(first @ qed.PCA(1).fit(X[:30]).components_[0]):.12f}", "is the cosine of the angle"
+    "from products of rows:",
+    f"{abs(first @ qed.PCA(1).fit(X[:30]).components_[0]):.12f}",
+    "is the cosine of the angle",
 )
 
 # %%
@@ -257,7 +277,9 @@ plt.show()
 points = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 line = qed.PCA(1).fit(points)
 back = line.inverse_transform(line.transform(points))
-assert np.allclose(np.abs(line.components_), [[1, 0]]) and np.isclose(((points - back) ** 2).sum(), 2)
+assert np.allclose(np.abs(line.components_), [[1, 0]]) and np.isclose(
+    ((points - back) ** 2).sum(), 2
+)
 print(np.abs(line.components_), ((points - back) ** 2).sum())
 
 # %%

@@ -101,8 +101,12 @@ start = [-10.0, 1.5]
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
 east, north = np.meshgrid(np.linspace(-11, 3, 100), np.linspace(-3.2, 3.2, 100))
 for panel, (length, verdict) in zip(panels, ((0.01, "slow"), (0.06, "good"), (0.082, "too long"))):
-    walk = np.array([step.point for step in islice(GradientDescent(length).steps(ravine, [-10.0, 1.0]), 31)])
-    panel.contour(east, north, (east**2 + 25 * north**2) / 2, levels=12, colors="grey", linewidths=0.5)
+    walk = np.array(
+        [step.point for step in islice(GradientDescent(length).steps(ravine, [-10.0, 1.0]), 31)]
+    )
+    panel.contour(
+        east, north, (east**2 + 25 * north**2) / 2, levels=12, colors="grey", linewidths=0.5
+    )
     panel.plot(*walk.T, ".-", linewidth=1.2, markersize=5)
     panel.set(title=f"step {length:g}: {verdict}", xlabel="w₁", xlim=(-11, 3), ylim=(-3.2, 3.2))
 panels[0].set_ylabel("w₂")
@@ -124,7 +128,15 @@ print(textwrap.fill(str(caught[0].message), 88))
 # What is missing shrinks by a constant factor in every step. That is the theorem. Here is the run that it speaks of,
 # held to its bound at every step:
 
-print(certify_rate(StrongSmoothRate(smoothness=25.0, strong_convexity=1.0), ravine, start, 0.0, times=[1, 10, 100]))
+print(
+    certify_rate(
+        StrongSmoothRate(smoothness=25.0, strong_convexity=1.0),
+        ravine,
+        start,
+        0.0,
+        times=[1, 10, 100],
+    )
+)
 
 # %%
 # What can be promised depends on what is known. With :math:`R` the distance of the start from a minimum, :math:`L` a bound on
@@ -163,7 +175,9 @@ print(found)
 # Without :math:`m` nothing of the kind can be claimed: the certificate then speaks about the gradient, and no more. A
 # small gradient may be a minimum, or a plain. Here is Rosenbrock's valley, which is not convex:
 
-banana = minimize(lambda w: (1 - w[0]) ** 2 + 100 * (w[1] - w[0] ** 2) ** 2, [-1.2, 1.0], method="newton")
+banana = minimize(
+    lambda w: (1 - w[0]) ** 2 + 100 * (w[1] - w[0] ** 2) ** 2, [-1.2, 1.0], method="newton"
+)
 print(banana.certificate)
 
 # %%
@@ -194,7 +208,9 @@ methods = {
     "Newton": Newton(step=1.0),
 }
 runs = {name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()}
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.5, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.5, 1]
+)
 qed.plots.descent(ravine, {name: steps[:25] for name, steps in runs.items()}, left)
 left.set_title("25 steps each")
 for (name, steps), style in zip(runs.items(), ("-", "--", "-.", ":")):
@@ -212,16 +228,22 @@ plt.show()
 # away. A line search along the step, the default of `qed.optim.Newton`, cures it.
 
 hyperbola = Objective(
-    lambda w: np.sqrt(w[0] ** 2 + 1), lambda w: w / np.sqrt(w**2 + 1), lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1)
+    lambda w: np.sqrt(w[0] ** 2 + 1),
+    lambda w: w / np.sqrt(w**2 + 1),
+    lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1),
 )
 for begin in (0.9, 1.1):
     print(
         "whole steps: ",
         "  ->  ".join(
-            f"{step.point[0]:.4g}" for step in islice(Newton(step=1.0, shift=0.0).steps(hyperbola, [begin]), 5)
+            f"{step.point[0]:.4g}"
+            for step in islice(Newton(step=1.0, shift=0.0).steps(hyperbola, [begin]), 5)
         ),
     )
-print("with a search:", "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(Newton().steps(hyperbola, [1.1]), 5)))
+print(
+    "with a search:",
+    "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(Newton().steps(hyperbola, [1.1]), 5)),
+)
 
 # %%
 # How far to go
@@ -265,7 +287,11 @@ for name, method, style in (
 ):
     walk = [step.point for step in islice(method.steps(squares, [1.5, -1.0]), 300)]
     axes.semilogy([squares.value(w) - squares.value(best) + 1e-9 for w in walk], style, label=name)
-axes.set(xlabel="steps", ylabel="excess over the minimum", title="Engel's households: gradients of some of the rows")
+axes.set(
+    xlabel="steps",
+    ylabel="excess over the minimum",
+    title="Engel's households: gradients of some of the rows",
+)
 axes.legend()
 plt.show()
 
@@ -305,9 +331,14 @@ print(robot.coef_.round(3), bool(robot.certificate_))
 
 for size in (0.0, 1.0):
     seen = distance(sensors, [1.0, 1.0]) + size * np.array([0.4, -0.5, 0.3])
-    walk = qed.steps(qed.NonlinearLeastSquares(distance, [2.0, 2.0], method="gauss-newton"), sensors, seen)
+    walk = qed.steps(
+        qed.NonlinearLeastSquares(distance, [2.0, 2.0], method="gauss-newton"), sensors, seen
+    )
     places = np.array([step.point for step in islice(walk, 12)])
-    print(f"noise {size:g}:", "  ".join(f"{np.linalg.norm(place - places[-1]):.0e}" for place in places[:6]))
+    print(
+        f"noise {size:g}:",
+        "  ".join(f"{np.linalg.norm(place - places[-1]):.0e}" for place in places[:6]),
+    )
 
 # %%
 # Where the texts slip
@@ -397,7 +428,9 @@ for penalty in (0.0, 1.0, 10.0, 100.0):
     bowl = Objective(lambda w, H=hessian: w @ H @ w / 2, lambda w, H=hessian: H @ w)
     walk = list(islice(GradientDescent(1 / hessian[1, 1]).steps(bowl, [1.0, 1.0]), 1000))
     steps.append(next(step.number for step in walk if step.objective <= 1e-6 * walk[0].objective))
-    print(f"lambda {penalty:>5g}: condition {qed.optim.condition_number(hessian):6.2f}, {steps[-1]} steps")
+    print(
+        f"lambda {penalty:>5g}: condition {qed.optim.condition_number(hessian):6.2f}, {steps[-1]} steps"
+    )
 assert steps == sorted(steps, reverse=True)
 
 # %%

@@ -59,7 +59,10 @@ def draw(axes, model, title):
 
 box = qed.tightest_rectangle(bills, species == "Chinstrap")
 inside = box.contains(bills)
-print(f"the box of the Chinstraps: {int((inside & (species != 'Chinstrap')).sum())} false positives, ", end="")
+print(
+    f"the box of the Chinstraps: {int((inside & (species != 'Chinstrap')).sum())} false positives, ",
+    end="",
+)
 print(f"{int((~inside & (species == 'Chinstrap')).sum())} false negatives")
 
 # %%
@@ -217,7 +220,9 @@ machines = {
 }
 for axes, (name, machine) in zip(panels, machines.items()):
     score = machine.fit(pair, side).decision_function(plane).reshape(x1.shape)
-    axes.contour(x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1)
+    axes.contour(
+        x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1
+    )
     for label, color, marker, kind in ((-1, "C0", "o", "Adelie"), (1, "C1", "s", "Chinstrap")):
         axes.plot(*pair[side == label].T, marker, color=color, markersize=3, label=kind)
     axes.plot(
@@ -228,7 +233,11 @@ for axes, (name, machine) in zip(panels, machines.items()):
         markeredgecolor="black",
         markeredgewidth=0.6,
     )
-    axes.set(title=f"{name}: {len(machine.support_)} support vectors", xlabel="bill length (mm)", ylim=(15, 22.5))
+    axes.set(
+        title=f"{name}: {len(machine.support_)} support vectors",
+        xlabel="bill length (mm)",
+        ylim=(15, 22.5),
+    )
 panels[0].set_ylabel("bill depth (mm)")
 panels[0].legend(loc="lower right", fontsize=8)
 plt.show()
@@ -241,7 +250,9 @@ plt.show()
 for first, second in (("Adelie", "Gentoo"), ("Adelie", "Chinstrap")):
     chosen = (species == first) | (species == second)
     answer = qed.separating_plane(bills[chosen], species[chosen])
-    print(f"{first} and {second}: a line exists? {answer.is_separable}; proven? {bool(answer.certificate)}")
+    print(
+        f"{first} and {second}: a line exists? {answer.is_separable}; proven? {bool(answer.certificate)}"
+    )
 
 # %%
 # Losses
@@ -269,7 +280,9 @@ for name, kind, settings in (
 ):
     found = [kind(**settings).fit(near, sides[:-1]), kind(**settings).fit(away, sides)]
     before, after = (abs(model.intercept_[0] / model.coef_[0, 0]) for model in found)
-    print(f"{name:<16} threshold {before:.4f}, and {after:.4f} with one more row far on the right side")
+    print(
+        f"{name:<16} threshold {before:.4f}, and {after:.4f} with one more row far on the right side"
+    )
 
 # %%
 # Rows that lie around each other need no kernel if one knows the features: with squares and products a circle is a plane.
@@ -288,13 +301,17 @@ for name, kind, settings in (
 # All :math:`k` are judged by one search. As rows become many, one neighbour errs at most twice as often as the best classifier
 # there is (Cover and Hart), and :math:`k` neighbours reach it, if :math:`k` grows and :math:`k/n` goes to zero.
 
-search = qed.Search(qed.KNeighborsClassifier(), {"n_neighbors": range(1, 60)}, cv=qed.LeaveOneOut()).fit(bills, species)
+search = qed.Search(
+    qed.KNeighborsClassifier(), {"n_neighbors": range(1, 60)}, cv=qed.LeaveOneOut()
+).fit(bills, species)
 figure, panels = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
 draw(panels[0], qed.KNeighborsClassifier(1).fit(bills, species), "k = 1")
 draw(panels[1], search.best_estimator_, f"k = {search.best_params_['n_neighbors']}")
 panels[2].plot(range(1, 60), 1 - search.cv_results_["mean_test_score"], ".-")
 panels[2].set(
-    xlabel="number of neighbours", ylabel="share of errors, each row left out", title=f"{len(species)} rows, one search"
+    xlabel="number of neighbours",
+    ylabel="share of errors, each row left out",
+    title=f"{len(species)} rows, one search",
 )
 panels[0].set_ylabel("bill depth (mm)")
 plt.show()
@@ -326,7 +343,9 @@ members = {
     "least squares": qed.RidgeClassifier(),
 }
 for name, model in members.items():
-    score = qed.cross_val_score(model, bills, species, cv=qed.StratifiedKFold(10, shuffle=True, random_state=0)).mean()
+    score = qed.cross_val_score(
+        model, bills, species, cv=qed.StratifiedKFold(10, shuffle=True, random_state=0)
+    ).mean()
     print(f"{name:<24}{score:.1%} right")
 
 # %%
@@ -335,7 +354,9 @@ for name, model in members.items():
 # everything is. The area below it is the chance that a row of the class scores above one that is not; ties count half. By
 # chance it is one half.
 
-train, test, side_train, side_test = qed.train_test_split(bills, species == "Chinstrap", test_size=0.5, random_state=0)
+train, test, side_train, side_test = qed.train_test_split(
+    bills, species == "Chinstrap", test_size=0.5, random_state=0
+)
 curves = {}
 for name, model in (("bill length alone", [0]), ("bill depth alone", [1]), ("both", [0, 1])):
     odds = qed.LogisticRegression().fit(train[:, model], side_train)
@@ -513,7 +534,9 @@ for name, model in again.items():
     before = model.fit(pair, side).predict(pair)
     changed[name] = int(np.sum(before != model.fit(metres, side).predict(metres)))
 print(changed)
-assert changed["linear discriminant"] == changed["logistic, no penalty"] == 0 < changed["neighbours"]
+assert (
+    changed["linear discriminant"] == changed["logistic, no penalty"] == 0 < changed["neighbours"]
+)
 
 # %%
 # .. end-solution::

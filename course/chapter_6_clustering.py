@@ -54,7 +54,9 @@ for step in islice((step for step in walk if not step.prepares), 12):
         model = walk.model_at(step)
         panel = panels[(0, 1, 3).index(step.number)]
         for cluster, marker in enumerate("os^"):
-            panel.plot(*X[model.labels_ == cluster].T, marker, color=f"C{cluster}", markersize=3, alpha=0.7)
+            panel.plot(
+                *X[model.labels_ == cluster].T, marker, color=f"C{cluster}", markersize=3, alpha=0.7
+            )
         panel.plot(*model.cluster_centers_.T, "kX", markersize=10, markeredgecolor="white")
         panel.set(title=f"step {step.number}", xticks=[], yticks=[])
     if step.gap == 0:
@@ -163,7 +165,9 @@ print(f"k-means:    centres {apart(means.cluster_centers_):.2f} apart")
 # :math:`F` rises in both, and :math:`\ell \ge F` with equality after each E step. So the likelihood never falls. This
 # is *expectation maximisation*, EM. (Whoever rounds the shares to 0 and 1 gets k-means, if clouds are round, equal and known.)
 
-mixture = qed.GaussianMixture(3, init_params="random_from_data", random_state=3, tol=1e-6, max_iter=500)
+mixture = qed.GaussianMixture(
+    3, init_params="random_from_data", random_state=3, tol=1e-6, max_iter=500
+)
 walk = qed.steps(mixture, X)
 figure, panels = plt.subplots(1, 4, figsize=(13, 3.5), layout="constrained")
 shown = iter(panels[:3])
@@ -198,7 +202,9 @@ print(qed.certify(clouds, X))
 
 heights = []
 for seed in range(12):
-    start = qed.GaussianMixture(3, init_params="random_from_data", random_state=seed, tol=1e-6, max_iter=500)
+    start = qed.GaussianMixture(
+        3, init_params="random_from_data", random_state=seed, tol=1e-6, max_iter=500
+    )
     heights.append(start.fit(X).lower_bound_)
 print("starts by lot:", np.sort(heights).round(3))
 print("from k-means: ", round(clouds.lower_bound_, 3))
@@ -223,7 +229,10 @@ answers = {
 for panel, (name, labels) in zip(panels, answers.items()):
     for cluster, marker in enumerate("os^"):
         panel.plot(*X[labels == cluster].T, marker, color=f"C{cluster}", markersize=3)
-    panel.set(title=f"{name}: {qed.adjusted_rand_score(species, labels):.2f}", xlabel="bill length (standardised)")
+    panel.set(
+        title=f"{name}: {qed.adjusted_rand_score(species, labels):.2f}",
+        xlabel="bill length (standardised)",
+    )
 panels[0].set_ylabel("bill depth (standardised)")
 plt.show()
 
@@ -363,7 +372,9 @@ def moved(model):
 
 of_means = moved(qed.KMeans(3, init=means.cluster_centers_, n_init=1))
 of_medians = moved(qed.KMedians(3, init=means.cluster_centers_, n_init=1))
-print(f"a centre of k-means ends {of_means:.1f} standard deviations away, one of k-medians {of_medians:.2f}")
+print(
+    f"a centre of k-means ends {of_means:.1f} standard deviations away, one of k-medians {of_medians:.2f}"
+)
 assert of_medians < 1 < of_means
 
 # %%

@@ -54,7 +54,9 @@ print(f"right on rows held out: {small.score(X_test, y_test):.1%}")
 # see it:
 
 for name in ("misclassification", "gini", "entropy"):
-    first, second = (qed.information_gain(sides, name) for sides in ([[30, 10], [10, 30]], [[20, 40], [20, 0]]))
+    first, second = (
+        qed.information_gain(sides, name) for sides in ([[30, 10], [10, 30]], [[20, 40], [20, 0]])
+    )
     print(f"{name:<18} {first:.4f} {second:.4f}")
 
 # %%
@@ -70,7 +72,11 @@ ends = np.array([0.1, 0.4])
 heights = qed.impurity(np.column_stack([ends, 1 - ends]), "entropy")
 axes.plot(ends, heights, "o-", color="0.4", linewidth=1)
 axes.plot(
-    [0.25, 0.25], [heights.mean(), qed.impurity([0.25, 0.75], "entropy")], color="C3", linewidth=2, label="the gain"
+    [0.25, 0.25],
+    [heights.mean(), qed.impurity([0.25, 0.75], "entropy")],
+    color="C3",
+    linewidth=2,
+    label="the gain",
 )
 axes.set(xlabel="share of one class", ylabel="impurity", title="From one node to two sides")
 axes.legend()
@@ -95,14 +101,23 @@ plt.show()
 # As :math:`\alpha` rises, branches fall in a fixed order, and each tree of the sequence contains the next. So one grown
 # tree holds all prunings, and cross-validation chooses among them.
 
-alphas = qed.DecisionTreeClassifier().fit(X_train, y_train).cost_complexity_pruning_path(X_train, y_train).ccp_alphas
-search = qed.Search(qed.DecisionTreeClassifier(), {"ccp_alpha": alphas.tolist()}, cv=10).fit(X_train, y_train)
+alphas = (
+    qed.DecisionTreeClassifier()
+    .fit(X_train, y_train)
+    .cost_complexity_pruning_path(X_train, y_train)
+    .ccp_alphas
+)
+search = qed.Search(qed.DecisionTreeClassifier(), {"ccp_alpha": alphas.tolist()}, cv=10).fit(
+    X_train, y_train
+)
 grown = qed.DecisionTreeClassifier().fit(X_train, y_train)
 pruned = search.best_estimator_
 print(search.how_)
 for name, tree in (("grown", grown), ("pruned", pruned)):
     scores = tree.score(X_train, y_train), tree.score(X_test, y_test)
-    print(f"{name}: {tree.get_n_leaves()} leaves, right on its rows {scores[0]:.1%}, on others {scores[1]:.1%}")
+    print(
+        f"{name}: {tree.get_n_leaves()} leaves, right on its rows {scores[0]:.1%}, on others {scores[1]:.1%}"
+    )
 useful = np.argsort(grown.feature_importances_)[::-1][:3]
 print("what took most of the impurity away:", [cells.features[i] for i in useful])
 
@@ -115,7 +130,9 @@ wave = np.linspace(0, 1, 200)[:, None]
 heights = np.sin(2 * np.pi * wave[:, 0])
 for leaves in (4, 16, 64):
     stairs = qed.DecisionTreeRegressor(max_leaf_nodes=leaves).fit(wave, heights)
-    print(f"{leaves:>2} leaves miss a sine by at most {np.abs(stairs.predict(wave) - heights).max():.3f}")
+    print(
+        f"{leaves:>2} leaves miss a sine by at most {np.abs(stairs.predict(wave) - heights).max():.3f}"
+    )
 
 # %%
 # The proof, and what its certificate checks
@@ -147,7 +164,9 @@ print(qed.certify(small, X_train, y_train))
 # may choose among a few columns only, drawn anew.
 
 forest = qed.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X_train, y_train)
-print(f"rows that a tree did not see say {forest.oob_score_:.1%}; rows held out say {forest.score(X_test, y_test):.1%}")
+print(
+    f"rows that a tree did not see say {forest.oob_score_:.1%}; rows held out say {forest.score(X_test, y_test):.1%}"
+)
 
 # %%
 # The rows that a tree missed judge it for free: that is the *out-of-bag* score. Watch what the number of columns does,
@@ -164,10 +183,19 @@ for count in counts:
     vote.append(1 - one.score(X_test, y_test))
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
 left.semilogx(counts, agree, "o-")
-left.set(xlabel="columns for each question", ylabel="share of rows", title="Two trees give the same answer")
+left.set(
+    xlabel="columns for each question",
+    ylabel="share of rows",
+    title="Two trees give the same answer",
+)
 right.semilogx(counts, single, "s--", label="a single tree")
 right.semilogx(counts, vote, "o-", label="the vote of 30")
-right.set(xlabel="columns for each question", ylabel="share of errors", title="Errors on rows held out", ylim=(0, None))
+right.set(
+    xlabel="columns for each question",
+    ylabel="share of errors",
+    title="Errors on rows held out",
+    ylim=(0, None),
+)
 right.legend()
 plt.show()
 
@@ -197,9 +225,9 @@ plt.show()
 # theorem with a number in it*. If every :math:`e_m \le \frac12 - \gamma` the product is at most :math:`e^{-2\gamma^2 M}`,
 # and so after :math:`M \ge \ln(2n)/(2\gamma^2)` rounds no training row is wrong.
 
-stumps = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0).fit(
-    X_train, y_train
-)
+stumps = qed.AdaBoostClassifier(
+    qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0
+).fit(X_train, y_train)
 bound = np.cumprod(2 * np.sqrt(stumps.estimator_errors_ * (1 - stumps.estimator_errors_)))
 on_train = 1 - np.array(list(stumps.staged_score(X_train, y_train)))
 on_test = 1 - np.array(list(stumps.staged_score(X_test, y_test)))
@@ -207,7 +235,12 @@ figure, axes = plt.subplots(figsize=(7, 3.7), layout="constrained")
 axes.plot(on_train, label="rows of the fit")
 axes.plot(bound, "--", label="the bound: product of all Z")
 axes.plot(on_test, ":", label="rows held out")
-axes.set(xlabel="rounds", ylabel="share of errors", ylim=(-0.005, 0.3), title="80 trees of one question each")
+axes.set(
+    xlabel="rounds",
+    ylabel="share of errors",
+    ylim=(-0.005, 0.3),
+    title="80 trees of one question each",
+)
 axes.legend()
 plt.show()
 print(qed.certify(stumps, X_train, y_train))
@@ -228,11 +261,13 @@ print(qed.certify(stumps, X_train, y_train))
 # the residuals; with the exponential loss it is AdaBoost. And members of any kind can be joined by one more model, a
 # logistic regression on their answers for rows held out: *stacking*.
 
-boosted = qed.GradientBoostingClassifier(max_iter=60, max_depth=2, min_samples_leaf=5).fit(X_train, y_train)
-single = qed.DecisionTreeClassifier(max_depth=3)
-stacked = qed.StackingClassifier([("tree", single), ("clouds", qed.GaussianNB())], qed.LogisticRegression()).fit(
+boosted = qed.GradientBoostingClassifier(max_iter=60, max_depth=2, min_samples_leaf=5).fit(
     X_train, y_train
 )
+single = qed.DecisionTreeClassifier(max_depth=3)
+stacked = qed.StackingClassifier(
+    [("tree", single), ("clouds", qed.GaussianNB())], qed.LogisticRegression()
+).fit(X_train, y_train)
 models = {
     "pruned tree": pruned,
     "forest": forest,
@@ -251,7 +286,11 @@ for name, model in models.items():
 # and falls in every round. And look at *which rows* gather the weight: after a few rounds a handful of cells carry most
 # of it. Are they hard cases, or wrong labels? AdaBoost can not tell.
 
-walk = qed.steps(qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), random_state=0), X_train, y_train)
+walk = qed.steps(
+    qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), random_state=0),
+    X_train,
+    y_train,
+)
 for step in islice(walk, 5):
     print(f"after {len(step.members)} members: the product of all Z is {step.objective:.4f}")
 
@@ -259,13 +298,17 @@ for step in islice(walk, 5):
 def row_weights(model, labels):
     """Give the exponential loss of every row, which is its weight in the next round."""
     sign = np.where(labels == model.classes_[1], 1, -1)
-    share = sign * model.decision_function(X_train) / 2  # of all says, those for the true class less those against it
+    share = (
+        sign * model.decision_function(X_train) / 2
+    )  # of all says, those for the true class less those against it
     return np.exp(-share * model.estimator_weights_.sum() / 2)
 
 
 weight = row_weights(stumps, y_train)
 print(f"mean exponential loss {weight.mean():.6f}, product of all Z {bound[-1]:.6f}")
-print(f"the ten heaviest of {len(y_train)} rows carry {np.sort(weight)[-10:].sum() / weight.sum():.0%} of the weight")
+print(
+    f"the ten heaviest of {len(y_train)} rows carry {np.sort(weight)[-10:].sum() / weight.sum():.0%} of the weight"
+)
 
 # %%
 # Where the texts slip
@@ -329,9 +372,9 @@ random = np.random.default_rng(0)
 noisy = y_train.copy()
 flipped = random.permutation(len(noisy))[: len(noisy) // 10]
 noisy[flipped] = np.where(noisy[flipped] == "benign", "malignant", "benign")
-misled = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0).fit(
-    X_train, noisy
-)
+misled = qed.AdaBoostClassifier(
+    qed.DecisionTreeClassifier(max_depth=1), n_estimators=80, random_state=0
+).fit(X_train, noisy)
 weight = row_weights(misled, noisy)
 gathered = weight[flipped].sum() / weight.sum()
 trees = qed.RandomForestClassifier(60, random_state=0).fit(X_train, noisy)

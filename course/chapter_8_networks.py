@@ -51,11 +51,16 @@ def wave(x):
 
 x = np.linspace(0, 1, 1001)
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
-for place, (name, make) in zip(axes, (("steps", constructions.step_network), ("hinges", constructions.relu_network))):
+for place, (name, make) in zip(
+    axes, (("steps", constructions.step_network), ("hinges", constructions.relu_network))
+):
     place.plot(x, wave(x), color="0.75", linewidth=4, label="the function")
     place.plot(x, make(wave, 8).forward(x[:, None]).ravel(), label="8 pieces")
     errors = [constructions.largest_error(make(wave, k), wave, points=10_001) for k in (8, 16, 32)]
-    place.set(xlabel="x", title=f"{name}: errors {errors[0]:.3f}, {errors[1]:.3f}, {errors[2]:.3f} for 8, 16, 32")
+    place.set(
+        xlabel="x",
+        title=f"{name}: errors {errors[0]:.3f}, {errors[1]:.3f}, {errors[2]:.3f} for 8, 16, 32",
+    )
     place.legend()
 plt.show()
 
@@ -89,7 +94,10 @@ plt.show()
 chain = qed.Network([qed.Dense(1, bias=False) for _ in range(3)], 1, loss="squared_error")
 for name, value in (("0.weight", 3.0), ("1.weight", -1.0), ("2.weight", 0.5)):
     chain.parameters[name][:] = value
-by_hand = {name: 2 * slope.item() for name, slope in chain.gradients(np.array([[2.0]]), np.array([1.0])).items()}
+by_hand = {
+    name: 2 * slope.item()
+    for name, slope in chain.gradients(np.array([[2.0]]), np.array([1.0])).items()
+}
 print("answer", chain.forward(np.array([[2.0]])).item(), "slopes", by_hand)
 
 # %%
@@ -123,7 +131,9 @@ layers = [
 ]
 network = qed.Network(layers, (1, 8, 8), random_state=0)
 for line, field in zip(network.summary(), zoo.receptive_fields(layers, (1, 8, 8))):
-    print(f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a unit sees {field.size}")
+    print(
+        f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a unit sees {field.size}"
+    )
 
 # %%
 # Ten outputs and a softmax tell one of ten digits. If a row may have *several* labels (a picture with a dog and a boat), each
@@ -137,7 +147,12 @@ for line, field in zip(network.summary(), zoo.receptive_fields(layers, (1, 8, 8)
 # so the score below is taken on digits that neither the steps nor this choice have seen.
 
 training = qed.train(
-    network, images[train], digit[train], epochs=12, learning_rate=0.005, validation=(images[judge], digit[judge])
+    network,
+    images[train],
+    digit[train],
+    epochs=12,
+    learning_rate=0.005,
+    validation=(images[judge], digit[judge]),
 )
 figure, axes = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
 axes.semilogy(training.losses, "o-", label="mean loss of an epoch")
@@ -154,7 +169,9 @@ print(f"right on {right:.1%} of the digits held out")
 # The loss of a network is not convex. There are many valleys, and nothing in this course says which one training ends
 # in. So the certificate claims no optimum. It claims what can be checked:
 
-model = qed.MLPClassifier(32, "tanh", learning_rate_init=0.01, batch_size=64, max_iter=20, random_state=0)
+model = qed.MLPClassifier(
+    32, "tanh", learning_rate_init=0.01, batch_size=64, max_iter=20, random_state=0
+)
 model.fit(images[train].reshape(1000, -1), digit[train])
 print(qed.certify(model, images[train].reshape(1000, -1), digit[train]))
 
@@ -179,7 +196,12 @@ for place, pattern in zip(axes, seeing.first_filters(network)[:, 0]):
 figure.suptitle("the first filters: edges in several directions")
 plt.show()
 slope = seeing.saliency(network, images[:1], seeing.Unit("7", (0,)))
-print("pixels that speak for a zero:", int((slope[0, 0] > 0).sum()), "and against it:", int((slope[0, 0] < 0).sum()))
+print(
+    "pixels that speak for a zero:",
+    int((slope[0, 0] > 0).sum()),
+    "and against it:",
+    int((slope[0, 0] < 0).sum()),
+)
 
 # %%
 # There are more such tools in `qed.neural.seeing`: which units answer at all (the deeper, the fewer); the nearest pictures
@@ -251,7 +273,10 @@ for step in islice(walk, 5):
 steps = constructions.hidden_layer([0.0, 1.0], [1.0, -1.0], [2.0, 3.0], "step")
 slopes = steps.gradients(np.array([[2.0]]), np.array([5.0]))
 # The loss of the network is half of the square.
-assert steps.forward(np.array([[2.0]])) == 2 and (2 * slopes["2.weight"]).ravel().tolist() == [-6, 0]
+assert steps.forward(np.array([[2.0]])) == 2 and (2 * slopes["2.weight"]).ravel().tolist() == [
+    -6,
+    0,
+]
 assert not slopes["0.weight"].any() and not slopes["0.bias"].any()
 print({name: (2 * slope).ravel().tolist() for name, slope in slopes.items()})
 
@@ -292,13 +317,19 @@ def first_slope(depth, around):
     inner = [qed.Dense(8), qed.Activation("logistic")]
     blocks = [qed.Residual(inner) if around else qed.Chain(inner) for _ in range(depth)]
     stack = qed.Network([*blocks, qed.Dense(2)], 8, random_state=0)
-    return np.linalg.norm(stack.gradients(rows, kind)["0.inside.0.weight" if around else "0.0.weight"])
+    return np.linalg.norm(
+        stack.gradients(rows, kind)["0.inside.0.weight" if around else "0.0.weight"]
+    )
 
 
 for around in (False, True):
     found = [first_slope(depth, around) for depth in (2, 10)]
-    print(f"{'around shortcuts' if around else 'plain stack':<18}{found[0]:.2e} with 2 layers, {found[1]:.2e} with 10")
-assert first_slope(10, False) < 0.01 * first_slope(2, False) and first_slope(10, True) > 0.1 * first_slope(2, True)
+    print(
+        f"{'around shortcuts' if around else 'plain stack':<18}{found[0]:.2e} with 2 layers, {found[1]:.2e} with 10"
+    )
+assert first_slope(10, False) < 0.01 * first_slope(2, False) and first_slope(
+    10, True
+) > 0.1 * first_slope(2, True)
 
 # %%
 # .. end-solution::

@@ -27,9 +27,16 @@ figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", sharey=
 warnings.simplefilter("ignore", qed.base.errors.DegenerateWarning)
 for ax, (name, table) in zip(axes, tables.items()):
     curve = qed.learning_curve(
-        qed.LinearRegression(), table, y, train_sizes=sizes, cv=qed.KFold(5, random_state=0), shuffle=True
+        qed.LinearRegression(),
+        table,
+        y,
+        train_sizes=sizes,
+        cv=qed.KFold(5, random_state=0),
+        shuffle=True,
     )
     curve.plot(ax)
     ax.set(title=name, ylim=(0, 1), ylabel="R²" if ax is axes[0] else "")
-    print(f"{name}: {curve.how}; {curve.test_mean[-1]:.2f} held out, {curve.train_mean[-1]:.2f} training")
+    print(
+        f"{name}: {curve.how}; {curve.test_mean[-1]:.2f} held out, {curve.train_mean[-1]:.2f} training"
+    )
 plt.show()

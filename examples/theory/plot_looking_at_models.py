@@ -41,13 +41,17 @@ qed.plots.importances(names, shuffled.importances, panels[0])
 alphas = np.logspace(-2, 4, 25)
 search = qed.Search(qed.Ridge(), {"alpha": alphas}, cv=5).fit(scaled, progression)
 folds = np.column_stack([search.cv_results_[f"split{fold}_test_score"] for fold in range(5)])
-qed.plots.validation_curve(alphas, folds, panels[1], xlabel="penalty", ylabel="R²", chosen=search.best_params_["alpha"])
+qed.plots.validation_curve(
+    alphas, folds, panels[1], xlabel="penalty", ylabel="R²", chosen=search.best_params_["alpha"]
+)
 plt.show()
 
 # %%
 # A classifier: how often what is called is right, against how much is found; and whether chances come true as often as they say.
 cells, kind = qed.data.load("breast_cancer").Xy()
-train, test, learned, judged = qed.train_test_split(cells, kind == "malignant", test_size=0.5, random_state=0)
+train, test, learned, judged = qed.train_test_split(
+    cells, kind == "malignant", test_size=0.5, random_state=0
+)
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 curves = {}
 for classifier in (qed.GaussianNB(), qed.KNeighborsClassifier(15)):
