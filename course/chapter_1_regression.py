@@ -24,7 +24,8 @@ print(income.shape, food.shape)
 #
 # Nearly all of this course has one shape. Choose a *class of hypotheses*: here the functions
 # :math:`h(x) = w_0 + w_1 x`. Choose a *cost* that says how badly a hypothesis fits: here the sum of squared errors.
-# Then find the hypothesis with the least cost.
+# Then find the hypothesis with the least cost. The class has to be chosen beforehand. Among *all* functions there is always
+# one that passes through every point and says nothing about the next one.
 #
 # Write the data as a matrix :math:`X` with a row for each household. A column of ones carries the constant :math:`w_0`.
 # The cost is
@@ -32,20 +33,25 @@ print(income.shape, food.shape)
 # .. math:: L(w) = \sum_i (x_i^\top w - y_i)^2 = \|Xw - y\|^2 .
 #
 # Why squares? They are smooth, they have one minimum, and chapter 2 gives a better reason: they are what Gaussian noise
-# asks for.
+# asks for. (The mean of the squares has the same minimiser as their sum.)
 #
-# The gradient of the cost is
+# Write the square out, :math:`L(w) = w^\top X^\top X w - 2 w^\top X^\top y + y^\top y`. Two rules differentiate it:
+# :math:`\nabla (a^\top w) = a` and :math:`\nabla (w^\top A w) = (A + A^\top) w`, which is :math:`2Aw` for a symmetric
+# :math:`A`. So the gradient of the cost is
 #
 # .. math:: \nabla L(w) = 2 X^\top (Xw - y) .
 #
-# Set it to zero. The result is a linear system, the *normal equations*:
+# At a minimum of a smooth cost the gradient vanishes. (It does at a maximum and at a saddle, too; for a *convex* cost, one
+# that lies below its chords, it is enough.) Set it to zero. The result is a linear system, the *normal equations*:
 #
 # .. math:: X^\top X\, w = X^\top y .
 #
-# If the columns of :math:`X` are independent, :math:`X^\top X` can be inverted and there is exactly one answer. The
-# Hessian :math:`2X^\top X` is positive definite then, so the answer is a minimum and not a saddle. If they are dependent
-# there is still an answer, and with it infinitely many: add any :math:`u` with :math:`Xu = 0`, and nothing is seen of it in
-# the fit. `qed.LinearRegression` gives the shortest of them, and warns.
+# To set them up costs :math:`O(nd^2)` for :math:`n` rows and :math:`d` columns, to solve them :math:`O(d^3)`. If the
+# columns of :math:`X` are independent, :math:`X^\top X` can be inverted and there is exactly one answer. The Hessian
+# :math:`2X^\top X` is positive definite then, so the answer is a minimum and not a saddle. If they are dependent there is
+# still an answer, and with it infinitely many: add any :math:`u` with :math:`Xu = 0`, and nothing is seen of it in the fit.
+# `qed.LinearRegression` gives the shortest of them, and warns. (The penalty below, made smaller and smaller, leads to the
+# same one.)
 
 X = np.column_stack([np.ones(len(food)), income])
 w = np.linalg.solve(X.T @ X, X.T @ food)
@@ -56,11 +62,19 @@ print("by qed: ", np.round([model.intercept_, *model.coef_], 4))
 # %%
 # Both agree. `qed.LinearRegression` does not invert anything. It folds the rows into a small statistic, looks at how
 # far it can trust the normal equations, and takes a QR factor where digits would be lost.
+#
+# For one column the equations come down to a slope,
+# :math:`\hat w_1 = \sum_i (x_i - \bar x)(y_i - \bar y) / \sum_i (x_i - \bar x)^2`, and a line through the means.
 
 at = np.linspace(300, 5000, 50)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
 left.plot(income, food, ".", alpha=0.5)
-left.plot(at, model.predict(at), color="C1", label=f"food = {model.intercept_:.0f} + {model.coef_[0]:.2f} income")
+left.plot(
+    at,
+    model.predict(at),
+    color="C1",
+    label=f"food = {model.intercept_:.0f} + {model.coef_[0]:.2f} income",
+)
 left.set(xlabel="income (francs a year)", ylabel="food (francs a year)", title="235 households")
 left.legend()
 qed.plots.residuals(food, model.predict(income), right)
@@ -84,12 +98,15 @@ print(model.inference_)
 #
 # and these are the normal equations again. Two things follow, and both can be checked. Pythagoras:
 # :math:`\|y\|^2 = \|X\hat w\|^2 + \|y - X\hat w\|^2`. And the matrix :math:`P = X (X^\top X)^{-1} X^\top` that casts
-# the shadow does nothing when it is applied twice.
+# the shadow is symmetric and does nothing when it is applied twice. The shadow is unique, even where :math:`\hat w` is not;
+# and the trace of :math:`P` counts the dimensions of the plane.
 
 fitted = model.predict(income)
 residual = food - fitted
 print("residual times columns:", (X.T @ residual / np.linalg.norm(food)).round(9))
 print("Pythagoras:", food @ food / (fitted @ fitted + residual @ residual))
+P = X @ np.linalg.solve(X.T @ X, X.T)
+print("P is P² up to", f"{np.abs(P @ P - P).max():.0e};", "its trace is", P.trace().round(9))
 
 # %%
 # The proof, and what its certificate checks
@@ -128,18 +145,31 @@ print(*[claim.says for claim in broken if not claim.holds][:3], sep="\n")
 # When the columns are nearly dependent
 # -------------------------------------
 #
-# Longley's table is famous for this. Sixteen years of employment are to be explained by six series that all grow
-# together: prices, production, population, the year itself. Two columns that say the same can be traded against each
-# other: add a million to one coefficient, take a million from the other, and the fit hardly changes.
+# Longley's table is famous for this. Sixteen years of employment are to be explained by six series that all grow together:
+# prices, production, population, the year itself. Two columns that say the same can be traded against each other: add a
+# million to one coefficient, take a million from the other, and the fit hardly changes. Where a column *is* a sum of
+# others, the fit does not change at all. Say that the third is twice the first and three times the second, and that the
+# answer is three times the first and four times the second. Then (3, 4, 0), (1, 1, 1) and :math:`(0, -\frac12, \frac32)`
+# are all right; the shortest is :math:`(\frac37, \frac17, \frac97)`, and the one with the least sum of sizes
+# :math:`(\frac13, 0, \frac43)`. In general all answers are :math:`X^\dagger y + (I - X^\dagger X) u`, with any :math:`u`
+# and the pseudo-inverse :math:`X^\dagger`.
 #
 # The singular values :math:`\sigma_i` of :math:`X` say how bad it is. The inverse of :math:`X^\top X` has the
-# eigenvalues :math:`1/\sigma_i^2`, so a small :math:`\sigma` makes noise in :math:`y` explode. *Ridge regression* pays
-# for large coefficients:
+# eigenvalues :math:`1/\sigma_i^2`, so a small :math:`\sigma` makes noise in :math:`y` explode. The *condition number*
+# :math:`\sigma_{\max}/\sigma_{\min}` measures it, and that of :math:`X^\top X` is its square: whoever forms the product and
+# does not look loses twice as many digits. *Ridge regression* pays for large coefficients:
 #
 # .. math:: \min_w \|Xw - y\|^2 + \lambda \|w\|^2 , \qquad \hat w = (X^\top X + \lambda I)^{-1} X^\top y .
 #
 # Now the eigenvalues of the inverse are :math:`1/(\sigma_i^2 + \lambda)`, none above :math:`1/\lambda`. There is always
-# exactly one answer, also with dependent columns, also with fewer rows than columns.
+# exactly one answer, also with dependent columns, also with fewer rows than columns. The larger :math:`\lambda`, the shorter
+# is :math:`\hat w`; with :math:`\lambda = 0` it is least squares. In the singular vectors of :math:`X = \sum_i \sigma_i u_i
+# v_i^\top` the answer is
+#
+# .. math:: \hat w = \sum_i \frac{\sigma_i}{\sigma_i^2 + \lambda}\, (u_i^\top y)\, v_i ,
+#
+# so one decomposition serves all penalties. (In the formula a column of ones is penalised like any other. `qed.Ridge` leaves
+# its intercept alone.)
 
 longley = qed.data.load("longley")
 series, employed = longley.Xy()
@@ -151,15 +181,24 @@ shaken = [employed + random.normal(0, 100, len(employed)) for _ in range(30)]
 plain = np.array([qed.LinearRegression().fit(series, y).coef_ for y in shaken])
 ridge = np.array([qed.Ridge(0.1).fit(series, y).coef_ for y in shaken])
 
-figure, panels = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained", width_ratios=[1.4, 1, 1])
+figure, panels = plt.subplots(
+    1, 3, figsize=(12, 3.9), layout="constrained", width_ratios=[1.4, 1, 1]
+)
 lines = panels[0].semilogx(path.alphas, path.coef)
-panels[0].set(xlabel="penalty", ylabel="coefficient (thousand people)", title="All penalties from one decomposition")
+panels[0].set(
+    xlabel="penalty",
+    ylabel="coefficient (thousand people)",
+    title="All penalties from one decomposition",
+)
 panels[0].legend(lines, longley.features, fontsize=8)
 for panel, found, name in zip(panels[1:], (plain, ridge), ("least squares", "ridge, penalty 0.1")):
     panel.plot(found.T, ".", color="C0", alpha=0.5)
     panel.set(title=name, ylim=(plain.min() * 1.1, plain.max() * 1.1), xlabel="coefficient number")
 plt.show()
-print("condition number of the columns:", round(qed.LinearRegression().fit(series, employed).condition_, 1))
+print(
+    "condition number of the columns:",
+    round(qed.LinearRegression().fit(series, employed).condition_, 1),
+)
 print("spread of the coefficients, least squares:", plain.std(axis=0).round())
 print("                                    ridge:", ridge.std(axis=0).round())
 
@@ -171,9 +210,11 @@ print("                                    ridge:", ridge.std(axis=0).round())
 # Choosing: a line, or a curve?
 # -----------------------------
 #
-# Linear means *linear in the coefficients*. The features can be anything: with :math:`x, x^2, x^3, \dots` as columns
-# the same formulas fit a curve. With :math:`\ell` raw columns there are :math:`\binom{\ell + d}{d}` monomials up to
-# degree :math:`d`, so the number grows quickly.
+# Linear means *linear in the coefficients*. The features :math:`\phi_1(x), \phi_2(x), \dots` can be anything, as long as new
+# rows get the same ones: with :math:`x, x^2, x^3, \dots` as columns the same formulas fit a curve. By Taylor's theorem
+# polynomials come near every smooth function on a bounded set. But raw powers are nearly dependent, so scale the columns
+# first. And with :math:`\ell` raw columns there are :math:`\binom{\ell + d}{d}` monomials up to degree :math:`d` (as many
+# as there are orders of :math:`d` stars and :math:`\ell` bars), so the number grows quickly.
 
 print([qed.monomial_count(10, degree) for degree in (1, 2, 3, 6)])
 
@@ -182,41 +223,62 @@ print([qed.monomial_count(10, degree) for degree in (1, 2, 3, 6)])
 #
 # .. math:: w_1 x_1^2 + w_2 x_2^2 + w_3 x_1 x_2 + w_4 x_1 + w_5 x_2 = 1 .
 #
-# These are five features, and a target that is 1 for every point. `qed.fit_conic` solves it and says what it found.
+# These are five features, and a target that is 1 for every point. `qed.fit_conic` solves it and says what it found: an
+# ellipse if :math:`w_3^2 < 4 w_1 w_2`, and something else otherwise. (The 1 on the right leaves out conics through the origin.)
 
-orbit = qed.data.synthetic.ellipse(60, semi_axes=(3, 1.2), center=(1, -0.5), angle=0.5, noise=0.08, random_state=1)
+orbit = qed.data.synthetic.ellipse(
+    60, semi_axes=(3, 1.2), center=(1, -0.5), angle=0.5, noise=0.08, random_state=1
+)
 conic = qed.fit_conic(orbit)
 across, up = np.meshgrid(np.linspace(-3, 5, 200), np.linspace(-3, 2.5, 200))
 levels = conic.distance(np.column_stack([across.ravel(), up.ravel()])).reshape(across.shape)
 figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
 axes.plot(*orbit.T, ".", color="C1")
 axes.contour(across, up, levels, levels=[0], colors="C0")
-axes.set(aspect="equal", title=f"Least squares finds an {conic.kind}")
+axes.set(aspect="equal", xlabel="x₁", ylabel="x₂", title=f"Least squares finds an {conic.kind}")
 plt.show()
 print(conic)
 
 # %%
 # A larger class contains the smaller one. So the error on the *training rows* can only fall, and it is useless for
-# choosing. The *true error* is the expected error on a new row. We do not have it, but rows that were held out stand in
-# for it.
+# choosing. The *true error*, or risk, is the expected error on a new row; its stand-in is a mean over rows,
 #
-# The simplest way is to lay 30 % of the rows aside. That wastes them, and one draw may be lucky. So cut the rows into ten
-# parts. Leave one out, fit the others, measure on the part; then the next. The mean of the ten errors is the *cross-validated* error.
-# Sums over rows can be subtracted, so all ten fits come from a pass or two over the table.
+# .. math:: R(h) = \mathbb E\, \ell(h(x), y) , \qquad \hat R(h) = \frac1m \sum_{i=1}^m \ell(h(x_i), y_i) .
+#
+# Over the rows of the fit this mean is too friendly, since :math:`h` was chosen to make it small. Over rows that were *held
+# out* it is right on average, and comes to :math:`R(h)` as they become more.
+#
+# The simplest way is to lay 30 % of the rows aside. That wastes them, and one draw may be lucky. So shuffle the rows once and
+# cut them into ten parts, as equal as can be. Leave one out, fit the others, measure on the part; then the next. Every row is
+# judged once, by a model that has not seen it. The mean of the ten errors is the *cross-validated* error. All candidates share
+# the same parts, and the one with the least error is taken. (Its own error is then a little too friendly again: whoever wants
+# to report a number keeps a third set of rows for it.) Sums over rows can be subtracted, so all ten fits come from a pass or
+# two over the table.
 
 features = qed.PolynomialFeatures(5, include_bias=False).fit_transform(income / 1000)
 folds = qed.KFold(10, shuffle=True, random_state=0)
 kept_out, on_the_rows = [], []
 for degree in range(1, 6):
     columns = features[:, :degree]
-    found = qed.cross_validate(qed.LinearRegression(), columns, food, cv=folds, scoring="neg_mean_squared_error")
+    found = qed.cross_validate(
+        qed.LinearRegression(), columns, food, cv=folds, scoring="neg_mean_squared_error"
+    )
     kept_out.append(np.sqrt(-found["test_score"].mean()))
-    on_the_rows.append(qed.root_mean_squared_error(food, qed.LinearRegression().fit(columns, food).predict(columns)))
+    on_the_rows.append(
+        qed.root_mean_squared_error(
+            food, qed.LinearRegression().fit(columns, food).predict(columns)
+        )
+    )
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
 left.plot(range(1, 6), on_the_rows, "o-", label="rows of the fit")
 left.semilogy(range(1, 6), kept_out, "s--", label="rows held out")
-left.set(xlabel="degree", xticks=range(1, 6), ylabel="root mean squared error (francs)", title="Which curve?")
+left.set(
+    xlabel="degree",
+    xticks=range(1, 6),
+    ylabel="root mean squared error (francs)",
+    title="Which curve?",
+)
 left.legend()
 right.plot(income, food, ".", color="grey", alpha=0.4)
 for degree, style in ((1, "-"), (3, "--"), (5, ":")):
@@ -236,13 +298,63 @@ print("held out:", np.round(kept_out, 1))
 # of least squares to :math:`\|y\|^2`.)
 
 scaled = qed.StandardScaler().fit_transform(features)
-search = qed.Search(qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error").fit(
-    scaled, food
-)
+search = qed.Search(
+    qed.Ridge(), {"alpha": np.logspace(-4, 4, 50)}, cv=folds, scoring="neg_mean_squared_error"
+).fit(scaled, food)
 print(search.how_)
-print(f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_score_):.1f} francs")
+print(
+    f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_score_):.1f} francs"
+)
 
 # %%
+# Where an error comes from
+# -------------------------
+#
+# A fitted model is not the truth, for four reasons. No function could know the noise (the *oracle* has this error, too).
+# The best of the *class* is not the oracle: *approximation*. What is best on the sample is not best on all:
+# *generalisation*. And what a program finds is not the best on the sample: *optimisation*. A larger class makes the first
+# of these smaller, and in the end the second larger. In a world that we can draw from they can be told apart:
+
+
+def draw(count, lots):
+    """Draw points about a wave."""
+    x = lots.uniform(-1, 1, (count, 1))
+    return x, np.sin(3 * x[:, 0]) + 0.3 * lots.standard_normal(count)
+
+
+class Powers:
+    """Least squares on powers up to a degree."""
+
+    def __init__(self, degree):
+        self.map, self.line = (
+            qed.PolynomialFeatures(degree, include_bias=False),
+            qed.LinearRegression(),
+        )
+
+    def fit(self, X, y):
+        self.line.fit(self.map.fit_transform(X), y)
+        return self
+
+    def predict(self, X):
+        return self.line.predict(self.map.transform(X))
+
+
+for degree in (1, 3, 9):
+    parts = qed.risk_parts(
+        Powers(degree), draw, lambda x: np.sin(3 * x[:, 0]), 60, population=20_000, random_state=0
+    )
+    print(
+        f"degree {degree}: oracle {parts.oracle:.3f}, approximation {parts.approximation:.3f}, ",
+        end="",
+    )
+    print(f"generalisation {parts.generalisation:.3f}")
+
+# %%
+# All of this is *supervised* learning: somebody has told the answers, numbers here (*regression*) and labels in chapter 5
+# (*classification*). Chapters 3 and 6 have rows without answers, chapter 9 rewards, and baskets in which things are found
+# together. ``qed.catalogue()`` lists every method by its kind. One learns from data where nobody knows the rule, or can say
+# it, or where it changes; otherwise one writes it down.
+#
 # Stepping through it
 # -------------------
 #
@@ -255,7 +367,9 @@ print(f"penalty {search.best_params_['alpha']:.3g}, error {np.sqrt(-search.best_
 
 walk = qed.steps(qed.GradientRidge(alpha=0.1), series, employed)
 for step, _ in zip(walk, range(8)):
-    print(f"step {step.number}: objective {step.objective:.6g}, at most {step.gap:.1e} above the minimum (relative)")
+    print(
+        f"step {step.number}: objective {step.objective:.6g}, at most {step.gap:.1e} above the minimum (relative)"
+    )
 
 # %%
 # Where the texts slip

@@ -18,11 +18,51 @@ from qed.data.synthetic import sinusoid
 income, food = qed.data.load("engel").Xy()
 
 # %%
+# A coin first
+# ------------
+#
+# A coin that shows heads with the probability :math:`p` fell 1, 1, 1, 1, 0, 1, 1, 1. The *likelihood* of that is
+# :math:`p^7 (1 - p)`. It is largest at :math:`\hat p = \frac78`, the share of heads: *maximum likelihood*. (For a die it is
+# the share of each side.) But would you bet seven to one? You had a *belief* before. Say it as a density,
+# :math:`p^{a-1}(1-p)^{b-1}` up to a factor: a *Beta*. Bayes' theorem multiplies belief and likelihood, so :math:`h` heads
+# and :math:`t` tails make a Beta again, with :math:`a + h` and :math:`b + t`. Its top is the *maximum a posteriori*, its
+# mean is what to expect of the next toss, :math:`(a + h)/(a + b + h + t)`. With many tosses belief does not matter any
+# more.
+
+coin = qed.stats.Beta(2, 2).posterior([1, 1, 1, 1, 0, 1, 1, 1])
+print(
+    "most likely",
+    qed.stats.Bernoulli.fit([1, 1, 1, 1, 0, 1, 1, 1]).p,
+    "most probable",
+    coin.mode,
+    "mean",
+    coin.mean,
+)
+
+# %%
+# A belief can also be a list. Numbers come evenly from 0 to :math:`\Theta`, and :math:`\Theta` is 1 (which you believe
+# twice as much) or 2. You see 0.5, 0.7 and 0.1. Then the chances are as :math:`\frac23 \cdot 1` to
+# :math:`\frac13 \cdot \frac18`, sixteen to one. The mean of :math:`\Theta` is 18/17, and the next number has at 0.82 the
+# density 33/34.
+
+believed = qed.stats.DiscretePrior({1: 2 / 3, 2: 1 / 3}, lambda top: qed.stats.Uniform(0, top))
+after = believed.posterior([0.5, 0.7, 0.1])
+print({top: round(float(chance), 4) for top, chance in after.probabilities.items()})
+
+# %%
+# An *estimator* is a recipe for a number, and has a bias and a variance; its mean squared error is the square of the one,
+# plus the other. The mean of :math:`n` numbers has no bias and the variance :math:`\sigma^2/n`. The mean of the first and
+# the last is not biased either, but has :math:`\sigma^2/2`. Who always says 5 has no variance, and a bias unless 5 is
+# right. The mean squared deviation, :math:`\frac1n \sum_i (x_i - \bar x)^2`, is the most likely variance of a Gaussian and
+# too small on average, by the factor :math:`\frac{n-1}{n}`. And with a belief :math:`N(\mu_0, \sigma_0^2)` about a mean,
+# the best guess lies between, weighted by :math:`n/\sigma^2` and :math:`1/\sigma_0^2`.
+#
 # Noise decides the cost
 # ----------------------
 #
-# Suppose that :math:`y_i = f(x_i) + z_i` with independent noise :math:`z_i \sim N(0, \sigma^2)`. The probability
-# density of all we saw is a product,
+# Suppose that :math:`y_i = f(x_i) + z_i` with independent noise :math:`z_i \sim N(0, \sigma^2)`. (Its mean is zero. Noise with
+# another mean would be an error that always points the same way, and no data would show it.) The probability density of all we
+# saw is a product,
 #
 # .. math:: p(y \mid w) = \prod_i \frac{1}{\sqrt{2\pi}\,\sigma} \exp\left(-\frac{(y_i - x_i^\top w)^2}{2\sigma^2}\right) .
 #
@@ -31,18 +71,23 @@ income, food = qed.data.load("engel").Xy()
 # .. math:: -\log p(y \mid w) = \frac{1}{2\sigma^2} \sum_i (y_i - x_i^\top w)^2 + n \log(\sqrt{2\pi}\,\sigma) .
 #
 # Only the sum of squares depends on :math:`w`. So least squares *is* maximum likelihood for Gaussian noise, whatever
-# :math:`\sigma`. Other noise, other cost: Laplace noise asks for absolute errors, :math:`\sum_i |y_i - x_i^\top w|`,
-# whose answer is a median in the place of a mean.
+# :math:`\sigma`; and the most likely :math:`\sigma^2` is the mean of the squared residuals. Other noise, other cost:
+# Laplace noise asks for absolute errors, :math:`\sum_i |y_i - x_i^\top w|`, whose answer is a median in the place of a
+# mean. A loss between the two is that of *Huber*: a parabola up to :math:`\delta`, a straight line beyond, so that a single
+# row far away can not pull without end (`qed.HuberRegressor`).
 #
-# And uneven noise? If row :math:`i` has the variance :math:`\sigma_i^2`, its square is divided by it. Rich households
-# scatter more, so they should count less. Here we say that the standard deviation is proportional to income. In general
+# And uneven noise? If row :math:`i` has the variance :math:`\sigma_i^2`, its square is divided by it: it has the *weight*
+# :math:`\omega_i = 1/\sigma_i^2`, as if it stood :math:`\omega_i` times in the table. Rich households scatter more, so they
+# should count less. Here we say that the standard deviation is proportional to income. In general
 # the noise has a covariance matrix :math:`\Sigma`, and the answer is *generalised least squares*:
 #
 # .. math:: \hat w = (X^\top \Sigma^{-1} X)^{-1} X^\top \Sigma^{-1} y .
 #
-# That is least squares after a change of coordinates: :math:`\Sigma^{-1/2} y` has independent noise of variance one. Noise
-# with a memory is of this kind. Where each value keeps a share :math:`r` of the last, :math:`z_{i+1} = r z_i + u_i`, it is
-# :math:`z = Ru` with :math:`R_{ij} = r^{i-j}` for :math:`i \ge j`, and so :math:`\Sigma = RR^\top`.
+# That is least squares after a change of coordinates: :math:`\Sigma^{-1/2} y` has independent noise of variance one, and it
+# does not matter which root is taken. Noise with a memory is of this kind. Where each value keeps a share :math:`r` of the
+# last, :math:`z_{i+1} = r z_i + u_i`, it is :math:`z = Ru` with :math:`R_{ij} = r^{i-j}` for :math:`i \ge j`, and so
+# :math:`\Sigma = RR^\top`. An echo, :math:`z_i = \sum_j r_j u_{i-j}`, has the covariance :math:`\sum_j r_j r_{j+h}` at the
+# distance :math:`h`, and none beyond its length.
 
 plain = qed.LinearRegression().fit(income, food)
 uneven = qed.GeneralizedLeastSquares(covariance=income[:, 0] ** 2).fit(income, food)
@@ -51,12 +96,20 @@ median = qed.LeastAbsoluteDeviations().fit(income, food)
 at = np.linspace(300, 5000, 50)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained")
 left.plot(income, food, ".", color="grey", alpha=0.5)
-for model, name, style in ((plain, "even Gaussian", "-"), (uneven, "uneven Gaussian", "--"), (median, "Laplace", ":")):
+for model, name, style in (
+    (plain, "even Gaussian", "-"),
+    (uneven, "uneven Gaussian", "--"),
+    (median, "Laplace", ":"),
+):
     left.plot(at, model.predict(at), style, label=f"{name}: slope {model.coef_[0]:.3f}")
 left.set(xlabel="income (francs a year)", ylabel="food", title="Three kinds of noise, three lines")
 left.legend()
 right.plot(income, (food - uneven.predict(income)) / income[:, 0], ".", alpha=0.5)
-right.set(xlabel="income (francs a year)", ylabel="residual / income", title="Divided by income, the spread is even")
+right.set(
+    xlabel="income (francs a year)",
+    ylabel="residual / income",
+    title="Divided by income, the spread is even",
+)
 plt.show()
 print(uneven.inference_)
 
@@ -73,8 +126,9 @@ print(uneven.inference_)
 # .. math:: \frac{1}{\sigma^2} \|Xw - y\|^2 + (w - m)^\top P^{-1} (w - m) .
 #
 # With :math:`m = 0` and :math:`P = \tau^2 I` this is ridge regression with :math:`\lambda = \sigma^2/\tau^2`. So a
-# penalty is a belief, and its size says how strong the belief is compared with the noise. `qed.GaussianMAP` keeps the
-# whole posterior, and its certificate knows about ridge:
+# penalty is a belief, and its size says how strong the belief is compared with the noise. With a vague belief
+# (:math:`\tau \to \infty`) it is maximum likelihood again; with a firm one (:math:`\tau \to 0`) the data change nothing.
+# `qed.GaussianMAP` keeps the whole posterior, and its certificate knows about ridge:
 
 patients = qed.data.load("diabetes")
 body, progression = patients.Xy()
@@ -96,22 +150,58 @@ print(qed.certify(belief, body, progression))
 # Without a prior (:math:`P^{-1} = 0`) it is generalised least squares, with :math:`\Sigma = I` besides it is least squares,
 # and with :math:`P = I/\lambda`, :math:`m = 0` it is ridge. The second form, equal to the first by the identity of *Woodbury*,
 # solves a system of the size of the rows in the place of the columns. `qed.linear_gaussian` takes the smaller one. A belief
-# can also be wrong: a prior far from the truth does worse than none, and rows that were held out notice.
+# that differs from column to column (:math:`P` is any covariance) is named after *Tikhonov*: where :math:`P_{jj}` is large,
+# coefficient :math:`j` is hardly penalised; where it is zero, it stays at :math:`m_j`.
 #
+# A belief can also be wrong. Here are ten points on the line with slope 0.5 and intercept 1, without any noise, and three
+# beliefs of the same strength, :math:`\sigma^2/\tau^2 = 6`. The one around zero pulls to the origin, the one near the truth
+# hardly matters, and the one on the other side does worse than none. Rows that were held out notice:
+
+x = 3 + np.sqrt(0.15) * np.repeat([1.0, -1.0], 5)
+line = np.column_stack([x, np.ones(10)])
+for centre in ((0.0, 0.0), (0.75, 0.75), (-0.75, -0.75)):
+    pulled = qed.linear_gaussian(line, 0.5 * x + 1, noise=6.0, prior=1.0, prior_mean=centre).mean
+    print(f"belief around {centre}: slope {pulled[0]:.4f}, intercept {pulled[1]:.4f}")
+random = np.random.default_rng(0)
+x = random.uniform(1, 5, 20)
+line, seen = np.column_stack([x, np.ones(20)]), 0.5 * x + 1 + 0.5 * random.standard_normal(20)
+for centre in ((0.75, 0.75), (-0.75, -0.75)):
+    believer = qed.GaussianMAP(centre, 0.25 / 6, 0.25)
+    score = qed.cross_val_score(believer, line, seen, cv=5, scoring="neg_mean_squared_error").mean()
+    print(f"belief around {centre}: error on rows held out {-score:.3f}")
+
+# %%
 # Gaussian vectors
 # ----------------
 #
+# A *Gaussian vector* is a linear image of independent standard normal numbers, :math:`Z = RU + \mu`. Its covariance is
+# :math:`\Sigma = RR^\top`. Where :math:`R` can be inverted it has a density: a linear map stretches volumes by
+# :math:`|\det R|`, so densities are divided by it, and
+#
+# .. math:: f(z) = \frac{1}{\sqrt{(2\pi)^k \det \Sigma}} \exp\left(-\tfrac12 (z - \mu)^\top \Sigma^{-1} (z - \mu)\right) .
+#
+# It is constant on ellipsoids. With :math:`\Sigma v_i = \lambda_i v_i` the one where the quadratic form is :math:`c` has the
+# half axes :math:`\sqrt{c \lambda_i}\, v_i`.
+#
+# The most likely mean and covariance are those of the rows, :math:`\hat\mu = \frac1n \sum_i x_i` and
+# :math:`\hat\Sigma = \frac1n \sum_i (x_i - \hat\mu)(x_i - \hat\mu)^\top`. For one number this is shown in two steps, although
+# :math:`\sum_i (x_i - \mu)^2/(2\sigma^2) + n \ln \sigma` is not convex in both: whatever :math:`\sigma`, the best
+# :math:`\mu` is the mean; put it in, and what is left goes to infinity at both ends of :math:`\sigma` and has one flat place
+# between. (If all values are equal it goes to minus infinity, and there is no maximum.)
+#
 # Why are Gaussians so convenient? Because they stay Gaussian. If :math:`(X, Y)` is a Gaussian vector, so is every part
-# of it, every linear image of it, and each part when the other is known:
+# of it, every linear image of it, :math:`AZ \sim N(A\mu, A\Sigma A^\top)`, and each part when the other is known:
 #
 # .. math:: \mathbb E[X \mid Y = y] = \mu_X + \Sigma_{XY} \Sigma_{YY}^{-1} (y - \mu_Y) ,
 #    \qquad \operatorname{Var}[X \mid Y] = \Sigma_{XX} - \Sigma_{XY} \Sigma_{YY}^{-1} \Sigma_{YX} .
 #
 # Read the first formula again. It is *linear in y*, and its slope :math:`\Sigma_{XY} \Sigma_{YY}^{-1}` is that of least
-# squares. So regression is conditioning. The second formula says how much is left unknown, and it does not depend on
-# :math:`y`. (Mind the order: parts of a Gaussian vector are Gaussian, but two Gaussian numbers need not form a Gaussian
-# vector. Let :math:`X` be normal and :math:`Y = \pm X`, the sign tossed with a coin. They are uncorrelated, and yet
-# :math:`X + Y` is zero half of the time.) Take the logarithms of income and food, which look Gaussian:
+# squares. So regression is conditioning, and the posterior above is, too: take the coefficients for :math:`X`. The second
+# formula says how much is left unknown, and it does not depend on :math:`y`. If :math:`\Sigma_{XY} = 0`, nothing about
+# :math:`X` is learned from :math:`Y`: inside one Gaussian vector, what is uncorrelated is independent. (Mind the order:
+# parts of a Gaussian vector are Gaussian, but two Gaussian numbers need not form a Gaussian vector. Let :math:`X` be normal
+# and :math:`Y = \pm X`, the sign tossed with a coin. They are uncorrelated, and yet :math:`X + Y` is zero half of the
+# time.) Take the logarithms of income and food, which look Gaussian:
 
 logs = np.log(np.column_stack([food, income[:, 0]]))
 cloud = qed.stats.Gaussian.fit(logs)
@@ -138,8 +228,12 @@ print(
 # Bias and variance
 # -----------------
 #
-# Ridge aims beside the truth on purpose. When does that pay? Draw the training set again and again. At a point
-# :math:`x` the expected squared error of the prediction has three parts:
+# Ridge aims beside the truth on purpose. When does that pay? Always a little. In fixed columns least squares has the error
+# :math:`\mathbb E \|\hat w - w\|^2 = \sigma^2 \sum_i 1/\lambda_i`, with the eigenvalues :math:`\lambda_i` of
+# :math:`X^\top X`. Ridge has :math:`\sum_i (\sigma^2 \lambda_i + \lambda^2 a_i^2)/(\lambda_i + \lambda)^2`, with the parts
+# :math:`a_i` of the true :math:`w`, and that is *less* for every :math:`0 < \lambda \le 2\sigma^2/\|w\|^2`. For
+# predictions: draw the training set again and again. At a point :math:`x` the expected squared error of the prediction has
+# three parts:
 #
 # .. math:: \mathbb E\left[(h(x) - Y)^2\right] = \left(\mathbb E\, h(x) - f(x)\right)^2 + \operatorname{Var} h(x) + \sigma^2 .
 #
@@ -169,35 +263,68 @@ plt.show()
 # %%
 # Too stiff: wrong in the same way every time (bias). Too flexible: wrong in another way every time (variance). In the
 # middle both are small. We can not see bias and variance of a real table, since we have it only once. But their sum
-# shows in the error on rows held out.
+# shows in the error on rows held out. What follows from the three parts is worth a list:
 #
+# 1. A model that is too small has a large bias; most of what is called overfitting is variance.
+# 2. The training error shows the bias only, the test error both. Training far below test means variance.
+# 3. With more rows the variance goes to zero.
+# 4. The bias does only if the class holds the truth. Otherwise more rows do not help.
+# 5. A good feature lowers the bias. A useless one hardly raises it, as its coefficient can be zero.
+# 6. Every feature raises the variance. So add one only if it takes more from the bias.
+# 7. Nothing lowers the noise of the new row.
+# 8. More noise in the *test* rows changes that third part alone; in the *training* rows it changes bias and variance, too.
+# 9. On real data the parts can not be told apart. So try methods on data that were made up.
+#
+# Here they are made up: ten points about a line, again and again, and polynomials of degree 0, 1 and 2. The constant is
+# wrong at the edges. The parabola is as right as the line on average, and follows the noise.
+
+trials = qed.polynomial_experiment((0, 1, 2), repetitions=300)
+for degree, one in trials.items():
+    print(f"degree {degree}: {one}")
+qed.plots.bias_variance(trials)
+plt.show()
+
+# %%
 # Kernels: a line in a space that is never visited
 # ------------------------------------------------
 #
-# What was that `qed.KernelRidge`? Ridge regression with features :math:`\phi(x)` has the answer
-# :math:`w = \Phi^\top c`: a combination of the rows. (The part of :math:`w` orthogonal to all rows changes no
-# prediction and costs penalty, so it is zero.) Put this in, and only inner products of rows are left:
+# What was that `qed.KernelRidge`? Ridge regression with features :math:`\phi(x)` has the answer :math:`w = \Phi^\top c`: a
+# combination of the rows. (Every :math:`w` is the sum of a combination of the rows and a part that is orthogonal to all of
+# them. The second part changes no prediction and costs penalty, so it is zero.) Put this in, and only inner products of
+# rows are left:
 #
 # .. math:: (K + \lambda I)\, c = y , \qquad K_{ij} = \phi(x_i)^\top \phi(x_j) = k(x_i, x_j), \qquad h(x) = \sum_i c_i\, k(x_i, x) .
 #
-# So we never need the features, only :math:`k`. The polynomial kernel :math:`(1 + x^\top z)^d` stands for all monomials
-# up to degree :math:`d`. The Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features: it maps
-# :math:`x` to a *function*, the bump :math:`\phi_x(t) \propto e^{-2\gamma\|x - t\|^2}`, and the inner product of functions is an
-# integral, :math:`k(x, z) = \int \phi_x(t)\, \phi_z(t)\, dt`. Which
-# functions may be used? Those whose matrices :math:`K` are positive semidefinite. Sums of kernels with weights that are not
-# negative are such functions again, and so is :math:`f(x)\, k(x, z)\, f(z)`. A vector with :math:`v^\top K v < 0` refutes a
-# candidate for good:
+# So we never need the features, only :math:`k`. The coefficients are the residuals, scaled:
+# :math:`c_i = (y_i - h(x_i))/\lambda`. With :math:`n` rows, :math:`\ell` columns and :math:`d` features of degree
+# :math:`p`, kernels cost :math:`O(n^3 + n^2 (\ell + \log p))` and features :math:`O(d^3 + d^2 n)`: take the side that is
+# smaller. (Noise and beliefs enter as before: :math:`\Sigma` stands in the place of :math:`\lambda I`, and :math:`XPX^\top`
+# is a kernel matrix.) The polynomial kernel :math:`(1 + x^\top z)^d` stands for all monomials up to degree :math:`d`. The
+# Gaussian kernel :math:`e^{-\gamma\|x - z\|^2}` stands for infinitely many features: it maps :math:`x` to a *function*, the
+# bump :math:`\phi_x(t) \propto e^{-2\gamma\|x - t\|^2}`, and the inner product of functions is an integral,
+# :math:`k(x, z) = \int \phi_x(t)\, \phi_z(t)\, dt`. Which functions may be used? Those whose matrices :math:`K` are
+# positive semidefinite. Sums of kernels with weights that are not negative are such functions again, and so are
+# :math:`f(x)\, k(x, z)\, f(z)`, products, powers, exponentials, and :math:`\phi(x)^\top A\, \phi(z)` with a positive
+# semidefinite :math:`A` (which is a prior on the features). A vector with :math:`v^\top K v < 0` refutes a candidate for
+# good, while no table of numbers can prove one:
 
 print(qed.kernels.check_mercer(lambda x, z: -np.linalg.norm(x - z), grid[::10]))
 
 # %%
+# Read :math:`h(x) = \sum_i c_i\, k(x_i, x)` once more. The kernel says how *similar* two rows are, and :math:`c_i` how
+# important row :math:`i` is: a prediction is a sum of importance times similarity. A narrow Gaussian (large :math:`\gamma`,
+# or small :math:`\sigma` in :math:`\gamma = 1/(2\sigma^2)`) finds next to nothing similar; a wide one everything. With no
+# penalty the curve passes through every point, if :math:`K` can be inverted.
+#
 # One eigendecomposition of :math:`K` gives all penalties, and the error of each row when it is left out. Households
 # again, with the logarithm of income:
 
 logs = np.log(income)
 logs = (logs - logs.mean()) / logs.std()
 share = food / income[:, 0]
-path = qed.kernel_ridge_path(logs, share - share.mean(), np.logspace(-4, 3, 40), kernel="rbf", gamma=1.0)
+path = qed.kernel_ridge_path(
+    logs, share - share.mean(), np.logspace(-4, 3, 40), kernel="rbf", gamma=1.0
+)
 curve = qed.KernelRidge(path.best, kernel="rbf", gamma=1.0).fit(logs, share - share.mean())
 where = np.linspace(logs.min(), logs.max(), 100)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.7), layout="constrained")
@@ -209,7 +336,9 @@ left.legend()
 right.plot(logs, share, ".", color="grey", alpha=0.4)
 right.plot(where, curve.predict(where) + share.mean(), color="C1")
 right.set(
-    xlabel="log income, standardised", ylabel="share of income spent on food", title="Engel's law: the share falls"
+    xlabel="log income, standardised",
+    ylabel="share of income spent on food",
+    title="Engel's law: the share falls",
 )
 plt.show()
 
@@ -217,24 +346,30 @@ plt.show()
 # Few columns: the lasso
 # ----------------------
 #
-# Ten measurements of 442 patients; which of them matter? To try all subsets is too much work for many columns. The
-# *lasso* penalises sizes instead of squares,
+# Ten measurements of 442 patients; which of them matter? A model with few columns is cheap to use: what has the weight zero
+# need not be measured. To find the best :math:`k` columns is NP-hard. `qed.BestSubset` tries all subsets, which is too much
+# work for many columns. The *lasso* penalises sizes instead of squares,
 #
 # .. math:: \min_w \frac{1}{2n} \|Xw - y\|^2 + \alpha \|w\|_1 ,
 #
-# and this makes coefficients *exactly* zero. The reason: to shrink a coefficient by a little always saves the same
-# penalty, :math:`\alpha`, however small the coefficient is already. A square saves less and less.
+# (or, which is the same by duality, keeps :math:`\|w\|_1` below a bound) and this makes coefficients *exactly* zero. The
+# reason: to shrink a coefficient by a little always saves the same penalty, :math:`\alpha`, however small the coefficient
+# is already. A square saves less and less. (As a belief it is that of *Laplace*, :math:`p(w) \propto e^{-|w|/b}`, and the
+# lasso is its maximum a posteriori.)
 #
 # In one coordinate, with the others fixed, the minimum can be written down. With :math:`\rho_j` the covariance of
 # column :math:`j` with what the other columns leave over, and columns of unit variance, it is the *soft threshold*
 #
 # .. math:: w_j = \operatorname{sign}(\rho_j)\, \max(|\rho_j| - \alpha,\, 0) .
 #
-# Go round the coordinates until nothing moves: that is coordinate descent.
+# Go round the coordinates until nothing moves: that is coordinate descent. (Descent along subgradients finds the same minimum,
+# slowly, and no exact zeros on the way.)
 
 lasso = qed.Lasso(alpha=2.0).fit(body, progression)
 lassos = qed.lasso_path(body, progression, eps=1e-3)
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.2, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.2, 1]
+)
 lines = left.semilogx(lassos.alphas, lassos.coef)
 left.set(xlabel="penalty", ylabel="coefficient", title="Columns come in one after the other")
 for line, style in zip(lines, 8 * ["-"] + 2 * ["--"]):
@@ -243,6 +378,9 @@ left.legend(lines, patients.features, fontsize=8, loc="upper left", bbox_to_anch
 qed.plots.tangency(body[:, [2, 1]], progression, 25.0, right)
 plt.show()
 print("  ".join(f"{name} {value:.1f}" for name, value in zip(patients.features, lasso.coef_)))
+small = qed.prune(lasso)
+same = np.abs(small.predict(body[:, small.columns_]) - lasso.predict(body)).max()
+print(f"{len(small.columns_)} of 10 columns give the same predictions, up to {same:.0e}")
 
 # %%
 # The right picture is the same in two columns, the body mass index and the sex: the ellipses of equal error meet the ball of
@@ -274,7 +412,8 @@ print(qed.certify(lasso, body, progression))
 # ---------------------
 #
 # So far only :math:`y` had noise. If the columns have it, too, least squares is too flat, however much data there is.
-# *Total least squares* moves points perpendicularly, by the last singular vector of :math:`[X\; y]`. Its equation is
+# *Total least squares* moves points perpendicularly: it makes :math:`\sum_i (y_i - x_i^\top w)^2/(1 + \|w\|^2)` least. The last
+# right singular vector :math:`v` of :math:`[X\; y]` holds the answer, :math:`w = -v_{1:d}/v_{d+1}`. Its equation is
 # ridge regression with a *negative* penalty, :math:`(X^\top X - \sigma_{\min}^2 I) w = X^\top y`. (It has an answer if
 # :math:`\sigma_{\min}` is below the least singular value of :math:`X` alone, and refuses otherwise.) The other way round,
 # noise that one *adds* to the columns on purpose is a penalty: copies of the rows with noise of variance :math:`\lambda/n` on
@@ -282,24 +421,33 @@ print(qed.certify(lasso, body, progression))
 
 random = np.random.default_rng(1)
 exact = random.standard_normal(3000)
-seen, answer = exact + 0.6 * random.standard_normal(3000), 2 * exact + 0.6 * random.standard_normal(3000)
+seen, answer = (
+    exact + 0.6 * random.standard_normal(3000),
+    2 * exact + 0.6 * random.standard_normal(3000),
+)
 ordinary = qed.LinearRegression().fit(seen[:, None], answer)
 total = qed.TotalLeastSquares().fit(seen[:, None], answer)
-print(f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares {total.coef_[0]:.2f}")
+print(
+    f"the truth 2; least squares {ordinary.coef_[0]:.2f}; total least squares {total.coef_[0]:.2f}"
+)
 
 # %%
 # Stepping through it
 # -------------------
 #
-# *Orthogonal matching pursuit* chooses columns greedily: take the one that explains most of what is left, fit all
-# chosen ones again, repeat. It is a generator of steps. What to look for: the error falls with each pick, and mostly by
-# less and less. Mostly: here the fifth pick gains more than the fourth, since greed does not see pairs. And compare the
-# order of the picks with the order in which columns enter the lasso path above; they need not agree.
+# *Matching pursuit* chooses columns greedily. It takes the one that explains most of what is left, the largest
+# :math:`|r^\top x_j|/\|x_j\|`, gives it the coefficient :math:`r^\top x_j/\|x_j\|^2`, and repeats; what is left is
+# orthogonal to the column just taken, so by Pythagoras it gets shorter. *Orthogonal* matching pursuit fits all chosen
+# columns again after each pick, so none is picked twice. It is a generator of steps. What to look for: the error falls with
+# each pick, and mostly by less and less. Mostly: here the fifth pick gains more than the fourth, since greed does not see
+# pairs. And compare the order of the picks with the order in which columns enter the lasso path above; they need not agree.
 
 walk = qed.steps(qed.OrthogonalMatchingPursuit(n_nonzero_coefs=6), body, progression)
 for step in walk:
     picked = [patients.features[int(k)] for k in np.ravel(step.picks)]
-    print(f"step {step.number}: mean squared error {step.objective / len(progression):.0f} with {picked}")
+    print(
+        f"step {step.number}: mean squared error {step.objective / len(progression):.0f} with {picked}"
+    )
     if len(picked) == 6:
         break
 
@@ -378,7 +526,9 @@ highest = np.abs(body.T @ progression).max() / len(progression)
 above = qed.Lasso(alpha=highest * 1.001).fit(body, progression)
 below = qed.Lasso(alpha=highest * 0.999).fit(body, progression)
 assert not above.coef_.any() and np.count_nonzero(below.coef_) == 1
-print(f"alpha_max = {highest:.3f}; the first column in is {patients.features[int(np.argmax(np.abs(below.coef_)))]!r}")
+print(
+    f"alpha_max = {highest:.3f}; the first column in is {patients.features[int(np.argmax(np.abs(below.coef_)))]!r}"
+)
 
 # %%
 # .. end-solution::

@@ -23,8 +23,9 @@ print(X.shape)
 # The direction of the largest spread
 # -----------------------------------
 #
-# First move the cloud to the origin: subtract the mean of each column. Then look for a direction :math:`v`, a vector of
-# length one, along which the rows vary most:
+# First move the cloud to the origin: subtract the mean of each column. (The means are kept: new rows lose the same.) The
+# *shadow* of a row on a direction :math:`v`, a vector of length one, has the length :math:`x^\top v = \|x\| \cos\theta`. Look
+# for the direction along which these vary most:
 #
 # .. math:: v_1 = \arg\max_{\|v\| = 1} \; \|Xv\|^2 = \arg\max_{\|v\| = 1} \; v^\top X^\top X\, v .
 #
@@ -33,18 +34,27 @@ print(X.shape)
 #
 # .. math:: v^\top X^\top X v = z^\top \Lambda z = \sum_k \lambda_k z_k^2 \le \lambda_1 ,
 #
-# because the :math:`z_k^2` add up to one. Equality holds for the first eigenvector. So :math:`v_1` is the eigenvector
-# of the largest eigenvalue. The next direction, orthogonal to the first, is the next eigenvector, and so on. These are
-# the *principal components*.
+# because the :math:`z_k^2` add up to one. Equality holds for the first eigenvector. So :math:`v_1` is the eigenvector of
+# the largest eigenvalue. The next direction, orthogonal to the first, is the next eigenvector, and so on. These are the
+# *principal components*. The scores :math:`XV` along them are uncorrelated, and have the variances :math:`\lambda_k/n`.
+# (The sign of a direction is free; where two eigenvalues are equal, so is the choice of the pair.)
 
 plane = qed.PCA(2).fit(X)
 scores = plane.transform(X)
-figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 4.6), layout="constrained", width_ratios=[1.5, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11.5, 4.6), layout="constrained", width_ratios=[1.5, 1]
+)
 for k in range(10):
     rows = scores[digit == k]
     left.plot(*rows.T, ".", markersize=3, color=plt.get_cmap("tab10")(k))
-    left.text(*np.median(rows, axis=0), str(k), fontsize=16, weight="bold", ha="center", va="center")
-left.set(xlabel="first component", ylabel="second component", title="1797 digits in the plane of largest spread")
+    left.text(
+        *np.median(rows, axis=0), str(k), fontsize=16, weight="bold", ha="center", va="center"
+    )
+left.set(
+    xlabel="first component",
+    ylabel="second component",
+    title="1797 digits in the plane of largest spread",
+)
 right.imshow(np.hstack([part.reshape(8, 8) for part in plane.components_]), cmap="RdBu")
 right.axvline(7.5, color="black", linewidth=1)
 right.set(title="The two directions, as pictures", xticks=[], yticks=[])
@@ -91,7 +101,11 @@ figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
 axes.plot(np.arange(1, 61), np.cumsum(full.explained_variance_ratio_), ".-")
 axes.axhline(0.9, color="grey", linestyle="--", linewidth=1)
 axes.axvline(most.n_components_, color="grey", linestyle="--", linewidth=1)
-axes.set(xlabel="directions", ylabel="share of the variance kept", title=f"{most.n_components_} directions keep 90 %")
+axes.set(
+    xlabel="directions",
+    ylabel="share of the variance kept",
+    title=f"{most.n_components_} directions keep 90 %",
+)
 plt.show()
 
 # %%
@@ -107,7 +121,10 @@ plt.show()
 on_a_line = np.array([[-7.0, -14.0], [2.5, 5.0], [0.5, 1.0], [0.0, 0.0]])
 print("(1, 2) times", project_on_line(on_a_line, [1.0, 2.0])[0], "are 6 numbers in the place of 8")
 print(
-    "100 x 100 of rank 3:", qed.reduction.stored(100, 100, 3), "numbers in the place of", qed.reduction.stored(100, 100)
+    "100 x 100 of rank 3:",
+    qed.reduction.stored(100, 100, 3),
+    "numbers in the place of",
+    qed.reduction.stored(100, 100),
 )
 centred = X - X.mean(axis=0)
 squares = np.linalg.svd(centred, compute_uv=False) ** 2
@@ -123,12 +140,17 @@ for k in (2, 20):
 # pictures of 64 pixels need no table of 64 by 64, and pictures of a million pixels none of a million squared.
 
 rounds = np.array([direction for direction, _, _ in qed.reduction.deflation(X, 2)])
-print("deflation finds the same plane:", np.allclose(np.abs(rounds @ plane.components_.T), np.eye(2), atol=1e-8))
+print(
+    "deflation finds the same plane:",
+    np.allclose(np.abs(rounds @ plane.components_.T), np.eye(2), atol=1e-8),
+)
 rows = X[:30] - X[:30].mean(axis=0)
 values, beta = np.linalg.eigh(rows @ rows.T)
 first = rows.T @ beta[:, -1] / np.sqrt(values[-1])
 print(
-    "from products of rows:", f"{abs(first @ qed.PCA(1).fit(X[:30]).components_[0]):.12f}", "is the cosine of the angle"
+    "from products of rows:",
+    f"{abs(first @ qed.PCA(1).fit(X[:30]).components_[0]):.12f}",
+    "is the cosine of the angle",
 )
 
 # %%
@@ -255,7 +277,9 @@ plt.show()
 points = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 line = qed.PCA(1).fit(points)
 back = line.inverse_transform(line.transform(points))
-assert np.allclose(np.abs(line.components_), [[1, 0]]) and np.isclose(((points - back) ** 2).sum(), 2)
+assert np.allclose(np.abs(line.components_), [[1, 0]]) and np.isclose(
+    ((points - back) ** 2).sum(), 2
+)
 print(np.abs(line.components_), ((points - back) ** 2).sum())
 
 # %%

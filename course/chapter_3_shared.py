@@ -55,13 +55,27 @@ def squares(table):
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 for (name, shares), line in zip(kept.items(), ("-", "--", ":")):
     left.plot(sizes, shares, line, marker=".", label=name)
-left.set(xlabel="numbers kept, of 64", ylabel="share of the variance", title="What is kept of the digits")
+left.set(
+    xlabel="numbers kept, of 64", ylabel="share of the variance", title="What is kept of the digits"
+)
 left.legend()
 for k, line in ((8, ":"), (48, "-")):
-    ratio = squares(qed.GaussianRandomProjection(k, random_state=0).fit_transform(few)) / squares(few)
-    right.hist(ratio, bins=40, range=(0, 2.5), histtype="step", linestyle=line, linewidth=2, label=f"{k} directions")
+    ratio = squares(qed.GaussianRandomProjection(k, random_state=0).fit_transform(few)) / squares(
+        few
+    )
+    right.hist(
+        ratio,
+        bins=40,
+        range=(0, 2.5),
+        histtype="step",
+        linestyle=line,
+        linewidth=2,
+        label=f"{k} directions",
+    )
 right.axvline(1, color="grey", linewidth=1)
-right.set(xlabel="squared distance after, over before", ylabel="pairs of rows", title="Random directions")
+right.set(
+    xlabel="squared distance after, over before", ylabel="pairs of rows", title="Random directions"
+)
 right.legend()
 plt.show()
 
@@ -134,11 +148,19 @@ plt.show()
 iris, species = qed.data.load("iris").Xy()
 hidden, factors = qed.ProbabilisticPCA(1).fit(iris), qed.FactorAnalysis(1).fit(iris)
 for name, model in (("one noise for all", hidden), ("noise for each column", factors)):
-    covariance = model.components_.T @ model.components_ + np.diag(np.broadcast_to(model.noise_variance_, 4))
+    covariance = model.components_.T @ model.components_ + np.diag(
+        np.broadcast_to(model.noise_variance_, 4)
+    )
     off = np.abs(covariance - np.cov(iris.T, bias=True)).max()
-    print(f"{name:>21}: log-likelihood of a row {model.score(iris):.3f}, covariances missed by at most {off:.2f}")
+    print(
+        f"{name:>21}: log-likelihood of a row {model.score(iris):.3f}, covariances missed by at most {off:.2f}"
+    )
 scaled = qed.FactorAnalysis(1).fit(iris * np.array([1.0, 10.0, 1.0, 1.0]))
-print("noise of the second column, in centimetres and in millimetres:", factors.noise_variance_[1].round(4), end=" ")
+print(
+    "noise of the second column, in centimetres and in millimetres:",
+    factors.noise_variance_[1].round(4),
+    end=" ",
+)
 print((scaled.noise_variance_[1] / 100).round(4))
 
 # %%
@@ -160,14 +182,29 @@ print((scaled.noise_variance_[1] / 100).round(4))
 # the largest *singular value* of :math:`X_w^\top Y_w = D_x S D_y^\top`. So :math:`u_i = W_x D_x e_i`,
 # :math:`v_i = W_y D_y e_i`, and the *canonical correlations* are :math:`1 \ge S_{11} \ge S_{22} \ge \dots \ge 0`.
 
-X_w = (exercises - exercises.mean(axis=0)) @ qed.reduction.whitening_matrix(len(body) * np.cov(exercises.T, bias=True))
-Y_w = (body - body.mean(axis=0)) @ qed.reduction.whitening_matrix(len(body) * np.cov(body.T, bias=True))
+X_w = (exercises - exercises.mean(axis=0)) @ qed.reduction.whitening_matrix(
+    len(body) * np.cov(exercises.T, bias=True)
+)
+Y_w = (body - body.mean(axis=0)) @ qed.reduction.whitening_matrix(
+    len(body) * np.cov(body.T, bias=True)
+)
 pairs = qed.CCA().fit(exercises, body)
-print("by hand:", np.linalg.svd(X_w.T @ Y_w, compute_uv=False).round(4), " qed.CCA:", pairs.correlations_.round(4))
+print(
+    "by hand:",
+    np.linalg.svd(X_w.T @ Y_w, compute_uv=False).round(4),
+    " qed.CCA:",
+    pairs.correlations_.round(4),
+)
 u, v = pairs.transform(exercises, body)
-figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.7), layout="constrained", width_ratios=[1.2, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(10.5, 3.7), layout="constrained", width_ratios=[1.2, 1]
+)
 left.plot(u[:, 0], v[:, 0], "o")
-left.set(xlabel="score of the exercises", ylabel="score of the body", title=f"correlation {pairs.correlations_[0]:.2f}")
+left.set(
+    xlabel="score of the exercises",
+    ylabel="score of the body",
+    title=f"correlation {pairs.correlations_[0]:.2f}",
+)
 right.bar(["first", "second", "third"], pairs.correlations_)
 right.set(ylabel="canonical correlation", xlabel="pair", ylim=(0, 1), title="What is shared")
 plt.show()
@@ -178,7 +215,9 @@ plt.show()
 
 generator = np.random.default_rng(0)
 luck = [qed.CCA(1).fit(exercises, generator.permutation(body)).correlations_[0] for _ in range(200)]
-print(f"by luck {np.mean(luck):.2f} on average; {np.mean(luck >= pairs.correlations_[0]):.1%} of 200 draws reach 0.80")
+print(
+    f"by luck {np.mean(luck):.2f} on average; {np.mean(luck >= pairs.correlations_[0]):.1%} of 200 draws reach 0.80"
+)
 
 # %%
 # Noise that is not shared is not seen, however strong it is. Here :math:`Y = X` plus noise of standard deviation 30 along
@@ -208,7 +247,10 @@ told = pairs.latent()
 covariance = np.cov(np.hstack([exercises, body]).T, bias=True)
 print("the story misses the covariances by", f"{np.abs(told.covariance() - covariance).max():.1e}")
 line = qed.LinearRegression().fit(exercises, body)
-print("all pairs against least squares:", f"{np.abs(pairs.predict(exercises) - line.predict(exercises)).max():.1e}")
+print(
+    "all pairs against least squares:",
+    f"{np.abs(pairs.predict(exercises) - line.predict(exercises)).max():.1e}",
+)
 
 # %%
 # The proof, and what its certificate checks
@@ -242,7 +284,9 @@ print(qed.certify(hidden, iris))
 rise = [-step.objective for step in islice(qed.steps(qed.FactorAnalysis(1), iris), 25)]
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
 axes.semilogy(np.maximum(rise[-1] - np.array(rise), 1e-16)[:-1], ".-")
-axes.set(xlabel="step", ylabel="log-likelihood still missing", title="Factor analysis of the irises")
+axes.set(
+    xlabel="step", ylabel="log-likelihood still missing", title="Factor analysis of the irises"
+)
 plt.show()
 assert (np.diff(rise) >= -1e-9 * np.abs(rise[-1])).all()
 
@@ -292,7 +336,8 @@ print(A.round(3), B, C, D.round(3))
 angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
 circle = np.column_stack([0.5 + 2 * np.cos(angle), -0.7 + 2 * np.sin(angle)])
 ranks = [
-    np.linalg.matrix_rank(centred(Polynomial(2)(points))) for points in (circle, generator.standard_normal((40, 2)))
+    np.linalg.matrix_rank(centred(Polynomial(2)(points)))
+    for points in (circle, generator.standard_normal((40, 2)))
 ]
 assert ranks == [4, 5]
 print(ranks)

@@ -57,6 +57,18 @@ for name, function in (
     print(f"{name:<15}{check_convexity(function, -3, 3).verdict}")
 
 # %%
+# To be convex along every coordinate is less. :math:`x^2 + y^2 - 4xy` is a parabola in :math:`x` and one in :math:`y`, but its
+# Hessian has the eigenvalues 6 and -2: a saddle. Whoever minimises it in turn, by :math:`x \leftarrow 2y` and
+# :math:`y \leftarrow 2x`, runs away:
+
+x, y = 1.0, 1.0
+for _ in range(5):
+    x = 2 * y
+    y = 2 * x
+print("after five rounds:", (x, y), "with the value", x**2 + y**2 - 4 * x * y)
+print(check_convexity(lambda w: w[0] ** 2 + w[1] ** 2 - 4 * w[0] * w[1], [-3, -3], [3, 3]).verdict)
+
+# %%
 # Two numbers say more. :math:`f` is *m-strongly convex* if its curvature is everywhere at least :math:`m`, and
 # *M-smooth* if it is at most :math:`M`. Their ratio :math:`\kappa = M/m` is the *condition number*: how long and narrow
 # the valley is. Here is a ravine with :math:`m = 1` and :math:`M = 25`:
@@ -89,8 +101,12 @@ start = [-10.0, 1.5]
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
 east, north = np.meshgrid(np.linspace(-11, 3, 100), np.linspace(-3.2, 3.2, 100))
 for panel, (length, verdict) in zip(panels, ((0.01, "slow"), (0.06, "good"), (0.082, "too long"))):
-    walk = np.array([step.point for step in islice(GradientDescent(length).steps(ravine, [-10.0, 1.0]), 31)])
-    panel.contour(east, north, (east**2 + 25 * north**2) / 2, levels=12, colors="grey", linewidths=0.5)
+    walk = np.array(
+        [step.point for step in islice(GradientDescent(length).steps(ravine, [-10.0, 1.0]), 31)]
+    )
+    panel.contour(
+        east, north, (east**2 + 25 * north**2) / 2, levels=12, colors="grey", linewidths=0.5
+    )
     panel.plot(*walk.T, ".-", linewidth=1.2, markersize=5)
     panel.set(title=f"step {length:g}: {verdict}", xlabel="w₁", xlim=(-11, 3), ylim=(-3.2, 3.2))
 panels[0].set_ylabel("w₂")
@@ -112,9 +128,40 @@ print(textwrap.fill(str(caught[0].message), 88))
 # What is missing shrinks by a constant factor in every step. That is the theorem. Here is the run that it speaks of,
 # held to its bound at every step:
 
-print(certify_rate(StrongSmoothRate(smoothness=25.0, strong_convexity=1.0), ravine, start, 0.0, times=[1, 10, 100]))
+print(
+    certify_rate(
+        StrongSmoothRate(smoothness=25.0, strong_convexity=1.0),
+        ravine,
+        start,
+        0.0,
+        times=[1, 10, 100],
+    )
+)
 
 # %%
+# What can be promised depends on what is known. With :math:`R` the distance of the start from a minimum, :math:`L` a bound on
+# the slopes, and :math:`t` steps:
+#
+# .. list-table::
+#    :header-rows: 1
+#    :widths: 34 20 46
+#
+#    * - the function is
+#      - step
+#      - it is above its minimum by at most
+#    * - convex, slopes up to :math:`L`
+#      - :math:`R/(L\sqrt t)`
+#      - :math:`RL/\sqrt t`, for the mean of the iterates
+#    * - m-strongly convex, slopes up to :math:`L`
+#      - :math:`2/(m(t + 1))`
+#      - :math:`2L^2/(m(t + 1))`, for a weighted mean, on a bounded set
+#    * - convex, M-smooth
+#      - :math:`1/M`
+#      - :math:`MR^2/(2t)`
+#    * - m-strongly convex, M-smooth
+#      - :math:`1/M`
+#      - :math:`e^{-tm/M}` times that of the start
+#
 # The second inequality is worth gold on its own: :math:`f - f^* \le \|\nabla f\|^2 / (2m)`. It bounds what is missing
 # by what can be *measured where we stand*, without knowing the minimum. That is what the certificate of a run claims.
 
@@ -128,7 +175,9 @@ print(found)
 # Without :math:`m` nothing of the kind can be claimed: the certificate then speaks about the gradient, and no more. A
 # small gradient may be a minimum, or a plain. Here is Rosenbrock's valley, which is not convex:
 
-banana = minimize(lambda w: (1 - w[0]) ** 2 + 100 * (w[1] - w[0] ** 2) ** 2, [-1.2, 1.0], method="newton")
+banana = minimize(
+    lambda w: (1 - w[0]) ** 2 + 100 * (w[1] - w[0] ** 2) ** 2, [-1.2, 1.0], method="newton"
+)
 print(banana.certificate)
 
 # %%
@@ -138,13 +187,19 @@ print(banana.certificate)
 # Gradient descent zigzags: across the ravine the slope is steep and changes its sign, along it the slope is gentle and
 # does not. A *heavy ball* remembers its last step. What changes sign cancels, what does not adds up:
 #
-# .. math:: w^{t+1} = w^t - \alpha \nabla f(w^t) + \beta\, (w^t - w^{t-1}) .
+# .. math:: v^t = \beta v^{t-1} - \alpha \nabla f(w^t) , \qquad w^{t+1} = w^t + v^t .
 #
-# *Nesterov's* method takes the gradient where the momentum will have carried it. Both need about :math:`\sqrt\kappa`
+# Written out, :math:`v^t` is a sum of all slopes so far, the one of :math:`s` steps ago with the weight :math:`\alpha\beta^s`.
+# With :math:`\beta = 0` it is gradient descent. *Nesterov's* method takes the gradient where the momentum will have carried it,
+# at :math:`w^t + \beta v^{t-1}`. Both need about :math:`\sqrt\kappa`
 # steps where gradient descent needs :math:`\kappa`. *Newton's* method uses the Hessian: it jumps to the minimum of the
 # parabola that fits best where it stands,
 #
 # .. math:: w^{t+1} = w^t - \left(\nabla^2 f(w^t)\right)^{-1} \nabla f(w^t) .
+#
+# The same formula finds a *root* of the gradient, as :math:`w - \varphi(w)/\varphi'(w)` finds one of a function of one number.
+# (From :math:`w = 1` the root of :math:`w^2 - 2` comes as 1.5, 1.4167, 1.414216, 1.414213562.) It costs :math:`O(d^3)` a step,
+# for the linear system.
 
 methods = {
     "gradient descent": GradientDescent(step=2 / 26),
@@ -153,7 +208,9 @@ methods = {
     "Newton": Newton(step=1.0),
 }
 runs = {name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()}
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.5, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=[1.5, 1]
+)
 qed.plots.descent(ravine, {name: steps[:25] for name, steps in runs.items()}, left)
 left.set_title("25 steps each")
 for (name, steps), style in zip(runs.items(), ("-", "--", "-.", ":")):
@@ -163,32 +220,55 @@ right.legend(fontsize=8)
 plt.show()
 
 # %%
-# Newton is there in one step, since the ravine *is* a parabola. In general it converges quadratically, once it is near:
-# the number of right digits doubles. Far away it may fail. On :math:`\sqrt{w^2 + 1}`, convex and harmless, the whole
-# step goes to :math:`-w^3`: from 0.9 it converges, from 1.1 it runs away. A line search along the step, the default of
-# `qed.optim.Newton`, cures it.
+# Newton is there in one step, since the ravine *is* a parabola. In general it converges quadratically, once it is near: the
+# number of right digits doubles. (If the Hessian changes by at most the distance and is at least :math:`\alpha` at the
+# minimum, then from a distance of :math:`\alpha/2` on the error is at most :math:`\alpha\, 2^{-2^t}`.) Where the Hessian is
+# not positive definite, the step may lead to a saddle; adding :math:`\lambda I` to it mends that. Far away it may fail. On
+# :math:`\sqrt{w^2 + 1}`, convex and harmless, the whole step goes to :math:`-w^3`: from 0.9 it converges, from 1.1 it runs
+# away. A line search along the step, the default of `qed.optim.Newton`, cures it.
 
 hyperbola = Objective(
-    lambda w: np.sqrt(w[0] ** 2 + 1), lambda w: w / np.sqrt(w**2 + 1), lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1)
+    lambda w: np.sqrt(w[0] ** 2 + 1),
+    lambda w: w / np.sqrt(w**2 + 1),
+    lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1),
 )
 for begin in (0.9, 1.1):
     print(
         "whole steps: ",
         "  ->  ".join(
-            f"{step.point[0]:.4g}" for step in islice(Newton(step=1.0, shift=0.0).steps(hyperbola, [begin]), 5)
+            f"{step.point[0]:.4g}"
+            for step in islice(Newton(step=1.0, shift=0.0).steps(hyperbola, [begin]), 5)
         ),
     )
-print("with a search:", "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(Newton().steps(hyperbola, [1.1]), 5)))
+print(
+    "with a search:",
+    "  ->  ".join(f"{step.point[0]:.4g}" for step in islice(Newton().steps(hyperbola, [1.1]), 5)),
+)
+
+# %%
+# How far to go
+# -------------
+#
+# A *line search* chooses a direction :math:`u` that leads down, :math:`u^\top \nabla f < 0`, and then the :math:`\alpha`
+# for which :math:`f(w + \alpha u)` is least, or small enough. The objective never rises, and no :math:`M` has to be known.
+# On a quadratic with the Hessian :math:`H` the best step along :math:`-g` is :math:`g^\top g/(g^\top H g)`. If the
+# directions are the axes, one after the other, it is *coordinate descent*, which needs no gradient at all:
+
+for name in ("line search", "coordinate"):
+    walked = minimize(ravine, start, method=name, max_iter=200)
+    print(f"{name:<12} {walked.value:.1e} after {walked.ending.n_iter} steps")
 
 # %%
 # Some rows at a time
 # -------------------
 #
-# The costs of learning are sums over rows. The gradient of *one row*, drawn by lot, has the right mean and costs
-# :math:`1/n` of the work. That is *stochastic gradient descent*. It does not settle: near the minimum the noise of the
-# draws is larger than the slope. Three cures: steps that shrink, *mini-batches* (the variance falls like one over their
-# size), and the average of the last iterates, which for a convex function comes near the minimum not only on the whole but
-# *with high probability*.
+# The costs of learning are sums over rows. The gradient of *one row*, drawn by lot, has the right mean,
+# :math:`\mathbb E\, \nabla f_i = \frac1n \sum_i \nabla f_i`, and costs :math:`1/n` of the work. That is *stochastic
+# gradient descent*: 1 000 steps of one row, or 20 of 50 rows, cost as much as one step of 1 000. Such a pass over the rows
+# is an *epoch*, and the fair measure when methods are compared. It does not settle: near the minimum the noise of the draws
+# is larger than the slope. (That can be an advantage: noise leads out of shallow valleys.) Three cures: steps that shrink,
+# *mini-batches* (the variance falls like one over their size), and the average of the last iterates, which for a convex
+# function comes near the minimum not only on the whole but *with high probability*.
 
 income, food = qed.data.load("engel").Xy()
 A = np.column_stack([np.ones(len(food)), (income[:, 0] - income.mean()) / income.std()])
@@ -207,7 +287,11 @@ for name, method, style in (
 ):
     walk = [step.point for step in islice(method.steps(squares, [1.5, -1.0]), 300)]
     axes.semilogy([squares.value(w) - squares.value(best) + 1e-9 for w in walk], style, label=name)
-axes.set(xlabel="steps", ylabel="excess over the minimum", title="Engel's households: gradients of some of the rows")
+axes.set(
+    xlabel="steps",
+    ylabel="excess over the minimum",
+    title="Engel's households: gradients of some of the rows",
+)
 axes.legend()
 plt.show()
 
@@ -216,11 +300,15 @@ plt.show()
 # ------------------------------------------------
 #
 # Three sensors measure their distances from a robot. Each distance puts it on a circle; with noise the circles do not
-# meet in one point. Least squares again, but the unknown place sits inside a square root:
+# meet in one point. Gaussian noise asks for least squares again, but the unknown place sits inside a square root:
 #
 # .. math:: L(w) = \tfrac12 \sum_i \left(y_i - \|x_i - w\|\right)^2 , \qquad \nabla L = -J^\top (y - F(w)) .
 #
-# *Gauss-Newton* replaces :math:`F` by its tangent plane and solves a linear problem in each step.
+# *Gauss-Newton* replaces :math:`F` by its tangent plane and solves a linear least-squares problem in each step,
+# :math:`J^\top J\, \Delta w = J^\top (y - F)`. It needs no second derivatives. It ends where :math:`J^\top (y - F) = 0`, which
+# may be one of several valleys, according to the start; if the sensors stand in a line, the robot has a twin on the other side.
+# In practice one stops when the cost or the place changes by less than a small share of itself. (If nobody knows a formula
+# :math:`F`, one takes a family that can come near every function. Chapter 8 does.)
 
 
 def distance(X, w):
@@ -243,9 +331,14 @@ print(robot.coef_.round(3), bool(robot.certificate_))
 
 for size in (0.0, 1.0):
     seen = distance(sensors, [1.0, 1.0]) + size * np.array([0.4, -0.5, 0.3])
-    walk = qed.steps(qed.NonlinearLeastSquares(distance, [2.0, 2.0], method="gauss-newton"), sensors, seen)
+    walk = qed.steps(
+        qed.NonlinearLeastSquares(distance, [2.0, 2.0], method="gauss-newton"), sensors, seen
+    )
     places = np.array([step.point for step in islice(walk, 12)])
-    print(f"noise {size:g}:", "  ".join(f"{np.linalg.norm(place - places[-1]):.0e}" for place in places[:6]))
+    print(
+        f"noise {size:g}:",
+        "  ".join(f"{np.linalg.norm(place - places[-1]):.0e}" for place in places[:6]),
+    )
 
 # %%
 # Where the texts slip
@@ -335,7 +428,9 @@ for penalty in (0.0, 1.0, 10.0, 100.0):
     bowl = Objective(lambda w, H=hessian: w @ H @ w / 2, lambda w, H=hessian: H @ w)
     walk = list(islice(GradientDescent(1 / hessian[1, 1]).steps(bowl, [1.0, 1.0]), 1000))
     steps.append(next(step.number for step in walk if step.objective <= 1e-6 * walk[0].objective))
-    print(f"lambda {penalty:>5g}: condition {qed.optim.condition_number(hessian):6.2f}, {steps[-1]} steps")
+    print(
+        f"lambda {penalty:>5g}: condition {qed.optim.condition_number(hessian):6.2f}, {steps[-1]} steps"
+    )
 assert steps == sorted(steps, reverse=True)
 
 # %%

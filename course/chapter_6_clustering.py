@@ -24,8 +24,10 @@ species = table["species"].to_numpy(str)  # kept in the drawer until the end
 # Centres
 # -------
 #
-# Choose :math:`k` centres :math:`c_1, \dots, c_k` and give every row to one of them, so that rows lie close to their
-# centres:
+# Rows of one group should be alike, rows of two groups should not. *Alike* is mostly a small distance. (A *distance* is
+# never negative, zero for equal points only, symmetric, and no way is longer than a detour. The squared one fails the last.
+# Which measure is right is a decision about the subject, not about numbers.) Choose :math:`k` centres
+# :math:`c_1, \dots, c_k` and give every row to one of them, so that rows lie close to their centres:
 #
 # .. math:: \min_{c, z} \; \sum_i \|x_i - c_{z_i}\|^2 .
 #
@@ -39,8 +41,9 @@ species = table["species"].to_numpy(str)  # kept in the drawer until the end
 #
 # .. math:: \sum_{i \in C} \|x_i - c\|^2 = \sum_{i \in C} \|x_i - \bar x\|^2 + |C|\, \|c - \bar x\|^2 .
 #
-# *Lloyd's algorithm* alternates the two. It begins with centres drawn by lot; *k-means++* draws rows far from the
-# centres so far with a higher chance.
+# *Lloyd's algorithm* alternates the two, at a price of :math:`O(nkd)` a round. It begins with centres drawn by lot; *k-means++*
+# draws a row with a chance in proportion to its squared distance from the centres so far. On average that costs at most
+# :math:`8(\ln k + 2)` times the least possible, even before Lloyd begins.
 
 walk = qed.steps(qed.KMeans(3, init="random", n_init=1, random_state=1), X)
 figure, panels = plt.subplots(1, 4, figsize=(13, 3.5), layout="constrained")
@@ -51,7 +54,9 @@ for step in islice((step for step in walk if not step.prepares), 12):
         model = walk.model_at(step)
         panel = panels[(0, 1, 3).index(step.number)]
         for cluster, marker in enumerate("os^"):
-            panel.plot(*X[model.labels_ == cluster].T, marker, color=f"C{cluster}", markersize=3, alpha=0.7)
+            panel.plot(
+                *X[model.labels_ == cluster].T, marker, color=f"C{cluster}", markersize=3, alpha=0.7
+            )
         panel.plot(*model.cluster_centers_.T, "kX", markersize=10, markeredgecolor="white")
         panel.set(title=f"step {step.number}", xticks=[], yticks=[])
     if step.gap == 0:
@@ -66,7 +71,9 @@ plt.show()
 #
 # Why does it end? Each half step is an exact minimisation, so the objective never rises. There are finitely many ways
 # to share rows out, and none comes back once the objective has fallen. So after finitely many steps nothing changes any
-# more. Then every row is with its nearest centre and every centre is the mean of its rows.
+# more. Then every row is with its nearest centre and every centre is the mean of its rows. The groups are *Voronoi cells*:
+# :math:`x` is nearer to :math:`\mu_1` than to :math:`\mu_2` exactly if :math:`x^\top (\mu_2 - \mu_1) \le
+# (\|\mu_2\|^2 - \|\mu_1\|^2)/2`, a half-space, and a cell is where several of them meet. So it is convex.
 #
 # That is a *local* optimum, and it may be a bad one. Four points at the corners of a long rectangle show it:
 
@@ -111,7 +118,8 @@ plt.show()
 #
 # First make the groups soft. *Soft k-means* gives every row in shares,
 # :math:`r_{ik} \propto e^{-\beta\|x_i - c_k\|^2}`, and moves each centre to the mean weighted with them. For large
-# :math:`\beta` it is k-means again. For small :math:`\beta` all centres melt into one.
+# :math:`\beta` it is k-means again. For small :math:`\beta` all centres melt into one. (As it will turn out, it is EM for round
+# clouds of equal weight whose variance :math:`1/(2\beta)` is known.)
 
 
 def apart(centres):
@@ -131,9 +139,13 @@ print(f"k-means:    centres {apart(means.cluster_centers_):.2f} apart")
 #
 # .. math:: p(x) = \sum_k \alpha_k\, N(x;\, \mu_k, \Sigma_k) .
 #
-# The log-likelihood :math:`\ell = \sum_i \log \sum_k \alpha_k N(x_i; \mu_k, \Sigma_k)` has a sum inside the logarithm,
-# so no formula gives its maximum. Here is the idea that does. For any shares :math:`q_{ik} \ge 0` with
-# :math:`\sum_k q_{ik} = 1`, Jensen's inequality moves the logarithm inside:
+# In one column that is :math:`3k - 1` parameters. If the labels were known, the likelihood would be that of chapter 5,
+# cloud by cloud. They are not. The log-likelihood :math:`\ell = \sum_i \log \sum_k \alpha_k N(x_i; \mu_k, \Sigma_k)` has a
+# sum inside the logarithm, so no formula gives its maximum. (It has slopes, of course,
+# :math:`\Sigma_k^{-1} \sum_i q_{ik} (x_i - \mu_k)` by :math:`\mu_k`, with :math:`q` as below, and one could descend.) Here
+# is the idea that does better. Jensen's inequality says that :math:`\log` of a mean is at least the mean of :math:`\log`,
+# as a concave curve lies below its tangents. For any shares :math:`q_{ik} \ge 0` with :math:`\sum_k q_{ik} = 1`, it moves
+# the logarithm inside:
 #
 # .. math:: \ell = \sum_i \log \sum_k q_{ik} \frac{p(x_i, k)}{q_{ik}}
 #    \;\ge\; \sum_i \sum_k q_{ik} \log \frac{p(x_i, k)}{q_{ik}} = F(q, \theta) .
@@ -151,9 +163,11 @@ print(f"k-means:    centres {apart(means.cluster_centers_):.2f} apart")
 #    \qquad \alpha_k = \frac1n \sum_i q_{ik} .
 #
 # :math:`F` rises in both, and :math:`\ell \ge F` with equality after each E step. So the likelihood never falls. This
-# is *expectation maximisation*, EM.
+# is *expectation maximisation*, EM. (Whoever rounds the shares to 0 and 1 gets k-means, if clouds are round, equal and known.)
 
-mixture = qed.GaussianMixture(3, init_params="random_from_data", random_state=3, tol=1e-6, max_iter=500)
+mixture = qed.GaussianMixture(
+    3, init_params="random_from_data", random_state=3, tol=1e-6, max_iter=500
+)
 walk = qed.steps(mixture, X)
 figure, panels = plt.subplots(1, 4, figsize=(13, 3.5), layout="constrained")
 shown = iter(panels[:3])
@@ -188,14 +202,17 @@ print(qed.certify(clouds, X))
 
 heights = []
 for seed in range(12):
-    start = qed.GaussianMixture(3, init_params="random_from_data", random_state=seed, tol=1e-6, max_iter=500)
+    start = qed.GaussianMixture(
+        3, init_params="random_from_data", random_state=seed, tol=1e-6, max_iter=500
+    )
     heights.append(start.fit(X).lower_bound_)
 print("starts by lot:", np.sort(heights).round(3))
 print("from k-means: ", round(clouds.lower_bound_, 3))
 
 # %%
 # For the number of clouds there is a price: BIC takes :math:`\tfrac12 \log n` off the log-likelihood for every
-# parameter (the table has minus twice the rest).
+# parameter, AIC takes 1. (The table has minus twice the rest: :math:`K \log n - 2 \ell` and :math:`2K - 2\ell` for :math:`K`
+# parameters.)
 
 print(qed.mixture_path(X, range(1, 7), random_state=0))
 
@@ -212,19 +229,36 @@ answers = {
 for panel, (name, labels) in zip(panels, answers.items()):
     for cluster, marker in enumerate("os^"):
         panel.plot(*X[labels == cluster].T, marker, color=f"C{cluster}", markersize=3)
-    panel.set(title=f"{name}: {qed.adjusted_rand_score(species, labels):.2f}", xlabel="bill length (standardised)")
+    panel.set(
+        title=f"{name}: {qed.adjusted_rand_score(species, labels):.2f}",
+        xlabel="bill length (standardised)",
+    )
 panels[0].set_ylabel("bill depth (standardised)")
 plt.show()
 
 # %%
-# The clouds are tilted, so the mixture sees them and k-means does not. Nobody told it that there are species.
+# The clouds are tilted, so the mixture sees them and k-means does not. Nobody told it that there are species. And a density
+# tells what fits nowhere: rows of little density are *outliers*.
+
+density = clouds.score_samples(X)
+odd = np.argsort(density)[:3]
+print("the three least likely birds:", [(str(species[i]), X[i].round(2).tolist()) for i in odd])
+
+# %%
+# Groups are also used to make data smaller: a picture of 16 million colours keeps its looks with 64 of them, the centres of its
+# pixels, and a table keeps the number of its group as one new column.
 #
 # What hangs together
 # -------------------
 #
 # Some groups have no centre. Two rings share theirs. *Spectral clustering* draws a graph, joins rows that are alike,
-# and cuts where the graph is thin; *kernel k-means* looks for centres in the features of a kernel. Both need only
-# similarities.
+# and cuts where the graph is thin: the matrix :math:`L = D - W`, degrees less weights, has the eigenvalue zero as often as the
+# graph falls apart, and eigenvectors of small eigenvalues say where it nearly does. *Kernel k-means* looks for centres in the
+# features of a kernel, at the squared distance
+#
+# .. math:: K_{ii} - \frac2{|C|} \sum_{j \in C} K_{ij} + \frac1{|C|^2} \sum_{j, l \in C} K_{jl} .
+#
+# Both need only similarities.
 
 points, ring = qed.data.synthetic.rings(200, noise=0.1, random_state=0)
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.5), layout="constrained", sharey=True)
@@ -250,8 +284,8 @@ plt.show()
 #   than half with the second centre.
 # - The gap of a step is how far the centres still move. It reaches exactly zero, because there are finitely many
 #   partitions.
-# - EM creeps where clouds overlap. Its likelihood often rests on a plateau for many steps, then two clouds change roles
-#   and it climbs again.
+# - EM creeps where clouds overlap, and is about as fast as Newton's method where they do not. Its likelihood often rests on
+#   a plateau for many steps, then two clouds change roles and it climbs again.
 
 for step in islice(qed.steps(qed.KMeans(3, random_state=1), X), 6):
     what = "draws a centre" if step.prepares else f"step {step.number}, gap {step.gap:.2g}"
@@ -319,7 +353,7 @@ print(f"log-likelihood less bound {gap:.6f}, divergence {divergence:.6f}")
 # .. end-solution::
 #
 # **Exercise 3.** Add one bird with a bill of 2 metres (a typing error). What happens to the centres of k-means, and
-# what to those of `qed.KMedians`, which minimises the sum of absolute differences?
+# what to those of `qed.KMedians`, which minimises :math:`\sum_i \|x_i - c_{z_i}\|_1` with medians for centres?
 #
 # .. solution::
 #
@@ -338,7 +372,9 @@ def moved(model):
 
 of_means = moved(qed.KMeans(3, init=means.cluster_centers_, n_init=1))
 of_medians = moved(qed.KMedians(3, init=means.cluster_centers_, n_init=1))
-print(f"a centre of k-means ends {of_means:.1f} standard deviations away, one of k-medians {of_medians:.2f}")
+print(
+    f"a centre of k-means ends {of_means:.1f} standard deviations away, one of k-medians {of_medians:.2f}"
+)
 assert of_medians < 1 < of_means
 
 # %%

@@ -24,8 +24,11 @@ print(images.shape, "numbers from 0 to 1; the first 1000 are to learn from")
 # From one neuron to a function
 # -----------------------------
 #
-# A *neuron* takes a weighted sum and bends it: :math:`\sigma(a + b^\top x)`. A layer is many of them side by side, and
-# a network is layers one behind the other,
+# A *neuron* takes a weighted sum and bends it: :math:`\sigma(a + b^\top x)`. The bend :math:`\sigma` can be a step, the
+# logistic function, its relative :math:`\tanh`, or :math:`\max(0, z)` (*ReLU*), whose slope is 0 or 1. One linear neuron
+# with squared errors, or one logistic neuron with the cross-entropy, learns by the same rule,
+# :math:`w \leftarrow w + \eta\,(y - \hat y)\, x`: those are chapters 1 and 5. A layer is many of them side by side, and a
+# network is layers one behind the other,
 #
 # .. math:: h(x) = W_L\, \sigma(W_{L-1}\, \sigma(\cdots \sigma(W_1 x))) .
 #
@@ -48,17 +51,25 @@ def wave(x):
 
 x = np.linspace(0, 1, 1001)
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
-for place, (name, make) in zip(axes, (("steps", constructions.step_network), ("hinges", constructions.relu_network))):
+for place, (name, make) in zip(
+    axes, (("steps", constructions.step_network), ("hinges", constructions.relu_network))
+):
     place.plot(x, wave(x), color="0.75", linewidth=4, label="the function")
     place.plot(x, make(wave, 8).forward(x[:, None]).ravel(), label="8 pieces")
     errors = [constructions.largest_error(make(wave, k), wave, points=10_001) for k in (8, 16, 32)]
-    place.set(xlabel="x", title=f"{name}: errors {errors[0]:.3f}, {errors[1]:.3f}, {errors[2]:.3f} for 8, 16, 32")
+    place.set(
+        xlabel="x",
+        title=f"{name}: errors {errors[0]:.3f}, {errors[1]:.3f}, {errors[2]:.3f} for 8, 16, 32",
+    )
     place.legend()
 plt.show()
 
 # %%
-# That is the *universal approximation theorem* in one dimension. It says that weights exist. It does not say how to find
-# them from data, and in many dimensions it may ask for very many units.
+# That is the *universal approximation theorem* in one dimension. It holds for every bend that is bounded, continuous and
+# not constant. It says that weights exist. It does not say how to find them from data, and in many dimensions it may ask
+# for very many units. Features that are *fixed* need a number that grows as a power of the dimension. Units that move with
+# the data do better: for smooth functions the squared error falls as :math:`1/M` with :math:`M` units (*Barron*), in any
+# dimension. And some functions that a deep network computes with few units need exponentially many in a flat one.
 #
 # Slopes of everything at once
 # ----------------------------
@@ -72,21 +83,46 @@ plt.show()
 #
 # Written out, this is a sum over *all paths* from the node to the loss, and their number grows as a power of the depth.
 # *Back-propagation* takes the nodes in the reverse order of the calculation and writes down each derivative once. Then
-# going back costs about as much as going forward, however many paths there are. For a fully connected layer
-# :math:`z = W a` it is two products: :math:`\partial\ell/\partial W = \delta a^\top` and :math:`\partial\ell/\partial a =
-# W^\top \delta`, with :math:`\delta = \partial\ell/\partial z`.
-#
+# going back costs about as much as going forward, however many paths there are. For a fully connected layer :math:`z = W a`
+# it is two products: :math:`\partial\ell/\partial W = \delta a^\top` and :math:`\partial\ell/\partial a = W^\top \delta`,
+# with :math:`\delta = \partial\ell/\partial z`. For a bend it is one,
+# :math:`\delta = \partial\ell/\partial a \cdot \sigma'(z)`. By hand, for :math:`y = v w_1 w_0 x` and the loss
+# :math:`(y - 1)^2` at :math:`x = 2`, :math:`w_0 = 3`, :math:`w_1 = -1`, :math:`v = \frac12`: the values on the way are 6,
+# -6 and -3, the loss is 16, and the slopes by :math:`v, w_1, w_0` are 48, -24 and 8. With ``Dense`` layers, the loss halved
+# as is usual:
+
+chain = qed.Network([qed.Dense(1, bias=False) for _ in range(3)], 1, loss="squared_error")
+for name, value in (("0.weight", 3.0), ("1.weight", -1.0), ("2.weight", 0.5)):
+    chain.parameters[name][:] = value
+by_hand = {
+    name: 2 * slope.item()
+    for name, slope in chain.gradients(np.array([[2.0]]), np.array([1.0])).items()
+}
+print("answer", chain.forward(np.array([[2.0]])).item(), "slopes", by_hand)
+
+# %%
 # Convolution
 # -----------
 #
-# A fully connected layer does not know that two pixels are neighbours. A *filter* does: it is a small picture that
-# slides over the image, and answers at each place with the inner product,
+# A fully connected layer does not know that two pixels are neighbours, and for a colour picture of 32 x 32 pixels it would have
+# :math:`3072^2 = 9\,437\,184` weights. A *filter* does know: it is a small picture that slides over the image, and answers at
+# each place with the inner product,
 #
 # .. math:: L[i, j] = \sum_{a, b} I[i + a, j + b]\, G[a, b] .
 #
-# It is a fully connected layer whose weights are zero outside a window, and shared by all windows. *Pooling* keeps the
-# largest answer of each 2 x 2 places: what was found counts, and a little less where. Two filters of 3 x 3 one behind
-# the other see 5 x 5 pixels, three see 7 x 7. (Below, zeros around the picture keep its size, and a unit sees those, too.)
+# Of all pieces of one length it answers most to the one that looks like itself. On 7 x 7 pixels a filter of 3 x 3 gives 5 x
+# 5 answers with 9 weights; a full layer would have 1225. It *is* a full layer, whose weights are zero outside a window, and
+# shared by all windows. In general there are :math:`\lfloor (W - w + 2p)/s \rfloor + 1` answers in a row of :math:`W`
+# pixels, with :math:`p` zeros on both sides and steps of :math:`s`; six filters give six maps. Its slopes are convolutions
+# again:
+#
+# .. math:: \frac{\partial \ell}{\partial G[a, b]} = \sum_{i, j} \frac{\partial \ell}{\partial L[i, j]}\, I[i + a, j + b] ,
+#    \qquad \frac{\partial \ell}{\partial I[x, y]} = \sum_{i, j} \frac{\partial \ell}{\partial L[i, j]}\, G[x - i, y - j] .
+#
+# *Pooling* keeps the largest answer of each 2 x 2 places: what was found counts, and a little less where. Its slope goes to
+# the place that was the largest. (Pooled over *maps*, with the same filter in several directions, the answer does not tell
+# the direction.) Two filters of 3 x 3 one behind the other see 5 x 5 pixels, three see 7 x 7. (Below, zeros around the
+# picture keep its size, and a unit sees those, too.)
 
 layers = [
     *(qed.Conv2d(8, 3, padding=1), qed.Activation("relu"), qed.MaxPool2d(2)),
@@ -95,19 +131,28 @@ layers = [
 ]
 network = qed.Network(layers, (1, 8, 8), random_state=0)
 for line, field in zip(network.summary(), zoo.receptive_fields(layers, (1, 8, 8))):
-    print(f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a unit sees {field.size}")
+    print(
+        f"{line.layer.split('(')[0]:<11} {line.shape!s:<12} {line.parameters:>5} weights, a unit sees {field.size}"
+    )
 
 # %%
 # Ten outputs and a softmax tell one of ten digits. If a row may have *several* labels (a picture with a dog and a boat), each
 # output gets a logistic function of its own: one network answers many questions with yes or no, and they share what its
 # layers have found. `qed.MLPClassifier` does so when it is given a column of zeros and ones for each label.
 #
-# The loss is the cross-entropy of chapter 5. Batches of 32 rows give a noisy slope each; *Adam* divides every
-# coordinate of it by its usual size. After each epoch 200 other digits are asked, and the weights that did best on them
-# are kept; so the score below is taken on digits that neither the steps nor this choice have seen.
+# The loss is the cross-entropy of chapter 5. Batches of 32 rows give a noisy slope each; *Adam* divides every coordinate of
+# it by its usual size. Other advice that helps: *momentum* and steps that shrink (chapter 4); *dropout*, which silences
+# random units in training so that none relies on another; and pictures that are moved, mirrored or tinted a little, since
+# their label does not change. After each epoch 200 other digits are asked, and the weights that did best on them are kept;
+# so the score below is taken on digits that neither the steps nor this choice have seen.
 
 training = qed.train(
-    network, images[train], digit[train], epochs=12, learning_rate=0.005, validation=(images[judge], digit[judge])
+    network,
+    images[train],
+    digit[train],
+    epochs=12,
+    learning_rate=0.005,
+    validation=(images[judge], digit[judge]),
 )
 figure, axes = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
 axes.semilogy(training.losses, "o-", label="mean loss of an epoch")
@@ -124,7 +169,9 @@ print(f"right on {right:.1%} of the digits held out")
 # The loss of a network is not convex. There are many valleys, and nothing in this course says which one training ends
 # in. So the certificate claims no optimum. It claims what can be checked:
 
-model = qed.MLPClassifier(32, "tanh", learning_rate_init=0.01, batch_size=64, max_iter=20, random_state=0)
+model = qed.MLPClassifier(
+    32, "tanh", learning_rate_init=0.01, batch_size=64, max_iter=20, random_state=0
+)
 model.fit(images[train].reshape(1000, -1), digit[train])
 print(qed.certify(model, images[train].reshape(1000, -1), digit[train]))
 
@@ -149,13 +196,26 @@ for place, pattern in zip(axes, seeing.first_filters(network)[:, 0]):
 figure.suptitle("the first filters: edges in several directions")
 plt.show()
 slope = seeing.saliency(network, images[:1], seeing.Unit("7", (0,)))
-print("pixels that speak for a zero:", int((slope[0, 0] > 0).sum()), "and against it:", int((slope[0, 0] < 0).sum()))
+print(
+    "pixels that speak for a zero:",
+    int((slope[0, 0] > 0).sum()),
+    "and against it:",
+    int((slope[0, 0] < 0).sum()),
+)
 
 # %%
+# There are more such tools in `qed.neural.seeing`: which units answer at all (the deeper, the fewer); the nearest pictures
+# in the features of the last layer; a picture that excites a unit most, found by climbing; a picture rebuilt from one unit,
+# or from all features; and which of our own words a unit goes along with.
+#
 # Deeper
 # ------
 #
-# The networks that won the picture contests grew deeper. Counted, without making a weight:
+# The networks that won the picture contests grew deeper. *LeNet* (1998) read digits. *AlexNet* (2012) has filters of
+# several sizes, ReLU, and dropout in its full layers, where most of its weights are. *VGG* (2014) has filters of 3 x 3
+# only: three in a row see as much as one of 7 x 7, with 27/49 of the weights. *GoogLeNet* (2014) lays filters of several
+# sizes side by side, each behind one of 1 x 1 that first makes the maps fewer, and has no full layers but the last.
+# *ResNet* (2015) goes around its layers. Counted, without making a weight:
 
 for plan in (zoo.lenet(), zoo.alexnet(), zoo.vgg(16), zoo.googlenet(), zoo.resnet(152)):
     print(
@@ -165,7 +225,8 @@ for plan in (zoo.lenet(), zoo.alexnet(), zoo.vgg(16), zoo.googlenet(), zoo.resne
 # %%
 # Deep stacks had a trouble of their own. The slope that arrives at the first layer is a product of one factor for each
 # layer, and where these are small, nothing arrives. A *residual* block adds what it has learned to what it was given,
-# :math:`Y = F(x) + x`. Then the derivative is :math:`\partial F/\partial x + I`, and the way around is always open.
+# :math:`Y = F(x) + x`. Then the derivative is :math:`\partial F/\partial x + I`, and the way around is always open. (The texts
+# go on to networks with memory and to attention by name only. They are not in qed.)
 #
 # Stepping through it
 # -------------------
@@ -212,7 +273,10 @@ for step in islice(walk, 5):
 steps = constructions.hidden_layer([0.0, 1.0], [1.0, -1.0], [2.0, 3.0], "step")
 slopes = steps.gradients(np.array([[2.0]]), np.array([5.0]))
 # The loss of the network is half of the square.
-assert steps.forward(np.array([[2.0]])) == 2 and (2 * slopes["2.weight"]).ravel().tolist() == [-6, 0]
+assert steps.forward(np.array([[2.0]])) == 2 and (2 * slopes["2.weight"]).ravel().tolist() == [
+    -6,
+    0,
+]
 assert not slopes["0.weight"].any() and not slopes["0.bias"].any()
 print({name: (2 * slope).ravel().tolist() for name, slope in slopes.items()})
 
@@ -253,13 +317,19 @@ def first_slope(depth, around):
     inner = [qed.Dense(8), qed.Activation("logistic")]
     blocks = [qed.Residual(inner) if around else qed.Chain(inner) for _ in range(depth)]
     stack = qed.Network([*blocks, qed.Dense(2)], 8, random_state=0)
-    return np.linalg.norm(stack.gradients(rows, kind)["0.inside.0.weight" if around else "0.0.weight"])
+    return np.linalg.norm(
+        stack.gradients(rows, kind)["0.inside.0.weight" if around else "0.0.weight"]
+    )
 
 
 for around in (False, True):
     found = [first_slope(depth, around) for depth in (2, 10)]
-    print(f"{'around shortcuts' if around else 'plain stack':<18}{found[0]:.2e} with 2 layers, {found[1]:.2e} with 10")
-assert first_slope(10, False) < 0.01 * first_slope(2, False) and first_slope(10, True) > 0.1 * first_slope(2, True)
+    print(
+        f"{'around shortcuts' if around else 'plain stack':<18}{found[0]:.2e} with 2 layers, {found[1]:.2e} with 10"
+    )
+assert first_slope(10, False) < 0.01 * first_slope(2, False) and first_slope(
+    10, True
+) > 0.1 * first_slope(2, True)
 
 # %%
 # .. end-solution::

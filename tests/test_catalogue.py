@@ -1,4 +1,4 @@
-"""The catalogue is covered as docs/coverage.md says, and no test of theory is about copies of its own: each comes to use qed."""
+"""The catalogue is covered as docs/coverage.md says, and no test of theory is about copies of its own: each, and each assert, uses qed."""
 
 import sys
 
@@ -8,6 +8,7 @@ from tests.test_architecture import SOURCE
 
 sys.path.insert(0, str(SOURCE.parent.parent / "tools"))
 import catalogue_coverage as tool
+import hollow_asserts as asserts
 
 sys.path.pop(0)
 
@@ -34,3 +35,18 @@ def test_a_test_that_never_calls_qed_is_found(tmp_path):
         "def test_full():\n    assert helper()\n\n\ndef test_hollow():\n    assert np.ones(1)\n"
     )
     assert tool.hollow(file) == ["test_hollow"]
+
+
+@pytest.mark.parametrize("path", sorted(tool.THEORY.glob("test_*.py")), ids=lambda path: path.stem)
+def test_every_assert_of_theory_holds_something_of_qed(path):
+    assert asserts.hollow_asserts(path) == []
+
+
+def test_an_assert_without_qed_is_found(tmp_path):
+    file = tmp_path / "test_x.py"
+    file.write_text(
+        "import numpy as np\nimport qed\n\n\ndef made():\n    return qed.Ridge()\n\n\ndef test_mixed():\n    found, seen = made(), []\n"
+        "    seen.append(found)\n    count = 0\n    for one in seen:\n        if one:\n            count += 1\n    X = np.ones(3)\n"
+        "    assert count and seen\n    assert found.fit(X, X)\n    assert X.sum() == 3\n    np.testing.assert_allclose(X, 1)\n"
+    )
+    assert asserts.hollow_asserts(file) == [("test_mixed", 19), ("test_mixed", 20)]

@@ -59,11 +59,11 @@ def page() -> str:
 
 def hollow(path: Path) -> list[str]:
     """Give the tests of a file that never come to use anything of qed, neither themselves nor by what they call in the file."""
-    used, parts = _using(path)
+    used, parts = using(path)
     return [name for name in parts if name.startswith("test") and name not in used]
 
 
-def _using(path: Path) -> tuple[set[str], dict[str, ast.stmt]]:
+def using(path: Path) -> tuple[set[str], dict[str, ast.stmt]]:
     """Give the names in a file that come to use something of qed, and all parts of the file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     used = _imported(tree)
@@ -76,7 +76,7 @@ def _using(path: Path) -> tuple[set[str], dict[str, ast.stmt]]:
             parts |= {one.id: node for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
     growing = True
     while growing:
-        new = {name for name, node in parts.items() if name not in used and _names(node) & used}
+        new = {name for name, node in parts.items() if name not in used and names_of(node) & used}
         growing, used = bool(new), used | new
     return used, parts
 
@@ -92,15 +92,17 @@ def _imported(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "qed":
             found |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tests."):
-            inner = _using(ROOT / Path(*node.module.split(".")).with_suffix(".py"))[0]
+            inner = using(ROOT / Path(*node.module.split(".")).with_suffix(".py"))[0]
             found |= {alias.asname or alias.name for alias in node.names if alias.name in inner}
     return found
 
 
-def _names(node: ast.stmt) -> set[str]:
-    """Give the names that a part of a file mentions; what a test is given by name counts as well."""
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    return names | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+def names_of(*nodes: ast.AST) -> set[str]:
+    """Give the names that parts of a file mention; what a test is given by name counts as well."""
+    found = [one for node in nodes for one in ast.walk(node)]
+    return {one.id for one in found if isinstance(one, ast.Name)} | {
+        one.arg for one in found if isinstance(one, ast.arg)
+    }
 
 
 def main() -> None:

@@ -1,13 +1,16 @@
-"""Look for dead links in built pages: ``python tools/check_links.py docs/_build/html``.
+"""Look for dead links in built pages, and for places on the machine that built them: ``python tools/check_links.py docs/_build/html``.
 
 Every ``href`` and ``src`` that stays on the site has to lead to a file, and its ``#place`` to an element of that page. Links that leave the
-site are counted and not followed: everything here is read offline. `make docs` runs this after every build.
+site are counted and not followed: everything here is read offline. A page that names a folder of this machine has shown a warning or an
+error that its author did not see. `make docs` runs this after every build.
 """
 
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 class Page(HTMLParser):
@@ -49,12 +52,23 @@ def dead_links(folder: Path) -> tuple[list[str], int, int]:
     return dead, len(pages), leaving
 
 
+def machine_places(folder: Path, places: tuple[str, ...] = (str(ROOT), sys.prefix, sys.base_prefix)) -> list[str]:
+    """Give the pages that name a folder of the machine which built them."""
+    files = [path for path in sorted(folder.rglob("*.html")) if "_static" not in path.relative_to(folder).parts]
+    return [
+        f"{path.relative_to(folder)}: names a folder of this machine"
+        for path in files
+        if any(f"{place}/" in path.read_text(encoding="utf-8") for place in places)
+    ]
+
+
 def main() -> int:
-    """Print what was found; give 1 where a link is dead."""
+    """Print what was found; give 1 where a link is dead or a folder is named."""
     dead, pages, leaving = dead_links(Path(sys.argv[1]))
-    print("\n".join(dead))
+    named = machine_places(Path(sys.argv[1]))
+    print("\n".join(dead + named))
     print(f"{pages} pages, {len(dead)} dead links; {leaving} links leave the site and were not followed.")
-    return 1 if dead or not pages else 0
+    return 1 if dead or named or not pages else 0
 
 
 if __name__ == "__main__":

@@ -52,7 +52,9 @@ ax.semilogy(*gaps(first), label="steepest descent")
 ax.semilogy(*gaps(second), color="C0", linestyle="--", label="steepest descent, resumed")
 ax.semilogy(*gaps(other), color="C1", label="conjugate gradients")
 ax.axvline(40, color="grey", linewidth=1)
-ax.annotate("interrupted", (40, 1e-13), (4, 0), textcoords="offset points", rotation=90, color="grey")
+ax.annotate(
+    "interrupted", (40, 1e-13), (4, 0), textcoords="offset points", rotation=90, color="grey"
+)
 ax.axhline(1e-8, color="grey", linestyle=":", linewidth=1)
 ax.annotate("tolerance", (50, 1.4e-8), color="grey")
 ax.set(xlabel="iteration", ylabel="distance from the proof")

@@ -30,7 +30,9 @@ for ax in axes[:3]:
 with qed.watch() as seen:
     model = qed.KMeans(3, init=start, tol=0.0).fit(X)
 axes[3].plot(seen.trace.objectives, marker=".")
-axes[3].set(xlabel="iteration", title="the objective never rises", xticks=range(len(seen.trace.objectives)))
+axes[3].set(
+    xlabel="iteration", title="the objective never rises", xticks=range(len(seen.trace.objectives))
+)
 plt.show()
 
 # %%

@@ -19,7 +19,9 @@ import numpy as np
 import qed
 
 X, y = qed.data.load("diabetes").Xy()
-X = qed.PolynomialFeatures(2, include_bias=False).fit_transform(qed.StandardScaler().fit_transform(X))
+X = qed.PolynomialFeatures(2, include_bias=False).fit_transform(
+    qed.StandardScaler().fit_transform(X)
+)
 alphas = np.logspace(-1, 5, 60)
 
 search = qed.Search(qed.Ridge(), {"alpha": alphas}, cv="loo", scoring="neg_mean_squared_error")

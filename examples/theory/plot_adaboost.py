@@ -22,7 +22,9 @@ def table(n, seed):
 
 X, y = table(450, 0)
 held_out, truth = table(3000, 1)
-model = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=3), n_estimators=100, random_state=0).fit(X, y)
+model = qed.AdaBoostClassifier(
+    qed.DecisionTreeClassifier(max_depth=3), n_estimators=100, random_state=0
+).fit(X, y)
 print(model.certificate_)
 
 # %%
@@ -42,7 +44,9 @@ left.plot(rounds, wrong_held_out, label="other rows")
 left.set(xlabel="round", ylabel="share of errors", ylim=(-0.02, 0.6))
 left.legend()
 for number in (5, 20, 100):
-    right.plot(np.sort(margins[number - 1]), np.linspace(0, 1, len(y)), label=f"after {number} rounds")
+    right.plot(
+        np.sort(margins[number - 1]), np.linspace(0, 1, len(y)), label=f"after {number} rounds"
+    )
 right.axvline(0, color="0.7", linewidth=1)
 right.set(xlabel="margin", ylabel="share of rows below")
 right.legend()
@@ -55,7 +59,9 @@ figure.tight_layout()
 flipped = np.random.default_rng(2).permutation(len(y))[:45]
 noisy = y.copy()
 noisy[flipped] = 1 - noisy[flipped]
-again = qed.AdaBoostClassifier(qed.DecisionTreeClassifier(max_depth=3), n_estimators=100, random_state=0).fit(X, noisy)
+again = qed.AdaBoostClassifier(
+    qed.DecisionTreeClassifier(max_depth=3), n_estimators=100, random_state=0
+).fit(X, noisy)
 print(
     f"errors on other rows: {wrong_held_out[-1]:.3f}, with a tenth of the labels flipped {1 - again.score(held_out, truth):.3f}"
 )

@@ -32,11 +32,21 @@ for panel, (name, kernel) in zip(panels, kernels.items()):
     path = qed.kernel_ridge_path(X, y, np.logspace(-8, 2, 41), kernel=kernel)
     model = qed.KernelRidge(path.best, kernel=kernel).fit(X, y)
     right = np.mean(np.sign(model.predict(X_new)) == y_new)
-    print(f"{name:<21} alpha {path.best:<8.2g} {right:.0%} right; proven: {bool(model.certificate_)}")
+    print(
+        f"{name:<21} alpha {path.best:<8.2g} {right:.0%} right; proven: {bool(model.certificate_)}"
+    )
     height = model.predict(grid).reshape(120, 120)
-    panel.imshow(np.clip(height, -1, 1), extent=(-1, 1, -1, 1), origin="lower", cmap="coolwarm", vmin=-1.4, vmax=1.4)
+    panel.imshow(
+        np.clip(height, -1, 1),
+        extent=(-1, 1, -1, 1),
+        origin="lower",
+        cmap="coolwarm",
+        vmin=-1.4,
+        vmax=1.4,
+    )
     panel.plot(*X[color == 0].T, ".", color="C0", markersize=3)
     panel.plot(*X[color == 1].T, ".", color="C5", markersize=3)
-    panel.set(title=f"{name}\n{right:.0%} right", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
+    panel.set(title=f"{name}\n{right:.0%} right", xticks=[-1, 0, 1], yticks=[-1, 0, 1], xlabel="x₁")
     panel.grid(visible=False)
+panels[0].set_ylabel("x₂")
 plt.show()

@@ -22,10 +22,15 @@ X, label = rings(200, radii=(0.5, 1.5), noise=0.15, random_state=0)
 y = np.where(label == 1, 1.0, -1.0)
 
 kernel = Polynomial(2)
-print("kernel and features agree to", f"{np.abs(kernel(X) - kernel.features(X) @ kernel.features(X).T).max():.0e}")
+print(
+    "kernel and features agree to",
+    f"{np.abs(kernel(X) - kernel.features(X) @ kernel.features(X).T).max():.0e}",
+)
 for one in (Linear(), kernel):
     model = qed.KernelRidge(alpha=1e-3, kernel=one).fit(X, y)
-    print(f"{one!r:<22} {np.mean(np.sign(model.predict(X)) == y):.0%} of the points on the right side; {model.reason_}")
+    print(
+        f"{one!r:<22} {np.mean(np.sign(model.predict(X)) == y):.0%} of the points on the right side; {model.reason_}"
+    )
 
 # %%
 # Left: the points, and where the fit with the kernel is zero. Right: the squares of the coordinates. The circle has become a line,
@@ -39,7 +44,14 @@ for group, color, name in [(0, "C0", "disc"), (1, "C1", "ring")]:
     right.plot(*X[label == group].T ** 2, ".", color=color, label=name)
 right.plot(*boundary.T**2, color="black", linewidth=1.2, label="where the fit is zero")
 left.set(xlabel="x₁", ylabel="x₂", aspect="equal", title="The points")
-right.set(xlabel="x₁²", ylabel="x₂²", aspect="equal", xlim=(-0.1, 3.6), ylim=(-0.1, 3.6), title="Their squares")
+right.set(
+    xlabel="x₁²",
+    ylabel="x₂²",
+    aspect="equal",
+    xlim=(-0.1, 3.6),
+    ylim=(-0.1, 3.6),
+    title="Their squares",
+)
 right.legend()
 plt.show()
 

@@ -18,7 +18,11 @@ y, x = np.mgrid[0 : 1 : height * 1j, 0 : 1.5 : width * 1j]
 sky = np.stack([0.95 - 0.5 * (1 - y), 0.55 + 0.1 * y, 0.35 + 0.55 * (1 - y)], axis=2)
 glow = np.exp(-((x - 1.05) ** 2 + (y - 0.35) ** 2) / 0.03)[:, :, None]
 image = sky + glow * np.array([0.5, 0.35, 0.1])
-for level, colour, waves in ((0.55, (0.45, 0.35, 0.5), 7), (0.68, (0.25, 0.35, 0.3), 11), (0.82, (0.1, 0.2, 0.12), 5)):
+for level, colour, waves in (
+    (0.55, (0.45, 0.35, 0.5), 7),
+    (0.68, (0.25, 0.35, 0.3), 11),
+    (0.82, (0.1, 0.2, 0.12), 5),
+):
     hill = y > level + 0.05 * np.sin(waves * x) + 0.02 * np.sin(3 * waves * x + 1)
     image[hill] = np.array(colour) * (1.3 - 0.6 * y[hill])[:, None]
 image = np.clip(image + 0.01 * np.random.default_rng(0).standard_normal(image.shape), 0, 1)

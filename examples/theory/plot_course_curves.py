@@ -45,7 +45,10 @@ figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 qed.plots.roc(curves, panels[0])
 table, target = qed.data.load("diabetes").Xy()
 alphas = np.logspace(-2, 4, 40)
-path = [qed.Ridge(alpha=alpha).fit(qed.StandardScaler().fit_transform(table), target).coef_ for alpha in alphas]
+path = [
+    qed.Ridge(alpha=alpha).fit(qed.StandardScaler().fit_transform(table), target).coef_
+    for alpha in alphas
+]
 qed.plots.coefficient_path(alphas, path, None, panels[1])
 plt.show()
 
@@ -55,7 +58,11 @@ figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 valley = np.diag([1.0, 30.0])
 found = {
     name: minimize(
-        lambda w: w @ valley @ w / 2, [1.0, 1.0], gradient=lambda w: valley @ w, method=name, tol=1e-9
+        lambda w: w @ valley @ w / 2,
+        [1.0, 1.0],
+        gradient=lambda w: valley @ w,
+        method=name,
+        tol=1e-9,
     ).ending
     for name in ("gradient", "heavy ball", "nesterov", "newton")
 }

@@ -36,13 +36,17 @@ methods = {
 runs = {name: list(islice(method.steps(ravine, start), 101)) for name, method in methods.items()}
 for name, steps in runs.items():
     there = next(step.number for step in steps if step.objective <= 1e-6 * steps[0].objective)
-    print(f"{name:<17} {there:>3} {'step' if there == 1 else 'steps'} to a millionth of the first value")
+    print(
+        f"{name:<17} {there:>3} {'step' if there == 1 else 'steps'} to a millionth of the first value"
+    )
 
 # %%
 # The paths, and the values along them. Gradient descent has the best constant step there is, 2 / (M + m). Nesterov's method has the
 # step 1 / M and the momentum that theory gives for these m and M, the heavy ball a longer step and a little less momentum. A method
 # with momentum need not go down with every step.
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=[1.5, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=[1.5, 1]
+)
 qed.plots.descent(ravine, {name: steps[:25] for name, steps in runs.items()}, left)
 left.plot(0, 0, "+", color="black", markersize=10, markeredgewidth=1.5, zorder=5)
 left.set_title("25 steps each", loc="left")
@@ -57,8 +61,18 @@ plt.show()
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained", sharey=True)
 east, north = np.meshgrid(np.linspace(-11, 3, 100), np.linspace(-3.2, 3.2, 100))
 for panel, (step, verdict) in zip(panels, [(0.01, "slow"), (0.06, "good"), (0.082, "too long")]):
-    path = np.array([step.point for step in islice(GradientDescent(step).steps(ravine, [-10.0, 1.0]), 31)])
-    panel.contour(east, north, (east**2 + 25 * north**2) / 2, levels=12, colors="grey", linewidths=0.5, alpha=0.7)
+    path = np.array(
+        [step.point for step in islice(GradientDescent(step).steps(ravine, [-10.0, 1.0]), 31)]
+    )
+    panel.contour(
+        east,
+        north,
+        (east**2 + 25 * north**2) / 2,
+        levels=12,
+        colors="grey",
+        linewidths=0.5,
+        alpha=0.7,
+    )
     panel.plot(*path.T, ".-", linewidth=1.2, markersize=5)
     panel.plot(0, 0, "+", color="black", markersize=10, markeredgewidth=1.5)
     panel.set(title=f"step {step:g}: {verdict}", xlabel="w₁", xlim=(-11, 3), ylim=(-3.2, 3.2))

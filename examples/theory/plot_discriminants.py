@@ -30,9 +30,16 @@ cases = {
 x1, x2 = np.meshgrid(np.linspace(-6, 6, 200), np.linspace(-5, 5, 200))
 plane = np.column_stack([x1.ravel(), x2.ravel()])
 
-figure, panels = plt.subplots(2, 3, figsize=(11, 6.8), layout="constrained", sharex=True, sharey=True)
+figure, panels = plt.subplots(
+    2, 3, figsize=(11, 6.8), layout="constrained", sharex=True, sharey=True
+)
 for axes, (name, (first, second, priors)) in zip(panels.ravel(), cases.items()):
-    X = np.vstack([random.multivariate_normal(mean, spread, 150) for mean, spread in zip(means, (first, second))])
+    X = np.vstack(
+        [
+            random.multivariate_normal(mean, spread, 150)
+            for mean, spread in zip(means, (first, second))
+        ]
+    )
     y = np.repeat(["first", "second"], 150)
     kind = qed.LinearDiscriminantAnalysis if first is second else qed.QuadraticDiscriminantAnalysis
     model = kind(priors=priors).fit(X, y)
@@ -41,13 +48,20 @@ for axes, (name, (first, second, priors)) in zip(panels.ravel(), cases.items()):
     axes.contour(x1, x2, chance, levels=[0.5], colors="black")
     for label, color in [("first", "navy"), ("second", "darkred")]:
         axes.plot(*X[y == label].T, ".", color=color, markersize=3)
-    axes.set(title=name, xlim=(-6, 6), ylim=(-5, 5))
+    axes.set(title=name, xlabel="x₁", ylabel="x₂", xlim=(-6, 6), ylim=(-5, 5))
 plt.show()
 
 # %%
 # The boundary is a form that can be asked for. Between classes of one covariance its matrix is zero.
 form = model.boundary("first", "second")
-print("matrix", form.matrix.tolist(), "vector", form.vector.round(2), "constant", round(form.constant, 2))
+print(
+    "matrix",
+    form.matrix.tolist(),
+    "vector",
+    form.vector.round(2),
+    "constant",
+    round(form.constant, 2),
+)
 
 # %%
 # The posterior of two such classes is the logistic function of a line. Logistic regression finds nearly the same line without believing

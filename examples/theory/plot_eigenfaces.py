@@ -35,8 +35,12 @@ def face(numbers):
 
 
 random = np.random.default_rng(0)
-faces = np.array([face(random.standard_normal(7)) for _ in range(300)]) + 0.02 * random.standard_normal((300, SIDE**2))
-new = np.array([face(random.standard_normal(7)) for _ in range(4)]) + 0.02 * random.standard_normal((4, SIDE**2))
+faces = np.array(
+    [face(random.standard_normal(7)) for _ in range(300)]
+) + 0.02 * random.standard_normal((300, SIDE**2))
+new = np.array([face(random.standard_normal(7)) for _ in range(4)]) + 0.02 * random.standard_normal(
+    (4, SIDE**2)
+)
 
 model = qed.PCA(12).fit(faces)
 print(model.certificate_)
@@ -62,7 +66,9 @@ for row, image in zip(axes, new):
     row[0].imshow(image.reshape(SIDE, SIDE), cmap="gray")
     for ax, k in zip(row[1:], counts):
         few = qed.PCA(k).fit(faces)
-        ax.imshow(few.inverse_transform(few.transform(image[None])).reshape(SIDE, SIDE), cmap="gray")
+        ax.imshow(
+            few.inverse_transform(few.transform(image[None])).reshape(SIDE, SIDE), cmap="gray"
+        )
 for ax, title in zip(axes[0], ("a new face", *(f"{k} components" for k in counts))):
     ax.set_title(title)
 for ax in axes.flat:
@@ -77,5 +83,9 @@ whole = qed.PCA(40).fit(faces)
 figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 ax.semilogy(1 + np.arange(40), whole.explained_variance_, "o-", markersize=3)
 ax.axhline(0.02**2, color="gray", linewidth=0.8)
-ax.set(title="Variances of the components; the line is the noise", xlabel="component", ylabel="variance")
+ax.set(
+    title="Variances of the components; the line is the noise",
+    xlabel="component",
+    ylabel="variance",
+)
 plt.show()

@@ -34,6 +34,6 @@ for ax, (name, points) in zip(axes, seen.items()):
     ax.plot(*orbit.T, color="grey", linewidth=1, linestyle="--")
     ax.plot(*points.T, ".", color="C1")
     ax.contour(x, y, conic.distance(plane).reshape(x.shape), levels=[0], colors="C0")
-    ax.set(title=f"{name}: {conic.kind}", aspect="equal")
+    ax.set(title=f"{name}: {conic.kind}", xlabel="x₁", ylabel="x₂", aspect="equal")
     print(f"{name}:\n{conic}\n")
 plt.show()

@@ -20,7 +20,9 @@ parts = [
     generator.standard_normal((100, 2)) * 0.7 + [-4.0, 5.0],
 ]
 X = np.vstack(parts)
-model = qed.GaussianMixture(3, init_params="random_from_data", random_state=4, tol=1e-6, max_iter=300)
+model = qed.GaussianMixture(
+    3, init_params="random_from_data", random_state=4, tol=1e-6, max_iter=300
+)
 
 walk = qed.steps(model, X)
 figure, axes = plt.subplots(1, 4, figsize=(14, 3.8), layout="constrained")
@@ -28,7 +30,9 @@ shown = iter(axes[:3])
 steps = list(walk)
 for step in (steps[0], steps[5], steps[-1]):
     ax = plots.ellipses(walk.model_at(step), X, next(shown))
-    ax.set(title=f"step {step.number}", xticks=[], yticks=[], aspect="equal")
+    ax.set(
+        title=f"step {step.number}", xlabel="x₁", ylabel="x₂", xticks=[], yticks=[], aspect="equal"
+    )
 
 model.fit(X)
 axes[3].plot(model.lower_bounds_, marker=".")

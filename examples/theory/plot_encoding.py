@@ -20,7 +20,9 @@ model = qed.LogisticRegression().fit(qed.StandardScaler().fit_transform(numbers)
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
 shown = numbers[:40]
 spread = np.ptp(shown, axis=0)
-left.imshow(((shown - shown.min(axis=0)) / np.where(spread > 0, spread, 1)).T, cmap="cividis", aspect="auto")
+left.imshow(
+    ((shown - shown.min(axis=0)) / np.where(spread > 0, spread, 1)).T, cmap="cividis", aspect="auto"
+)
 left.set(
     yticks=range(len(names)),
     yticklabels=names,

@@ -48,10 +48,17 @@ left.legend()
 
 grid = np.linspace(-10, 10, 200)
 for name, found in slopes.items():
-    _, _, bars = right.hist(found, bins=np.linspace(-10, 10, 21), density=True, alpha=0.4, label=name)
-    right.plot(grid, norm(0, np.sqrt(variance[name])).pdf(grid), color=bars[0].get_facecolor(), alpha=1)
+    _, _, bars = right.hist(
+        found, bins=np.linspace(-10, 10, 21), density=True, alpha=0.4, label=name
+    )
+    right.plot(
+        grid, norm(0, np.sqrt(variance[name])).pdf(grid), color=bars[0].get_facecolor(), alpha=1
+    )
 right.set(
-    xlabel="slope (the true one is 0)", ylabel="density", title="100 slopes, and what theory says", xlim=(-10, 10)
+    xlabel="slope (the true one is 0)",
+    ylabel="density",
+    title="100 slopes, and what theory says",
+    xlim=(-10, 10),
 )
 right.legend()
 plt.show()

@@ -20,13 +20,19 @@ found = model.inference_
 
 low, high = found.intervals()[1:].T
 order = np.argsort(np.abs(model.coef_))
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", width_ratios=[1.3, 1])
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 4), layout="constrained", width_ratios=[1.3, 1]
+)
 for place, j in enumerate(order):
     sure = low[j] > 0 or high[j] < 0
     left.plot([low[j], high[j]], [place, place], color="C0", linewidth=2)
     left.plot(model.coef_[j], place, "o", color="C0", markerfacecolor="C0" if sure else "white")
 left.axvline(0, color="grey", linewidth=1)
-left.set(yticks=range(len(order)), yticklabels=columns.columns[order], title="Coefficients with 95 % intervals")
+left.set(
+    yticks=range(len(order)),
+    yticklabels=columns.columns[order],
+    title="Coefficients with 95 % intervals",
+)
 left.set_xlabel("change of progression with one standard deviation")
 qed.plots.residuals(frame["progression"], model.predict(scaled), ax=right)
 plt.show()

@@ -14,7 +14,15 @@ from qed.neural import Activation, Conv2d, Dense, Flatten, MaxPool2d, Network, s
 
 X, y = qed.data.load("digits").Xy()
 images, y = np.asarray(X).reshape(-1, 1, 8, 8) / 16, np.asarray(y, dtype=int)
-layers = [Conv2d(8, 3), Activation("relu"), MaxPool2d(2), Conv2d(12, 2), Activation("relu"), Flatten(), Dense(10)]
+layers = [
+    Conv2d(8, 3),
+    Activation("relu"),
+    MaxPool2d(2),
+    Conv2d(12, 2),
+    Activation("relu"),
+    Flatten(),
+    Dense(10),
+]
 network = Network(layers, (1, 8, 8), random_state=0)
 for _ in range(150):  # plain descent on all rows, to have something to look at
     network.vector -= 0.5 * network.gradient(images[:1000], y[:1000])[1]

@@ -22,9 +22,14 @@ from qed.data.synthetic import sinusoid
 X, y = sinusoid(60, frequency=0.2, high=10.0, noise=0.3, random_state=2)
 kernels = {"wide (gamma 0.01)": 0.01, "good (gamma 0.5)": 0.5, "narrow (gamma 50)": 50.0}
 alphas = np.logspace(-8, 2, 61)
-paths = {name: qed.kernel_ridge_path(X, y, alphas, kernel="rbf", gamma=gamma) for name, gamma in kernels.items()}
+paths = {
+    name: qed.kernel_ridge_path(X, y, alphas, kernel="rbf", gamma=gamma)
+    for name, gamma in kernels.items()
+}
 for name, path in paths.items():
-    print(f"{name:<18} leave-one-out error {path.leave_one_out_error.min():.3f} at alpha = {path.best:.2g}")
+    print(
+        f"{name:<18} leave-one-out error {path.leave_one_out_error.min():.3f} at alpha = {path.best:.2g}"
+    )
 
 # %%
 # The same penalty for three widths.
@@ -32,7 +37,9 @@ x = np.linspace(0, 10, 500)[:, None]
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
 for number, (panel, (name, gamma)) in enumerate(zip(panels, kernels.items())):
     model = qed.KernelRidge(0.1, kernel="rbf", gamma=gamma).fit(X, y)
-    panel.plot(x[:, 0], np.sin(0.4 * np.pi * x[:, 0]), "--", color="black", linewidth=1, label="the truth")
+    panel.plot(
+        x[:, 0], np.sin(0.4 * np.pi * x[:, 0]), "--", color="black", linewidth=1, label="the truth"
+    )
     panel.plot(X[:, 0], y, ".", color="grey", alpha=0.7)
     panel.plot(x[:, 0], model.predict(x), color=f"C{number}", label="alpha = 0.1")
     panel.set(title=name, xlabel="x", ylim=(-2, 2.6))
@@ -56,7 +63,12 @@ plt.show()
 # %%
 # A search over both numbers takes one eigendecomposition for each width, and none for the penalties.
 grid = {"gamma": np.logspace(-2, 2, 21), "alpha": alphas}
-search = qed.Search(qed.KernelRidge(kernel="rbf"), grid, cv="loo", scoring="neg_mean_squared_error").fit(X, y)
+search = qed.Search(
+    qed.KernelRidge(kernel="rbf"), grid, cv="loo", scoring="neg_mean_squared_error"
+).fit(X, y)
 print(search.how_)
-print({name: float(f"{value:.2g}") for name, value in search.best_params_.items()}, f"error {-search.best_score_:.3f}")
+print(
+    {name: float(f"{value:.2g}") for name, value in search.best_params_.items()},
+    f"error {-search.best_score_:.3f}",
+)
 print(search.best_estimator_.certificate_)

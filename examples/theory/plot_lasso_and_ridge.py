@@ -41,12 +41,17 @@ plt.show()
 data = qed.data.load("diabetes")
 X, y = data.Xy()
 X = qed.StandardScaler().fit_transform(X)
-paths = {"Lasso": qed.lasso_path(X, y, eps=1e-3), "Ridge": qed.ridge_path(X, y, np.logspace(0, 5, 100))}
+paths = {
+    "Lasso": qed.lasso_path(X, y, eps=1e-3),
+    "Ridge": qed.ridge_path(X, y, np.logspace(0, 5, 100)),
+}
 models = {"Lasso": qed.Lasso(), "Ridge": qed.Ridge()}
 figure, panels = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", sharey=True)
 for panel, (name, path) in zip(panels, paths.items()):
     search = qed.Search(models[name], {"alpha": path.alphas}, cv=10).fit(X, y)
-    print(f"{name}: {search.how_}; R² {search.best_score_:.3f} at alpha = {search.best_params_['alpha']:.3g}")
+    print(
+        f"{name}: {search.how_}; R² {search.best_score_:.3f} at alpha = {search.best_params_['alpha']:.3g}"
+    )
     panel.set_prop_cycle(color=plt.get_cmap("tab10").colors)
     lines = panel.semilogx(path.alphas, path.coef, linewidth=1.4)
     panel.axvline(search.best_params_["alpha"], color="grey", linestyle=":")

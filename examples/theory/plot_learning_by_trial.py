@@ -25,7 +25,9 @@ plt.show()
 
 # %%
 # Q-learning knows nothing of the lake. It falls into holes until it knows better, and is judged by what its policy is worth in truth.
-learner = qed.QLearning(gamma=0.99, exploration=0.3, episodes=2000, max_iter=100, random_state=0).fit(lake)
+learner = qed.QLearning(
+    gamma=0.99, exploration=0.3, episodes=2000, max_iter=100, random_state=0
+).fit(lake)
 print(learner.n_episodes_, "episodes:", round(learner.return_, 4))
 print(learner.certificate_)
 

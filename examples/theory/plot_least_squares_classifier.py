@@ -35,7 +35,11 @@ side, X = np.repeat([1, -1], 20), np.vstack([near, far])
 y = np.append(side, np.full(20, -1))
 before, after = qed.RidgeClassifier(alpha=0).fit(near, side), qed.RidgeClassifier(alpha=0).fit(X, y)
 margin = qed.LinearSVC().fit(X, y)
-for name, model in {"two clouds": before, "with the third": after, "support vector machine": margin}.items():
+for name, model in {
+    "two clouds": before,
+    "with the third": after,
+    "support vector machine": margin,
+}.items():
     print(f"{name:<24} {model.score(X, y):.0%} of all rows right")
 
 figure, axes = plt.subplots(figsize=(5.6, 4.4), layout="constrained")
@@ -44,7 +48,13 @@ for label, color in [(1, "C0"), (-1, "C1")]:
 boundary(axes, before, "grey", "--", "least squares, two clouds")
 boundary(axes, after, "black", "-", "least squares, all rows")
 boundary(axes, margin, "C2", "-", "support vector machine, all rows")
-axes.set(xlabel="x₁", ylabel="x₂", xlim=(-4, 16), ylim=(-16, 6), title="Rows that are right by far pull the line")
+axes.set(
+    xlabel="x₁",
+    ylabel="x₂",
+    xlim=(-4, 16),
+    ylim=(-16, 6),
+    title="Rows that are right by far pull the line",
+)
 axes.legend(loc="lower left")
 plt.show()
 
@@ -55,12 +65,17 @@ plt.show()
 y = np.repeat(["left", "middle", "right"], 50)
 X = np.repeat([-4.0, 0.0, 4.0], 50)[:, None] + 0.6 * random.standard_normal((150, 1))
 squares = qed.PolynomialFeatures(2, include_bias=False).fit(X)
-models = {"least squares": qed.RidgeClassifier(alpha=0).fit(X, y), "with squares": qed.RidgeClassifier(alpha=0)}
+models = {
+    "least squares": qed.RidgeClassifier(alpha=0).fit(X, y),
+    "with squares": qed.RidgeClassifier(alpha=0),
+}
 models["with squares"].fit(squares.transform(X), y)
 grid = np.linspace(-6, 6, 200)[:, None]
 figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained", sharey=True)
 for axes, (name, model) in zip(panels, models.items()):
-    table = (lambda rows: squares.transform(rows)) if name == "with squares" else (lambda rows: rows)
+    table = (
+        (lambda rows: squares.transform(rows)) if name == "with squares" else (lambda rows: rows)
+    )
     axes.plot(grid, model.decision_function(table(grid)), label=model.classes_)
     for k, label in enumerate(model.classes_):
         axes.plot(X[y == label], np.full(50, -1.9 + 0.1 * k), ".", color=f"C{k}", markersize=3)
@@ -73,7 +88,10 @@ plt.show()
 # **Numbers in the place of classes.** Peach = 1, banana = 2, apple = 3: a regression on these numbers, rounded, is a classifier of a kind.
 # But the numbers make up an order. Between a peach and an apple it sees a banana, wherever the bananas are. A code for each class, all
 # equally far apart, does not.
-fruit, places = np.array(["peach", "banana", "apple"]), np.array([[0.0, 0.0], [2.0, 6.0], [4.0, 0.0]])
+fruit, places = (
+    np.array(["peach", "banana", "apple"]),
+    np.array([[0.0, 0.0], [2.0, 6.0], [4.0, 0.0]]),
+)
 number = np.repeat([0, 1, 2], 40)
 X = places[number] + 0.5 * random.standard_normal((120, 2))
 ordinal = qed.LinearRegression().fit(X, number + 1.0)
@@ -82,11 +100,20 @@ x1, x2 = np.meshgrid(np.linspace(-2, 6, 200), np.linspace(-2, 8, 200))
 plane = np.column_stack([x1.ravel(), x2.ravel()])
 answers = {
     "numbers, rounded": np.clip(np.rint(ordinal.predict(plane)), 1, 3) - 1,
-    "a code for each class": np.array([fruit.tolist().index(name) for name in codes.predict(plane)]),
+    "a code for each class": np.array(
+        [fruit.tolist().index(name) for name in codes.predict(plane)]
+    ),
 }
 figure, panels = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained", sharey=True)
 for axes, (name, found) in zip(panels, answers.items()):
-    axes.contourf(x1, x2, found.reshape(x1.shape), levels=[-0.5, 0.5, 1.5, 2.5], colors=["C0", "C1", "C2"], alpha=0.2)
+    axes.contourf(
+        x1,
+        x2,
+        found.reshape(x1.shape),
+        levels=[-0.5, 0.5, 1.5, 2.5],
+        colors=["C0", "C1", "C2"],
+        alpha=0.2,
+    )
     for k, label in enumerate(fruit):
         axes.plot(*X[number == k].T, ".", color=f"C{k}", label=label)
     axes.set(xlabel="x₁", title=name)

@@ -12,6 +12,9 @@ on the margin; and C inside of it. The certificate says how far the objective is
 the multipliers give.
 """
 
+import textwrap
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -28,7 +31,9 @@ def draw(axes, model, title):
     """Draw the classes, the boundary with its margin, and rings around the rows that hold it."""
     score = model.decision_function(plane).reshape(x1.shape)
     axes.contourf(x1, x2, score > 0, levels=[-0.5, 0.5, 1.5], colors=["C0", "C1"], alpha=0.12)
-    axes.contour(x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1)
+    axes.contour(
+        x1, x2, score, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"], linewidths=1
+    )
     for label, color in [(-1, "C0"), (1, "C1")]:
         axes.plot(*X[y == label].T, ".", color=color)
     axes.plot(
@@ -58,14 +63,19 @@ print(model.certificate_)
 # %%
 # Rows without a multiplier do not matter: without them the boundary is the same.
 few = qed.SVC(kernel="linear", C=100.0).fit(X[model.support_], y[model.support_])
-print(f"{len(model.support_)} of {len(y)} rows; coefficients differ by {np.abs(few.coef_ - model.coef_).max():.1e}")
+print(
+    f"{len(model.support_)} of {len(y)} rows; coefficients differ by {np.abs(few.coef_ - model.coef_).max():.1e}"
+)
 
 # %%
 # A kernel bends the line. The narrower the Gaussian, the closer the boundary follows single rows, until every row holds an island of its
 # own; the last fit warns of that.
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.9), layout="constrained", sharey=True)
-for axes, gamma in zip(panels, [0.05, 0.5, 10.0]):
-    model = qed.SVC(gamma=gamma, C=10.0).fit(X, y)
-    draw(axes, model, f"gamma = {gamma:g}: {len(model.support_)} rows")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for axes, gamma in zip(panels, [0.05, 0.5, 10.0]):
+        model = qed.SVC(gamma=gamma, C=10.0).fit(X, y)
+        draw(axes, model, f"gamma = {gamma:g}: {len(model.support_)} rows")
+print(*(textwrap.fill(str(one.message), 88) for one in caught), sep="\n")
 panels[0].set_ylabel("x₂")
 plt.show()

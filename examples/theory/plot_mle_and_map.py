@@ -24,10 +24,18 @@ misfit = np.sum((points @ X.T - y) ** 2, axis=1).reshape(slope.shape)
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained", sharex=True, sharey=True)
 for ax, (name, center) in zip(axes, priors.items()):
-    model = qed.GaussianMAP(prior_mean=center, prior_covariance=1 / ratio, noise_variance=1.0).fit(X, y)
+    model = qed.GaussianMAP(prior_mean=center, prior_covariance=1 / ratio, noise_variance=1.0).fit(
+        X, y
+    )
     penalty = ratio * np.sum((points - center) ** 2, axis=1).reshape(slope.shape)
     ax.contour(slope, intercept, misfit, levels=[0.5, 2, 8, 20], colors="lightgrey")
-    ax.contour(slope, intercept, misfit + penalty, levels=(misfit + penalty).min() + np.array([0.5, 2, 8]), colors="C0")
+    ax.contour(
+        slope,
+        intercept,
+        misfit + penalty,
+        levels=(misfit + penalty).min() + np.array([0.5, 2, 8]),
+        colors="C0",
+    )
     ax.plot(*truth, "o", color="grey", label="truth = maximum likelihood")
     ax.plot(*center, "x", color="C1", label="centre of the prior")
     ax.plot(*model.coef_, "o", color="C0", label="maximum a posteriori")

@@ -23,11 +23,20 @@ plane = np.column_stack([x1.ravel(), x2.ravel()])
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.9), layout="constrained", sharey=True)
 for axes, k in zip(panels, [1, 15, 99]):
     model = qed.KNeighborsClassifier(k).fit(X, y)
-    axes.contourf(x1, x2, model.predict(plane).reshape(x1.shape), levels=[-2, 0, 2], colors=["C0", "C1"], alpha=0.15)
+    axes.contourf(
+        x1,
+        x2,
+        model.predict(plane).reshape(x1.shape),
+        levels=[-2, 0, 2],
+        colors=["C0", "C1"],
+        alpha=0.15,
+    )
     for label, color in [(-1, "C0"), (1, "C1")]:
         axes.plot(*X[y == label].T, ".", color=color)
     wrong = 1 - model.score(X, y)
-    axes.set(title=f"k = {k}: {wrong:.0%} of the rows wrong", xlabel="x₁", xlim=(-3, 3), ylim=(-3, 3))
+    axes.set(
+        title=f"k = {k}: {wrong:.0%} of the rows wrong", xlabel="x₁", xlim=(-3, 3), ylim=(-3, 3)
+    )
 panels[0].set_ylabel("x₂")
 plt.show()
 
@@ -46,14 +55,18 @@ panels[0].legend()
 # Bias and variance at zero, for squares with noise of variance one.
 x = np.arange(-20, 21)[:, None] / 10
 terms = [
-    qed.neighbor_bias_variance(qed.KNeighborsRegressor(k).fit(x, x[:, 0]), [[0.0]], lambda x: x[:, 0] ** 2, 1.0)
+    qed.neighbor_bias_variance(
+        qed.KNeighborsRegressor(k).fit(x, x[:, 0]), [[0.0]], lambda x: x[:, 0] ** 2, 1.0
+    )
     for k in range(1, 42)
 ]
 bias, variance = np.array(terms)[:, :, 0].T
 panels[1].plot(range(1, 42), bias, label="squared bias")
 panels[1].plot(range(1, 42), variance, "--", label="variance")
 panels[1].plot(range(1, 42), bias + variance, color="black", label="both")
-panels[1].set(title="x² at zero, from 41 rows", xlabel="k", ylabel="expected squared error", ylim=(0, 2))
+panels[1].set(
+    title="x² at zero, from 41 rows", xlabel="k", ylabel="expected squared error", ylim=(0, 2)
+)
 panels[1].legend()
 plt.show()
 
@@ -72,7 +85,11 @@ for k in (1, 21, 201):
 dimensions = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 shares = []
 for d in dimensions:
-    distance, _ = qed.NearestNeighbors(n_neighbors=500).fit(random.random((500, d))).kneighbors(random.random((20, d)))
+    distance, _ = (
+        qed.NearestNeighbors(n_neighbors=500)
+        .fit(random.random((500, d)))
+        .kneighbors(random.random((20, d)))
+    )
     shares.append((distance[:, 0] / distance[:, -1]).mean())
 figure, axes = plt.subplots(figsize=(6, 3.9), layout="constrained")
 axes.semilogx(dimensions, shares, "o-", label="nearest over farthest distance")

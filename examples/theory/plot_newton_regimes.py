@@ -19,7 +19,9 @@ import numpy as np
 from qed.optim import Newton, Objective, check_convexity, check_strong_convexity, minimize
 
 hyperbola = Objective(
-    lambda w: np.sqrt(w[0] ** 2 + 1), lambda w: w / np.sqrt(w**2 + 1), lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1)
+    lambda w: np.sqrt(w[0] ** 2 + 1),
+    lambda w: w / np.sqrt(w**2 + 1),
+    lambda w: (w[0] ** 2 + 1) ** -1.5 * np.eye(1),
 )
 pure = Newton(step=1.0, shift=0.0)
 for start in (0.5, 1.0, 1.1, 2.0):
@@ -39,14 +41,18 @@ def value(w):
 
 
 figure, panels = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
-for panel, (start, verdict) in zip(panels, [(0.8, "converges"), (1.0, "goes to and fro"), (1.2, "runs away")]):
+for panel, (start, verdict) in zip(
+    panels, [(0.8, "converges"), (1.0, "goes to and fro"), (1.2, "runs away")]
+):
     panel.plot(x, value(x), color="black", linewidth=1.2)
     points = np.array([step.point[0] for step in islice(pure.steps(hyperbola, [start]), 3)])
     for k, (w, after) in enumerate(pairwise(points)):
         parabola = value(w) + w / value(w) * (x - w) + (x - w) ** 2 / (2 * value(w) ** 3)
         panel.plot(x, parabola, color=f"C{k}", linewidth=1, linestyle="--")
         lowest = value(w) + w / value(w) * (after - w) / 2
-        panel.plot([after, after], [lowest, value(after)], "x:", color=f"C{k}", markevery=[0], linewidth=1)
+        panel.plot(
+            [after, after], [lowest, value(after)], "x:", color=f"C{k}", markevery=[0], linewidth=1
+        )
     for k, w in enumerate(points):
         panel.plot(w, value(w), "o", color=f"C{k}", label=f"w{'⁰¹²'[k]} = {w:.3g}", zorder=5)
     panel.set(title=f"from {start:g}: {verdict}", xlabel="w", xlim=(-3.2, 3.2), ylim=(0, 4))
@@ -63,7 +69,11 @@ for start in (0.5, 0.9, 1.0, 1.1, 2.0):
     sizes = [abs(step.point[0]) for step in islice(pure.steps(hyperbola, [start]), 5)]
     left.semilogy(sizes, ".-", label=f"from {start:g}")
 left.set(title="The whole step", xlabel="steps", ylabel="|w|", ylim=(1e-12, 1e9), xticks=range(5))
-remedies = {"half of it": Newton(0.5, 0.0), "a tenth of it": Newton(0.1, 0.0), "searched (the default)": Newton()}
+remedies = {
+    "half of it": Newton(0.5, 0.0),
+    "a tenth of it": Newton(0.1, 0.0),
+    "searched (the default)": Newton(),
+}
 for name, method in remedies.items():
     sizes = [abs(step.point[0]) for step in islice(method.steps(hyperbola, [2.0]), 9)]
     right.semilogy(np.maximum(sizes, 1e-16), ".-", label=name)

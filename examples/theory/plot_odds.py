@@ -19,7 +19,9 @@ model = qed.LogisticRegression().fit(scaler.transform(X_train), y_train)
 chance = model.predict_proba(scaler.transform(X_test))[:, 1]
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.7), layout="constrained")
 for label, pattern in zip(np.unique(y), ("", "//")):
-    left.hist(chance[y_test == label], bins=20, range=(0, 1), alpha=0.6, hatch=pattern, label=str(label))
+    left.hist(
+        chance[y_test == label], bins=20, range=(0, 1), alpha=0.6, hatch=pattern, label=str(label)
+    )
 left.set(xlabel=f"probability of {wrong!r}", ylabel="rows", title="What it says of new rows")
 left.legend()
 false, true, _ = qed.roc_curve(y_test, chance, pos_label=wrong)
@@ -29,7 +31,11 @@ said = [chance[part == k].mean() for k in range(5)]
 came = [(y_test[part == k] == wrong).mean() for k in range(5)]
 right.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle=":")
 right.plot(said, came, "o-")
-right.set(xlabel="probability said, by fifths", ylabel="share that came true", title="Is seven in ten seven in ten?")
+right.set(
+    xlabel="probability said, by fifths",
+    ylabel="share that came true",
+    title="Is seven in ten seven in ten?",
+)
 plt.show()
 
 # %%

@@ -27,7 +27,12 @@ for ax, (name, model) in zip(axes, models.items()):
     labels = model.fit(X).labels_
     right = max(np.mean(labels == ring), np.mean(labels != ring))
     ax.contourf(
-        x1, x2, model.predict(plane).reshape(x1.shape), levels=[-0.5, 0.5, 1.5], colors=["C0", "C1"], alpha=0.15
+        x1,
+        x2,
+        model.predict(plane).reshape(x1.shape),
+        levels=[-0.5, 0.5, 1.5],
+        colors=["C0", "C1"],
+        alpha=0.15,
     )
     ax.scatter(*X.T, c=[f"C{label}" for label in labels], s=6)
     ax.set(title=f"{name}: {right:.0%} right", aspect="equal", xlabel="x₁", ylabel="x₂")
@@ -55,5 +60,9 @@ blobs = 8.0 * (np.arange(200) % 4)[:, None] + random.standard_normal((200, 2))
 path = qed.spectral_path(blobs, range(2, 8), gamma=0.1, random_state=0)
 figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
 ax.plot(1 + np.arange(len(path.eigenvalues)), path.eigenvalues, "o-")
-ax.set(title=f"Four blobs: the largest gap comes after {path.best.n_clusters}", xlabel="number", ylabel="eigenvalue")
+ax.set(
+    title=f"Four blobs: the largest gap comes after {path.best.n_clusters}",
+    xlabel="number",
+    ylabel="eigenvalue",
+)
 plt.show()

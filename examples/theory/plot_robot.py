@@ -50,14 +50,24 @@ def draw(ax, sensors, ranges, starts, methods):
     """Draw sensors, circles, the loss and the paths."""
     east, north = np.meshgrid(np.linspace(-3, 6, 160), np.linspace(-3.5, 5.5, 160))
     places = np.stack([east, north], axis=-1)
-    loss = 0.5 * ((np.linalg.norm(places[:, :, None] - sensors, axis=-1) - ranges) ** 2).sum(axis=-1)
+    loss = 0.5 * ((np.linalg.norm(places[:, :, None] - sensors, axis=-1) - ranges) ** 2).sum(
+        axis=-1
+    )
     ax.contour(east, north, np.sqrt(loss), levels=18, colors="grey", linewidths=0.5, alpha=0.7)
     for sensor, radius in zip(sensors, ranges):
-        ax.add_patch(plt.Circle(sensor, radius, fill=False, linestyle=":", color="black", linewidth=1))
+        ax.add_patch(
+            plt.Circle(sensor, radius, fill=False, linestyle=":", color="black", linewidth=1)
+        )
     ax.plot(*sensors.T, "s", color="black", label="sensors")
     for start in starts:
         for name, color in methods.items():
-            ax.plot(*path(sensors, ranges, start, name).T, ".-", color=color, linewidth=1.2, markersize=4)
+            ax.plot(
+                *path(sensors, ranges, start, name).T,
+                ".-",
+                color=color,
+                linewidth=1.2,
+                markersize=4,
+            )
         ax.plot(*start, "o", color="white", markeredgecolor="black")
     ax.plot(*robot, "*", color="C3", markersize=14, label="robot")
     for name, color in methods.items():
@@ -82,7 +92,9 @@ plt.show()
 # %%
 # Several starts are tried in one fit, and the best is kept: of a good fit and a wrong valley the good fit.
 wide = np.array([[0.0, 0.0], [4.0, 0.2], [2.0, 0.0]])
-both = qed.NonlinearLeastSquares(distance, [(3.0, -2.0), (3.0, 2.0)]).fit(wide, distance(wide, robot))
+both = qed.NonlinearLeastSquares(distance, [(3.0, -2.0), (3.0, 2.0)]).fit(
+    wide, distance(wide, robot)
+)
 wrong = qed.NonlinearLeastSquares(distance, (3.0, -2.0)).fit(wide, distance(wide, robot))
 print(
     "from the south alone:",
@@ -92,4 +104,11 @@ print(
     "a local minimum:",
     bool(wrong.certificate_),
 )
-print("from both:           ", both.coef_.round(4), "cost", f"{both.cost_:.1e},", "found from", both.start_)
+print(
+    "from both:           ",
+    both.coef_.round(4),
+    "cost",
+    f"{both.cost_:.1e},",
+    "found from",
+    both.start_,
+)

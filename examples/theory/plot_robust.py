@@ -45,10 +45,14 @@ figure, panels = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 for panel, (title, (across, target)) in zip(panels, tables.items()):
     ends = np.array([[across.min()], [across.max()]])
     panel.plot(across, target, "o", color="grey", markersize=4)
-    panel.plot(ends[:, 0], 1 + 0.5 * ends[:, 0], "--", color="black", linewidth=1, label="the truth")
+    panel.plot(
+        ends[:, 0], 1 + 0.5 * ends[:, 0], "--", color="black", linewidth=1, label="the truth"
+    )
     for name, model in models.items():
         model.fit(across[:, None], target)
-        print(f"{title:<14} {name:<20} slope {model.coef_[0]:6.3f}, proven: {bool(model.certificate_)}")
+        print(
+            f"{title:<14} {name:<20} slope {model.coef_[0]:6.3f}, proven: {bool(model.certificate_)}"
+        )
         panel.plot(ends[:, 0], model.predict(ends), label=name)
     panel.set(title=title, xlabel="x", ylabel="y")
     panel.legend(loc="upper left", fontsize=9)

@@ -55,7 +55,9 @@ generator = np.random.default_rng(0)
 def message(kind):
     own, other = (SPAM, HAM) if kind == "spam" else (HAM, SPAM)
     words = generator.choice(
-        own + BOTH + other, size=generator.integers(6, 14), p=[0.5 / 13] * 13 + [0.4 / 13] * 13 + [0.1 / 13] * 13
+        own + BOTH + other,
+        size=generator.integers(6, 14),
+        p=[0.5 / 13] * 13 + [0.4 / 13] * 13 + [0.1 / 13] * 13,
     )
     return " ".join(words)
 
@@ -92,9 +94,17 @@ line, cost = qed.best_threshold(truth, chance, false_positive=10.0, false_negati
 figure, axes = plt.subplots(figsize=(5, 3.8), layout="constrained")
 axes.plot(fpr, tpr, color="C1", label=f"area {qed.roc_auc_score(truth, chance):.3f}")
 axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, label="by chance")
-axes.set(xlabel="share of good messages called spam", ylabel="share of spam found", title="How well they are ranked")
+axes.set(
+    xlabel="share of good messages called spam",
+    ylabel="share of spam found",
+    title="How well they are ranked",
+)
 axes.legend(loc="lower right")
 plt.show()
-print(f"calling spam what has a chance of at least {line:.2f} costs {cost:g}; Bayes' rule says {10 / 11:.2f}")
-decided = model.decide(vectorizer.transform(messages[400:]), {("spam", "ham"): 10.0, ("ham", "spam"): 1.0})
+print(
+    f"calling spam what has a chance of at least {line:.2f} costs {cost:g}; Bayes' rule says {10 / 11:.2f}"
+)
+decided = model.decide(
+    vectorizer.transform(messages[400:]), {("spam", "ham"): 10.0, ("ham", "spam"): 1.0}
+)
 print(qed.confusion_matrix(truth, decided))

@@ -22,10 +22,14 @@ x, y = truth + 0.6 * random.standard_normal(16), truth + 0.6 * random.standard_n
 X = x[:, None]
 vertical = qed.LinearRegression(fit_intercept=False).fit(X, y)
 total = qed.TotalLeastSquares(fit_intercept=False).fit(X, y)
-print(f"slopes: true 1, least squares {vertical.coef_[0]:.3f}, total least squares {total.coef_[0]:.3f}")
+print(
+    f"slopes: true 1, least squares {vertical.coef_[0]:.3f}, total least squares {total.coef_[0]:.3f}"
+)
 for name, model in {"least squares": vertical, "total": total}.items():
     off = y - model.predict(X)
-    print(f"{name:<14} vertical {(off**2).sum():.3f}, across {(off**2).sum() / (1 + model.coef_[0] ** 2):.3f}")
+    print(
+        f"{name:<14} vertical {(off**2).sum():.3f}, across {(off**2).sum() / (1 + model.coef_[0] ** 2):.3f}"
+    )
 print(total.certificate_)
 
 # %%
@@ -54,8 +58,12 @@ truth = random.uniform(-2, 2, sizes[-1])
 X = (truth + 0.6 * random.standard_normal(sizes[-1]))[:, None]
 y = truth + 0.6 * random.standard_normal(sizes[-1])
 slopes = {
-    "total least squares": [qed.TotalLeastSquares(fit_intercept=False).fit(X[:n], y[:n]).coef_[0] for n in sizes],
-    "least squares": [qed.LinearRegression(fit_intercept=False).fit(X[:n], y[:n]).coef_[0] for n in sizes],
+    "total least squares": [
+        qed.TotalLeastSquares(fit_intercept=False).fit(X[:n], y[:n]).coef_[0] for n in sizes
+    ],
+    "least squares": [
+        qed.LinearRegression(fit_intercept=False).fit(X[:n], y[:n]).coef_[0] for n in sizes
+    ],
 }
 many = qed.TotalLeastSquares(fit_intercept=False).fit(X, y)
 print(f"variance of the noise: true {0.6**2:.4f}, found {many.error_ / len(y):.4f}")
@@ -63,7 +71,12 @@ figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 for name, found in slopes.items():
     ax.semilogx(sizes, found, ".-", label=name)
 ax.axhline(1.0, color="black", linestyle="--", linewidth=1, label="the truth")
-ax.axhline((4 / 3) / (4 / 3 + 0.6**2), color="grey", linestyle=":", label="where theory sends least squares")
+ax.axhline(
+    (4 / 3) / (4 / 3 + 0.6**2),
+    color="grey",
+    linestyle=":",
+    label="where theory sends least squares",
+)
 ax.set(xlabel="points", ylabel="slope")
 ax.legend(fontsize=9)
 plt.show()

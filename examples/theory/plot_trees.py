@@ -22,7 +22,9 @@ plane = np.column_stack([x1.ravel(), x2.ravel()])
 
 # %%
 # A full tree, the same tree pruned by five folds, a hundred trees from rows and columns drawn by lot, and a hundred small ones added up.
-pruned = qed.Search(qed.DecisionTreeClassifier(), {"ccp_alpha": np.linspace(0, 0.03, 31).tolist()}, cv=5)
+pruned = qed.Search(
+    qed.DecisionTreeClassifier(), {"ccp_alpha": np.linspace(0, 0.03, 31).tolist()}, cv=5
+)
 models = {
     "a full tree": qed.DecisionTreeClassifier(),
     "pruned": pruned,
@@ -70,6 +72,8 @@ errors = [np.mean(said != truth) for said in model.staged_predict(new)]
 figure, axes = plt.subplots(figsize=(6, 3.9), layout="constrained")
 axes.plot(model.train_score_, label="loss of the rows")
 axes.plot(range(1, len(errors) + 1), errors, "--", label="share of errors on others")
-axes.set(title="Rounds of boosting", xlabel="rounds", ylim=(0, None))
+axes.set(
+    title="Rounds of boosting", xlabel="rounds", ylabel="loss, share of errors", ylim=(0, None)
+)
 axes.legend()
 plt.show()

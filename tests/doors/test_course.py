@@ -132,6 +132,13 @@ def test_dead_links_are_found(tmp_path, monkeypatch):
     assert len(dead) == 2 and "leads to no place" in dead[0] and "there is no none.png" in dead[1]
 
 
+def test_a_page_that_shows_a_warning_with_its_file_is_found(tmp_path, monkeypatch):
+    checker = load("tools", "check_links", monkeypatch)
+    (tmp_path / "a.html").write_text(f"<pre>{ROOT / 'examples' / 'plot.py'}:25: UserWarning: ...</pre>")
+    (tmp_path / "b.html").write_text("<pre>examples/plot.py</pre>")
+    assert [line.split(":")[0] for line in checker.machine_places(tmp_path)] == ["a.html"]
+
+
 def test_links_of_the_sources_lead_to_files():
     """Pages that are made by the build (the gallery, the course, the reference) come from scripts and names that exist."""
     made = {"gallery": ROOT / "examples", "course": ROOT / "course"}

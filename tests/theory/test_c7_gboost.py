@@ -43,6 +43,20 @@ def test_slopes_are_those_of_the_loss_and_what_is_left_out_is_quadratic(objectiv
     assert remainders[0] / remainders[1] == pytest.approx(4.0, rel=0.2)
 
 
+@pytest.mark.parametrize("objective, y", [one for one in objectives() if one.id != "huber"])
+def test_curvatures_are_how_the_slopes_change(objective, y):
+    """A leaf goes by -G / (H + lambda), so H has to be the second derivative by its own score. (Huber's is that of a parabola above it.)"""
+    scores = random.standard_normal((objective.outputs, N))
+    step = 1e-5
+    for k in range(objective.outputs):
+        alone = np.zeros((objective.outputs, 1))
+        alone[k] = step
+        up, down = (objective.pieces(scores + sign * alone, y).slope[k] for sign in (1, -1))
+        np.testing.assert_allclose(
+            (up - down) / (2 * step), objective.pieces(scores, y).curvature[k], rtol=1e-7, atol=1e-7
+        )
+
+
 def test_the_slope_of_squared_errors_is_the_residual():
     objective = objective_of_numbers("squared_error", 0.5, NUMBER, ONES)
     scores = random.standard_normal((1, N))

@@ -39,7 +39,6 @@ def test_a_shift_inside_the_window_changes_nothing():
     image = np.zeros((1, 1, 4, 4))
     image[0, 0, 0, 0] = 1
     moved = np.roll(image, 1, axis=3)
-    assert np.abs(image - moved).sum() == 2
     np.testing.assert_array_equal(MaxPool(PAIRS).forward(image), MaxPool(PAIRS).forward(moved))
 
 

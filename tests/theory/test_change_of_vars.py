@@ -19,8 +19,8 @@ def test_area_of_the_image_of_the_unit_square():
     corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) @ R.T
     x, y = corners.T
     area = 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
-    assert area == pytest.approx(2.0)
-    assert float(square(corners.mean(axis=0))) == pytest.approx(1 / area) and float(square([10.0, 10.0])) == 0
+    assert 1 / float(square(corners.mean(axis=0))) == pytest.approx(area) == pytest.approx(2.0)
+    assert float(square([10.0, 10.0])) == 0
 
 
 def test_density_at_the_origin():

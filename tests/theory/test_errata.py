@@ -163,7 +163,10 @@ def test_13_covariance_of_coefficients_and_observations():
     of_y = np.eye(3) + X @ prior @ X.T
     found = qed.linear_gaussian(X, y, prior=prior).mean
     np.testing.assert_allclose(prior @ X.T @ np.linalg.solve(of_y, y), found, rtol=1e-10)
-    assert (X @ prior @ X.T).shape == (3, 3) != (prior @ X.T).shape
+    # [W; Y] as an image of independent numbers has that block, of two rows and three columns, in its upper right corner.
+    half = np.sqrt(prior)
+    joint = Gaussian(np.zeros(5), np.eye(5)).map(np.block([[half, np.zeros((2, 3))], [X @ half, np.eye(3)]]))
+    np.testing.assert_allclose(joint.covariance[:2, 2:], prior @ X.T, rtol=1e-12)
 
 
 def test_14_hessian_in_the_null_direction_carries_lambda():
@@ -241,7 +244,8 @@ def test_21_the_likelihood_is_a_function_of_w():
     random = np.random.default_rng(0)
     x_true = 3 * random.standard_normal(200_000)
     x, y = x_true + random.standard_normal(200_000), 2 * x_true + random.standard_normal(200_000)
-    assert np.var(y - 2 * x) == pytest.approx(2**2 + 1, rel=0.02)
+    typical = errors_in_variables_likelihood(2.0, x, y) / len(x)
+    assert typical == pytest.approx(-0.5 * np.log(2 * np.pi * np.e * 5), abs=4 * np.sqrt(0.5 / len(x)))
     wanted = norm(0, np.sqrt(5.0)).logpdf(y[:50] - 2 * x[:50]).sum()
     constant = errors_in_variables_likelihood(0.0, x[:50], y[:50]) - norm(0, 1).logpdf(y[:50]).sum()
     assert errors_in_variables_likelihood(2.0, x[:50], y[:50]) - wanted == pytest.approx(constant, abs=1e-8)

@@ -31,10 +31,12 @@ def test_dimensions_add_up_and_bases_are_orthogonal(X):
     rank = qed.LinearRegression(fit_intercept=False).fit(X, np.arange(n) + 1.0).rank_
     assert rows.shape[1] == columns.shape[1] == rank
     assert rank + null.shape[1] == p and rank + left_null.shape[1] == n
-    np.testing.assert_allclose(rows.T @ null, 0.0, atol=1e-12)
-    np.testing.assert_allclose(X @ null, 0.0, atol=1e-12)
-    np.testing.assert_allclose(X.T @ left_null, 0.0, atol=1e-12)
-    np.testing.assert_allclose(projector(columns) + projector(left_null), np.eye(n), atol=1e-12)
+    # Least squares on all unit vectors at once casts the shadow on range(X); what it leaves is the shadow on null(X').
+    shadow = qed.LinearRegression(fit_intercept=False).fit(X, np.eye(n))
+    np.testing.assert_allclose(shadow.predict(X), projector(columns), atol=1e-8)
+    np.testing.assert_allclose(np.eye(n) - shadow.predict(X), projector(left_null), atol=1e-8)
+    # Its coefficients lie in range(X'), so that they see nothing of null(X).
+    np.testing.assert_allclose(np.atleast_2d(shadow.coef_) @ null, 0.0, atol=1e-8)
 
 
 @pytest.mark.parametrize("X", list(matrices()))
@@ -50,13 +52,15 @@ def test_products_with_the_transpose_keep_the_spaces(X):
     np.testing.assert_allclose(normal.coef_, model.coef_, atol=1e-6)
     np.testing.assert_allclose(columns @ y, model.predict(X), atol=1e-8)
     np.testing.assert_allclose(left_null @ y, y - model.predict(X), atol=1e-8)
-    np.testing.assert_allclose(projector(spaces(X.T @ X)[1]), null, atol=1e-8)
+    shadow = qed.LinearRegression(fit_intercept=False).fit(X.T @ X, np.eye(X.shape[1])).predict(X.T @ X)
+    np.testing.assert_allclose(np.eye(X.shape[1]) - shadow, null, atol=1e-6)
     # range(XX') = range(X), and null(XX') = null(X'): least squares on XX' fits the same, and leaves the same over.
     other = qed.LinearRegression(fit_intercept=False).fit(X @ X.T, y)
     assert other.rank_ == model.rank_
     np.testing.assert_allclose(other.predict(X @ X.T), model.predict(X), atol=1e-8)
     np.testing.assert_allclose(X.T @ other.coef_, model.coef_, atol=1e-6)
-    np.testing.assert_allclose(projector(spaces(X @ X.T)[1]), left_null, atol=1e-8)
+    shadow = qed.LinearRegression(fit_intercept=False).fit(X @ X.T, np.eye(len(X))).predict(X @ X.T)
+    np.testing.assert_allclose(np.eye(len(X)) - shadow, left_null, atol=1e-6)
 
 
 @pytest.mark.parametrize("X", list(matrices()))

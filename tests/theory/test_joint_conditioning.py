@@ -42,8 +42,11 @@ def test_block_products_of_the_second(parts):
     """Theory: AA' + BB' = Sigma_W, BD' = Sigma_WY, DD' = Sigma_Y, and A A' is the covariance of the posterior."""
     X, y, noise, prior, of_y, cross = parts
     A, B, D = refactored(prior, of_y, cross)
-    np.testing.assert_allclose(A @ A.T + B @ B.T, prior, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(B @ D.T, cross, rtol=1e-10, atol=1e-12)
+    # The image of independent numbers under these parts is the law of (W, Y) that the first factorisation has.
+    second = Gaussian(np.zeros(10), np.eye(10)).map(np.block([[A, B], [np.zeros((7, 3)), D]])).covariance
+    np.testing.assert_allclose(second[:3, :3], prior, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(second[:3, 3:], cross, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(second[3:, 3:], of_y, rtol=1e-10, atol=1e-12)
     posterior = qed.linear_gaussian(X, y, noise=noise, prior=prior)
     np.testing.assert_allclose(A @ A.T, posterior.covariance, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(B @ np.linalg.solve(D, y), posterior.mean, rtol=1e-8, atol=1e-10)

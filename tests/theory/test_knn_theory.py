@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import qed
+from qed.data.synthetic import noise
 from qed.stats import inner_share, length_bound
 
 
@@ -43,7 +44,7 @@ def test_points_in_a_ball():
 def test_lengths_of_gaussians(d):
     """CURSE-GAUSS: mean d s^2, variance 2 d s^4, and Chebyshev's bound holds."""
     n, scale, epsilon = 4000, 1.5, 0.25
-    square = (np.random.default_rng(d).normal(0, scale, (n, d)) ** 2).sum(axis=1)
+    square = (noise((n, d), scale=scale, random_state=d) ** 2).sum(axis=1)
     assert square.mean() == pytest.approx(d * scale**2, abs=4 * np.sqrt(2 * d / n) * scale**2)
     # The fourth moment of a chi-square over its squared variance is 3 + 12/d.
     assert square.var() == pytest.approx(2 * d * scale**4, rel=4 * np.sqrt((2 + 12 / d) / n))

@@ -21,14 +21,15 @@ def error(X, y, chosen):
 
 
 def test_the_number_of_non_zeros_is_no_norm_and_not_convex():
-    """Theory: ||2w||_0 = ||w||_0, and halfway between two sparse vectors there are more non-zeros than on average."""
+    """Halfway between two sparse vectors there are more non-zeros than on average; ||2w||_0 = ||w||_0: the best subset knows no units."""
 
     def count(w):
         return float(np.count_nonzero(np.abs(w) > 1e-12))
 
-    w, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    assert count(2 * w) != 2 * count(w)
-    assert count((w + v) / 2) > (count(w) + count(v)) / 2
+    X, y, _ = problem()
+    one, twice = (qed.BestSubset(n_nonzero_coefs=2, fit_intercept=False).fit(X, factor * y).coef_ for factor in (1, 2))
+    np.testing.assert_allclose(twice, 2 * one, rtol=1e-10)
+    assert count(twice) == count(one) == 2
     found = qed.optim.check_convexity(lambda w: count(np.round(w)), [-1.0, -1.0], [1.0, 1.0], tests=("chord",))
     assert not found and "chord" in found.witnesses
 

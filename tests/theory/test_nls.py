@@ -71,7 +71,8 @@ def test_the_gradient_is_minus_j_transposed_times_the_residual():
         np.testing.assert_allclose(objective.gradient(w), slope(loss, w), rtol=1e-6)
         printed = J.T @ rest
         short = 1e-4 / np.linalg.norm(printed)
-        assert loss(w - short * printed) > loss(w) > loss(w + short * printed)
+        value = objective.value
+        assert value(w - short * printed) > value(w) > value(w + short * printed)
 
 
 def test_stationary_at_the_estimate():

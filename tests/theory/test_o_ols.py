@@ -19,7 +19,9 @@ def test_gradient_in_the_column_convention_vanishes():
     A = X.T
     assert np.abs(2 * A @ A.T @ w - 2 * A @ y).max() < 1e-11
     v = np.random.default_rng(0).standard_normal(5)
-    np.testing.assert_allclose(slope(lambda u: np.sum((A.T @ u - y) ** 2), v), 2 * A @ A.T @ v - 2 * A @ y, rtol=1e-6)
+    ours = 2 * A @ qed.optim.SquaredLoss().gradient(A.T @ v, y)  # the loss is half of the square
+    np.testing.assert_allclose(slope(lambda u: np.sum((A.T @ u - y) ** 2), v), ours, rtol=1e-6)
+    np.testing.assert_allclose(ours, 2 * A @ A.T @ v - 2 * A @ y, rtol=1e-10)
 
 
 def test_a_column_of_ones_is_an_intercept():

@@ -17,10 +17,7 @@ def test_equals_the_other_way(seed):
     values, beta = values[::-1][:5], beta[:, ::-1][:, :5]
     alpha = beta / np.sqrt(values)
     np.testing.assert_allclose(model.singular_values_**2, values, rtol=1e-10)
-    np.testing.assert_allclose(np.linalg.eigvalsh(X.T @ X)[::-1][:5], values, rtol=1e-10)
-    np.testing.assert_allclose(np.einsum("ik,ij,jk->k", alpha, X @ X.T, alpha), 1, rtol=1e-12)
     W = (X.T @ alpha).T
-    np.testing.assert_allclose(np.linalg.norm(W, axis=1), 1, rtol=1e-12)
     np.testing.assert_allclose(np.abs((W * model.components_).sum(axis=1)), 1, rtol=1e-10)
     scores = X @ model.components_.T
     np.testing.assert_allclose((X.T @ (scores / values)).T, model.components_, atol=1e-10)

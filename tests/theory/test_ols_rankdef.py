@@ -19,7 +19,8 @@ def test_fixture():
     model = fit(X, Y)
     np.testing.assert_allclose(model.coef_, [1.0, 1.0], atol=1e-14)
     for t in (-2.0, 0.0, 0.7):
-        assert np.sum((X @ [1 + t, 1 - t] - Y) ** 2) == pytest.approx(2.0)
+        np.testing.assert_allclose(X @ [1 + t, 1 - t], model.predict(X), rtol=1e-14)
+    assert np.sum((model.predict(X) - Y) ** 2) == pytest.approx(2.0)
 
 
 def test_a_normal_equations_hold_for_any_rank():

@@ -44,12 +44,14 @@ def test_stars_and_bars():
     def monomial(word):
         return tuple(len(stars) for stars in word.split("|"))
 
-    assert monomial("*|***|**") == (1, 3, 2)
     words = [
         "".join("|" if place in bars else "*" for place in range(8)) for bars in itertools.combinations(range(8), 2)
     ]
     assert len({monomial(word) for word in words}) == len(words) == qed.monomial_count(2, 6) == 28
-    assert all(sum(monomial(word)) == 6 for word in words)
+    # The columns of our features, with what is missing to six for the power of one; among them is *|***|**.
+    powers = qed.PolynomialFeatures(6).fit(np.ones((1, 2))).powers_
+    assert {monomial(word) for word in words} == {(6 - int(a + b), int(a), int(b)) for a, b in powers}
+    assert [3, 2] in powers.tolist() and monomial("*|***|**") == (6 - 5, 3, 2)
 
 
 def test_distinct_products_are_not_all_monomials():

@@ -29,7 +29,9 @@ def test_b_unique_and_strongly_convex_for_any_rank(rank):
     X = generator.standard_normal((30, rank)) @ generator.standard_normal((rank, 5))
     y = generator.standard_normal(30)
     hessian = 2 * X.T @ X + 2 * 0.3 * np.eye(5)
-    assert np.linalg.eigvalsh(hessian).min() >= 2 * 0.3 * (1 - 1e-9)
+    # The covariance of the posterior that ridge is the top of is the inverse of half of it: no eigenvalue above 1 / lambda.
+    spread = qed.linear_gaussian(X, y, noise=1.0, prior=1 / 0.3).covariance
+    assert np.linalg.eigvalsh(spread).max() <= (1 + 1e-9) / 0.3
     np.testing.assert_allclose(ridge(X, y, 0.3), np.linalg.solve(hessian / 2, X.T @ y), atol=1e-10)
 
 

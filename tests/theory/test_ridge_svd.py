@@ -22,7 +22,7 @@ def test_the_eigenvalues_of_the_inverse(rank, penalty):
     singular = np.linalg.svd(X, compute_uv=False)
     r = 6 if rank is None else rank
     expected = np.r_[1 / (singular[:r] ** 2 + penalty), np.full(6 - r, 1 / penalty)]
-    inverse = np.linalg.inv(X.T @ X + penalty * np.eye(6))
+    inverse = qed.linear_gaussian(X, np.zeros(len(X)), noise=1.0, prior=1 / penalty).covariance
     rounding = len(X) * 2.0**-53 * (1 + singular[0] ** 2 / penalty)  # times the condition of X'X + penalty
     found = np.sort(np.linalg.eigvalsh(inverse))
     np.testing.assert_allclose(found, np.sort(expected), rtol=0, atol=rounding * expected.max())

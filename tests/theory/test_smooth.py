@@ -7,7 +7,7 @@ The text takes the largest eigenvalue of the Hessian for M. That is right for co
 import numpy as np
 import pytest
 
-from qed.optim import GradientDescent, Objective, check_smoothness, estimate_curvature
+from qed.optim import GradientDescent, Objective, check_smoothness, estimate_curvature, gradient, hessian
 from tests.theory.functions import X, hyperbola, least_squares, logistic, quadratic
 
 BOX = [-3.0] * 3, [3.0] * 3
@@ -31,8 +31,8 @@ def test_least_squares_and_logistic_loss():
     assert check_smoothness(f.value, 2 * largest, *BOX, **f.derivatives)
     assert check_smoothness(logistic.value, largest / 4, *BOX, **logistic.derivatives)
     assert estimate_curvature(logistic.value, *BOX, **logistic.derivatives).smoothness <= largest / 4
-    at_zero = np.linalg.eigvalsh(logistic.derivatives["hessian"](np.zeros(3)))[-1]
-    assert at_zero == pytest.approx(largest / 4)
+    at_zero = np.linalg.eigvalsh(hessian(logistic.value, np.zeros(3)))[-1]
+    assert at_zero == pytest.approx(largest / 4, rel=1e-4)
 
 
 def test_a_concave_parabola_needs_the_absolute_eigenvalue():
@@ -48,8 +48,8 @@ def test_the_hyperbola_is_1_smooth_and_1_lipschitz():
     """1-smooth because f'' <= 1; that |f'| < 1 says it is 1-Lipschitz."""
     assert check_smoothness(hyperbola.value, 1.0, -np.inf, np.inf, **hyperbola.derivatives)
     assert not check_smoothness(hyperbola.value, 0.9, -1, 1, **hyperbola.derivatives)
-    slopes = [abs(hyperbola.derivatives["gradient"](np.array([w]))[0]) for w in np.linspace(-50, 50, 101)]
-    assert max(slopes) < 1
+    slopes = [abs(gradient(hyperbola.value, np.array([w]))[0]) for w in np.linspace(-50, 50, 101)]
+    assert 0.999 < max(slopes) < 1
 
 
 def test_descent_lemma():

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import qed
 from qed.base.errors import DegenerateError
-from qed.kernels import Polynomial
+from qed.kernels import Linear, Polynomial
 
 SIX = np.array([[-3.0], [-1.0], [0.5], [1.0], [3.0], [-0.2]])
 SIX_LABELS = np.array([-1, -1, -1, 1, 1, 1])
@@ -135,7 +135,7 @@ def test_dualsvm():
     assert model.dual_objective_[0] == pytest.approx(3.2, rel=1e-6)
     assert model.gap_[0] <= 1e-6
     assert abs(model.multipliers_[0] @ SIX_LABELS) < 1e-12
-    Q = SIX_LABELS[:, None] * (SIX @ SIX.T) * SIX_LABELS
+    Q = SIX_LABELS[:, None] * Linear()(SIX) * SIX_LABELS
     a = model.multipliers_[0]
     assert np.linalg.eigvalsh(Q).min() > -1e-12
     assert a.sum() - a @ Q @ a / 2 == pytest.approx(model.dual_objective_[0], rel=1e-12)

@@ -80,6 +80,20 @@ def table_of(scatter: np.ndarray) -> np.ndarray:
 def solve(gram: np.ndarray, right: np.ndarray, alpha: float = 0.0) -> Solution:
     """Solve ``(gram + alpha I) coef = right``, with the shortest solution where there are many.
 
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+        A symmetric positive semidefinite matrix.
+    right : ndarray of shape (d, k)
+        Right-hand sides, one a column.
+    alpha : float, default=0.0
+        What is added to the diagonal.
+
+    Returns
+    -------
+    Solution
+        The coefficients, with the rank, the condition number and the digits that they have.
+
     Examples
     --------
     >>> X, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([[1.0], [2.0], [2.0]])

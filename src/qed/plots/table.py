@@ -56,8 +56,17 @@ def _draw(ax: Axes, column: Any, bins: int) -> None:
     ax.grid(False)
     if kind_of(column.type) in ("number", "time") and str(column.type) != "bool":
         values = values_of(column)
-        values = values.astype("datetime64[ns]") if values.dtype.kind == "M" else np.asarray(values, dtype=float)
-        ax.hist(values if values.dtype.kind == "M" else values[np.isfinite(values)], bins=bins, color=ACCENT)
+        if values.dtype.kind == "M":
+            ax.hist(values.astype("datetime64[ns]"), bins=bins, color=ACCENT)
+            return
+        finite = np.asarray(values, dtype=float)
+        finite = finite[np.isfinite(finite)]
+        if len(finite) and (finite == np.round(finite)).all() and np.ptp(finite) < bins:
+            # Few whole numbers, such as years: a bar for each, and no marks between them.
+            ax.hist(finite, bins=np.arange(finite.min() - 0.5, finite.max() + 1), color=ACCENT, rwidth=0.8)
+            ax.xaxis.get_major_locator().set_params(integer=True, nbins=5)
+        else:
+            ax.hist(finite, bins=bins, color=ACCENT)
         return
     seen = Counts.of_columns([column])
     pairs = sorted(zip(seen.rows().tolist(), map(str, seen.values())), reverse=True)[:6]

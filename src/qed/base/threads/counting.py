@@ -45,6 +45,11 @@ def threads(count: int) -> Iterator[None]:
 
     The result of a fit does not depend on it, only its speed.
 
+    Parameters
+    ----------
+    count : int
+        How many threads.
+
     Examples
     --------
     >>> with threads(1):

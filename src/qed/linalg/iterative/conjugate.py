@@ -35,9 +35,23 @@ def conjugate_gradients(
 ) -> Conjugate:
     """Solve ``H x = right`` from products with H alone.
 
-    The `product` gives ``H v`` for an array like `right`. It ends when the residual is `tol` times as small as that (or what `tol` gives
-    for the solution so far), or after `max_iter` products, ten per dimension by default. A product with a cheap stand-in for the inverse
-    of H, symmetric and positive definite, may `precondition` it: the better, the fewer products.
+    Parameters
+    ----------
+    product : callable
+        Gives ``H v`` for an array like `right`, H being symmetric and positive definite.
+    right : ndarray
+        The right-hand side.
+    tol : float or callable, default=1e-10
+        How small the residual has to be against the right-hand side; or a function that gives it for the solution so far.
+    max_iter : int, optional
+        The most products; ten for each dimension, if not given.
+    precondition : callable, optional
+        A product with a cheap stand-in for the inverse of H, symmetric and positive definite: the better, the fewer products.
+
+    Returns
+    -------
+    Conjugate
+        The solution, its residual, and how it ended.
 
     Examples
     --------

@@ -22,12 +22,24 @@ SCHEDULES = ("constant", "invscaling", "adaptive", "step", "exponential", "cosin
 
 @dataclass(frozen=True)
 class Schedule:
-    """The rate of each epoch."""
+    """The rate of each epoch.
+
+    Parameters
+    ----------
+    kind : {"constant", "invscaling", "adaptive", "step", "exponential", "cosine"}, default="constant"
+        How the rate changes from epoch to epoch.
+    first : float, default=0.001
+        The rate at the beginning.
+    power : float, default=0.5
+        Of "invscaling": the power of the rows visited so far that the rate is divided by.
+    epochs : int, default=200
+        How many epochs there will be.
+    """
 
     kind: str = "constant"
-    first: float = 0.001  # the rate at the beginning
-    power: float = 0.5  # of "invscaling"
-    epochs: int = 200  # how many there will be
+    first: float = 0.001
+    power: float = 0.5
+    epochs: int = 200
 
     def __post_init__(self) -> None:
         if self.kind not in SCHEDULES:

@@ -219,6 +219,11 @@ class _Trial:
 def cost_change(before: float, after: float) -> float:
     """Give the relative change of a cost; none where both are zero, and 1 where it was zero and is not.
 
+    Parameters
+    ----------
+    before, after : float
+        The cost before a step and after it.
+
     Examples
     --------
     >>> cost_change(2.0, 1.5), cost_change(0.0, 0.0), cost_change(0.0, 1e-30)
@@ -229,6 +234,13 @@ def cost_change(before: float, after: float) -> float:
 
 def largest_change(before: Any, after: Any, unseen: Any = 0.0) -> float:
     """Give the largest relative change of a parameter, leaving out those that changed by no more than `unseen`.
+
+    Parameters
+    ----------
+    before, after : array-like of shape (d,)
+        The parameters before a step and after it.
+    unseen : float or array-like of shape (d,), default=0.0
+        What a parameter may change by and count as unchanged.
 
     Examples
     --------

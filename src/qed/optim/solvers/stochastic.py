@@ -169,6 +169,13 @@ class StochasticGradient(Method):
 def iterations_per_epoch(n: int, batch: int) -> int:
     """Give the number of updates that use as many rows as there are.
 
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    batch : int
+        How many of them an update uses; the last one of a pass uses those that are left.
+
     Examples
     --------
     >>> [iterations_per_epoch(1000, k) for k in (1000, 50, 1, 300)]
