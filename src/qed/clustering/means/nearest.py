@@ -190,14 +190,14 @@ def settle_dense(
     totals: np.ndarray,
 ) -> None:
     """Settle dense rows and, where `totals` has a place for each cluster, add them up: chunk after chunk."""
-    centers, labels, square = ready[0], told[0], told[2]
+    centers, (labels, lower, square) = ready[0], told
     step = max(CHUNK_ROWS, CHUNK_VALUES // X.shape[1])
     for start in range(0, len(X), step):
-        stop = min(start + step, len(X))
-        settle_chunk(X, start, stop, ready, known, stay, told, room)
+        here = slice(start, min(start + step, len(X)))
+        settle_chunk(X[here], ready, known, stay, (labels[here], lower[here], square[here]), room)
         if totals.shape[1] == 0:
             continue
-        for i in range(start, stop):
+        for i in range(here.start, here.stop):
             w = weight[i] if len(weight) > 0 else 1.0
             if w == 0.0:
                 continue
@@ -211,21 +211,14 @@ def settle_dense(
 
 @kernel(within=True)
 def settle_chunk(
-    X: np.ndarray,
-    start: int,
-    stop: int,
-    ready: Ready,
-    known: bool,
-    stay: bool,
-    told: Told,
-    room: tuple[np.ndarray, ...],
+    X: np.ndarray, ready: Ready, known: bool, stay: bool, told: Told, room: tuple[np.ndarray, ...]
 ) -> None:
-    """Settle dense rows from `start` to `stop`: those that their bounds do not keep go through the filter, batch after batch."""
+    """Settle some dense rows: those that their bounds do not keep go through the filter, batch after batch."""
     centers, small, lowered, size, error, shift, scale, half, drift = ready
     labels, lower, square = told
     waiting, batch, scores, length, best, second, found = room
-    count, larger = 0, scale * scale * ((1.0 + SLACK) * (1.0 + SLACK))
-    for i in range(start, stop):
+    count, larger = 0, (scale * (1.0 + SLACK)) ** 2
+    for i in range(len(X)):
         stays = False
         if known:
             own = labels[i]
@@ -236,7 +229,7 @@ def settle_chunk(
         if not stays:
             waiting[count] = i
             count += 1
-        if count == BATCH or (count > 0 and i + 1 == stop):
+        if count == BATCH or (count > 0 and i + 1 == len(X)):
             rows = waiting[:count]
             pack(X, rows, shift, scale, batch, length)
             rank(small, lowered, batch[:count], scores, (best, second, found))
@@ -357,7 +350,6 @@ def settle_sparse(
     centers, turned, norm, scale, share, half, drift = ready
     labels, lower, square = told
     farthest, found = norm.max(), np.empty(len(centers))
-    larger = scale * scale * ((1.0 + SLACK) * (1.0 + SLACK))
     for i in range(len(labels)):
         there = slice(indptr[i], indptr[i + 1])
         values, places = data[there], indices[there]
@@ -368,7 +360,7 @@ def settle_sparse(
             square[i] = sparse_apart(values, places, centers[own], norm[own])
             lower[i] = max(0.0, (lower[i] - drift[own]) * (1.0 - SLACK))
             bound, most = max(lower[i], half[own]), square[i] + 4.0 * share * (length + farthest)
-            if most * larger < bound * bound:
+            if most * (scale * (1.0 + SLACK)) ** 2 < bound * bound:
                 continue
         length = sparse_row(values, places, turned, norm, found)
         c = labels[i] if stay and labels[i] >= 0 else 0
